@@ -95,6 +95,32 @@ ADJUDICATION: dict[str, tuple[str, str]] = {
 }
 """The same for the adjudicator's page. The keys are among those that no label may have, but for `R`."""
 
+REVISION: dict[str, tuple[str, str]] = {
+    "save": ("Enter", "Save the new version; Ctrl + Enter while typing"),
+    "edit_question": ("1", "Edit the question"),
+    "edit_answer": ("2", "Edit the answer"),
+    "edit_references": ("3", "Edit the reference answers"),
+    "edit_claims": ("4", "Edit the claims"),
+    "edit_evidence": ("5", "Evidence units: their roles and texts"),
+    "edit_images": ("6", "Edit the captions of images"),
+    "edit_others": ("7", "Edit everything else, as JSON"),
+    "reason": ("c", "Reason of the revision"),
+    "split": ("k", "Split the answer into claims, a sentence each"),
+    "add_page": ("a", "Add the page in view as evidence"),
+    "quote": ("q", "Quote what is selected in the field that was edited last"),
+    "undo": ("Backspace", "Put the field back as it was"),
+    "differences": ("h", "Differences, shown or not"),
+    "back": ("z", "Back to the item revised last"),
+    "later": ("s", "Later: the item moves to the end for now"),
+    "keep": ("o", "Keep the original: accept the item as it is"),
+    "reject": ("d", "Reject the item"),
+    "withdraw": ("W", "Withdraw the item"),
+    "history": ("i", "The story of the item"),
+    "rotate": ("R", "Rotate the page"),
+    **{name: ACTIONS[name] for name in _SHARED if name not in ("raw_text", "read_on", "read_back")},
+}
+"""The same for the reviser's page, on which no label is given."""
+
 YIELDING = frozenset({"flag_reason", "rest", "next_hop", "pair_marks", "references", "raw_text"})
 """Actions that came when studies had been made: a label may have their key, and wins it; each has a button as well."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from annotators.errors import InvalidInput
-from annotators.keys import ACTIONS, ADJUDICATION, check_action_keys, check_label_keys
+from annotators.keys import ACTIONS, ADJUDICATION, REVISION, check_action_keys, check_label_keys
 
 BREAK_AFTER = 50
 """Minutes of work after which a break is suggested, unless a person has set something else."""
@@ -47,6 +47,7 @@ def check_panes(value: object) -> dict[str, float]:
 PREFERENCES: dict[str, Callable[[object], object]] = {
     "keys": partial(check_action_keys, ACTIONS),
     "adjudication_keys": partial(check_action_keys, ADJUDICATION),
+    "revision_keys": partial(check_action_keys, REVISION),
     "label_keys": check_label_keys,
     "break_after": check_break_after,
     # Texts with Markdown as they were written; where nothing is set, rendered.

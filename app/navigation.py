@@ -60,6 +60,7 @@ ENTRIES = (
     Entry("annotators", "Annotators", RESEARCHERS, Group.WORK, from_="studies"),
     Entry("protocols", "Protocols", READERS, Group.WORK),
     Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
+    Entry("revise", "Revise", RESEARCHERS, Group.WORK),
     Entry("data", "Items and documents", READERS, Group.DATA),
     Entry("item", "Item", READERS, Group.DATA, from_="data"),
     Entry("claims", "Claims", RESEARCHERS, Group.DATA, from_="data"),

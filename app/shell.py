@@ -13,8 +13,9 @@ from app.style import style
 from app.widgets.bar import BarPlace, bar
 from app.widgets.blocks import address
 from db.adjudicating.adjudications import count_disputed
-from db.permissions import ADJUDICATORS, Actor
+from db.permissions import ADJUDICATORS, RESEARCHERS, Actor
 from db.projects import ProjectRow
+from db.releasing.revising import count_to_revise
 
 
 def draw(
@@ -80,9 +81,14 @@ def _places(
 
 def _waiting(actor: Actor, chosen: ProjectRow | None, by_name: Mapping[str, Entry]) -> dict[str, int]:
     """How much waits on which page, in the chosen project."""
-    if chosen is None or "adjudicate" not in by_name or not (actor.is_admin or chosen.role in ADJUDICATORS):
+    if chosen is None:
         return {}
-    return {"adjudicate": count_disputed(ui.db(), actor, chosen.project_id)}
+    counts = {"adjudicate": (ADJUDICATORS, count_disputed), "revise": (RESEARCHERS, count_to_revise)}
+    return {
+        name: count(ui.db(), actor, chosen.project_id)
+        for name, (roles, count) in counts.items()
+        if name in by_name and (actor.is_admin or chosen.role in roles)
+    }
 
 
 def _choose(projects: Sequence[ProjectRow], chosen: ProjectRow) -> None:

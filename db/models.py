@@ -233,6 +233,9 @@ class Item(Table, table=True):
     batch_id: int | None = _ref("batch.id", optional=True)
 
 
+_LATER = text("number > 1")
+
+
 class ItemVersion(Table, table=True):
     """What an item says at one time. Append-only; the current version has the highest number.
 
@@ -242,7 +245,10 @@ class ItemVersion(Table, table=True):
 
     append_only: ClassVar[bool] = True
     __tablename__ = "item_version"
-    __table_args__ = (UniqueConstraint("item_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("item_id", "number"),
+        Index("ix_item_version_later", "item_id", sqlite_where=_LATER, postgresql_where=_LATER),
+    )
     id: int | None = _id()
     item_id: int = _ref("item.id")
     number: int = 1
@@ -492,6 +498,7 @@ class StudyItem(Table, table=True):
     The second item of a pair is `other_version_id`; `other_left` says that it stands left before the annotators. An
     item by itself is there once, in pairs as often as it has partners. `overlap` is its own (None: the study's), and
     `criteria` are those that it asks (None: all of the protocol's). `earlier_id`: the study item that it rechecks.
+    In a study ordered by a score it has a `sampling_weight` and a `sampling_key` (annotators/items/prioritised.py).
     """
 
     append_only: ClassVar[bool] = True
@@ -518,6 +525,8 @@ class StudyItem(Table, table=True):
     overlap: int | None = None
     criteria: list[Any] | None = _json(lambda: None, nullable=True)
     earlier_id: int | None = _ref("study_item.id", optional=True, index=True)
+    sampling_weight: float | None = None
+    sampling_key: float | None = None
 
 
 class GoldLabel(Table, table=True):
@@ -704,6 +713,10 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+_FAILING = text("CAST(failing AS TEXT) <> '[]'")
+_UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
+
+
 class Settlement(Table, table=True):
     """Where each item of a study stands, kept as annotations and adjudications come in: what queues are read from.
 
@@ -724,6 +737,8 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
+        Index("ix_settlement_failing", "study_id", sqlite_where=_FAILING, postgresql_where=_FAILING),
+        Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")
@@ -744,6 +759,15 @@ class AdjudicationLease(Table, table=True):
     study_item_id: int = _ref("study_item.id", primary_key=True)
     stage: str = Field(default="first", primary_key=True)
     study_id: int = _ref("study.id", index=True)
+    person_id: int = _ref("person.id")
+    lease_until: datetime = _time()
+
+
+class RevisionLease(Table, table=True):
+    """Who has an item before them to revise, and until when they keep it without doing anything."""
+
+    __tablename__ = "revision_lease"
+    item_id: int = _ref("item.id", primary_key=True)
     person_id: int = _ref("person.id")
     lease_until: datetime = _time()
 

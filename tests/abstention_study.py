@@ -11,10 +11,10 @@ from annotators.criteria.choice import Choice
 from annotators.designing.design import StudyDesign
 from app.worker.jobs import work
 from db.annotating import annotations
+from db.designing.making import create_study
 from db.engine import Database
 from db.jobs import job_facts, latest_job, queue_job
 from db.scores.training_sets import REVIEW, proposed_examples
-from db.studies.design import create_study
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 DECLINES, STATES = "Copper melts in a blue kiln.", "The rope was sold in autumn."

@@ -16,6 +16,7 @@ from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import Submitted, submit, work
 from db.annotating.committing import StepSubmission
 from db.annotating.guidelines import guidelines_read
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import (
     Account,
@@ -33,7 +34,7 @@ from db.models import (
 )
 from db.people.accounts import begin_administration
 from db.permissions import Actor, actor_of
-from db.studies.design import StudyMade, create_study
+from db.studies.design import StudyMade
 
 _numbers = itertools.count(1)
 

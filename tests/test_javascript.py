@@ -39,7 +39,7 @@ ROOMS = [
     "annotate",
 ]
 """Every room imports only from itself and from those before it; the pages that are beside each other come last."""
-BESIDE = ["adjudicate", "bar", "copying"]
+BESIDE = ["adjudicate", "bar", "copying", "revise"]
 MOST_FILES = 15
 
 CASES = json.loads((ROOT / "tests" / "data" / "asked_when.json").read_text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,24 +42,30 @@ class Planting:
         """As a study's settings keep it, under `planting`."""
         return asdict(self)
 
-    def check(self) -> None:
-        """InvalidInput for numbers that cannot be, with the value and what would do."""
-        for name, rate in (("gold", self.gold_rate), ("repeats", self.repeat_rate)):
+    def faults(self) -> Iterator[tuple[str, str]]:
+        """What cannot be: the field, the value with what is wrong with it, and what would do."""
+        for name, what, rate in (("gold_rate", "gold", self.gold_rate), ("repeat_rate", "repeats", self.repeat_rate)):
             if not 0 <= rate <= _MOST:
-                raise InvalidInput(f"A rate of {rate:g} for {name} is none. Give a share from 0 to {_MOST:g}, as 0.1.")
-        if self.gold_rate + self.repeat_rate > _MOST:
-            raise InvalidInput(
+                yield name, f"A rate of {rate:g} for {what} is none. Give a share from 0 to {_MOST:g}, as 0.1."
+        if max(self.gold_rate, self.repeat_rate) <= _MOST < self.gold_rate + self.repeat_rate:
+            yield (
+                "repeat_rate",
                 f"Gold items at {self.gold_rate:g} and repeats at {self.repeat_rate:g} are more than half of what "
-                f"annotators are given. Lower one of the rates, to at most {_MOST:g} together."
+                f"annotators are given. Lower one of the rates, to at most {_MOST:g} together.",
             )
         if self.repeat_after < 1:
-            raise InvalidInput(f"{self.repeat_after} items before a repeat are too few. Give at least 1.")
+            yield "repeat_after", f"{self.repeat_after} items before a repeat are too few. Give at least 1."
         if not 0 < self.mark <= 1:
-            raise InvalidInput(f"A mark of {self.mark:g} is no share of right labels. Give one above 0, up to 1.")
+            yield "mark", f"A mark of {self.mark:g} is no share of right labels. Give one above 0, up to 1."
         if self.mark_after < 1:
-            raise InvalidInput(f"{self.mark_after} gold items before the mark counts are too few. Give at least 1.")
+            yield "mark_after", f"{self.mark_after} gold items before the mark counts are too few. Give at least 1."
         if self.below not in BELOW:
-            raise InvalidInput(f"{self.below!r} is nothing that can happen below the mark. Take {', '.join(BELOW)}.")
+            yield "below", f"{self.below!r} is nothing that can happen below the mark. Take {', '.join(BELOW)}."
+
+    def check(self) -> None:
+        """InvalidInput for numbers that cannot be, with the value and what would do."""
+        for _, wrong in self.faults():
+            raise InvalidInput(wrong)
 
     @property
     def plants(self) -> bool:
@@ -76,6 +82,10 @@ class Planting:
         if drawn < self.gold_rate:
             return "gold"
         return "repeat" if drawn < self.gold_rate + self.repeat_rate else None
+
+    def besides(self, given: int) -> int:
+        """About how many of so many items that somebody is given are of the sample."""
+        return int(given * (1 - self.gold_rate - self.repeat_rate))
 
     def added_to(self, items: int, gold_items: int) -> int:
         """About how many planted items come with so many of the sample, for one person."""

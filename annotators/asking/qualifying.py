@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,13 +31,19 @@ class Qualifying:
         """As a study's settings keep it, under `qualifying`."""
         return asdict(self)
 
-    def check(self) -> None:
-        """InvalidInput for numbers that cannot be, with the value and what would do."""
+    def faults(self) -> Iterator[tuple[str, str]]:
+        """What cannot be: the field, the value with what is wrong with it, and what would do."""
         if not 0 <= self.mark <= 1:
-            raise InvalidInput(
-                f"A mark of {self.mark:g} is no share of right labels. Give one from 0 (everybody passes) to 1."
+            yield (
+                "mark",
+                f"A mark of {self.mark:g} is no share of right labels. Give one from 0 (everybody passes) to 1.",
             )
         if not 1 <= self.tries <= _MOST:
-            raise InvalidInput(f"{self.tries} tries cannot be. Give a number from 1 to {_MOST}.")
+            yield "tries", f"{self.tries} tries cannot be. Give a number from 1 to {_MOST}."
+
+    def check(self) -> None:
+        """InvalidInput for numbers that cannot be, with the value and what would do."""
+        for _, wrong in self.faults():
+            raise InvalidInput(wrong)
         if not self.items:
             raise InvalidInput("The study has no qualification items. Give a file with some.")

@@ -6,18 +6,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from annotators.asking.protocol_files import fields_at, protocol_data, protocol_faults
 from annotators.asking.repairs import Fault, Path, all_faults
 from annotators.asking.yaml_files import InLine, YamlFile, faults_of, written
 from annotators.designing.design import StudyDesign
+from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
 from annotators.designing.phases import CONSENT, Phases
 from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count
 from annotators.protocols import Protocol
 
 IN_ORDER = ("name", "protocol", "annotators", "overlap")
 """The fields that stand first in a file; the others follow in the order of the class."""
+
+
+_PARTS: dict[str | int, type[BaseModel]] = {"gold": Gold, "repeats": Repeats, "qualification": Qualification}
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,16 @@ def _faults(data: dict[str, Any]) -> list[Fault]:
 
 
 def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
-    if path[0] == "phases" and len(path) > 3:  # the questions of a phase are criteria
-        return fields_at(("criteria", *path[2:]), {"criteria": data["phases"][path[1]]})
-    return list(StudyDesign.model_fields) if len(path) == 1 else list(Phases.model_fields)
+    if path[0] == "phases" and len(path) > 1:
+        if len(path) > 3:  # the questions of a phase are criteria
+            return fields_at(("criteria", *path[2:]), {"criteria": data["phases"][path[1]]})
+        return list(Phases.model_fields)
+    part = _PARTS.get(path[0]) if len(path) == 2 else None
+    if len(path) == 4 and path[1] == "labels":
+        part = RightLabel
+    if part is not None:
+        return [field.alias or name for name, field in part.model_fields.items() if not field.exclude]
+    return list(StudyDesign.model_fields) if len(path) == 1 else []
 
 
 def phases_from_yaml(consent: str, text: str, source: str = "questions") -> Phases:
@@ -111,6 +123,20 @@ def design_data(design: StudyDesign, protocol: Protocol | None = None, *, whole:
         given["protocol"] = protocol_data(protocol)
     names = dict.fromkeys((*IN_ORDER, *StudyDesign.model_fields))
     return {name: given[name] for name in names if name in given}
+
+
+def said_of(name: str, value: Any) -> str:
+    """What a design says in a field, in words: lists with commas between, of what is long how much it is."""
+    if name == "protocol" and isinstance(value, dict):
+        return f"{value['name']} (its own)"
+    if name == "drawn_with":
+        return count(len(value), "item")
+    if name == "labels":
+        return count(len(value), "label")
+    if isinstance(value, dict):
+        parts = (f"{part.replace('_', ' ')} {said_of(part, said)}" for part, said in value.items() if said is not None)
+        return ", ".join(parts)
+    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 
 def design_to_yaml(design: StudyDesign, protocol: Protocol | None = None) -> str:

@@ -76,6 +76,9 @@ def create(
     outside: Annotated[
         int, typer.Option(metavar="N", help="So many more come by invitation (`assay study invite`).")
     ] = 0,
+    quota: Annotated[
+        str | None, option("N|A=N,B=N", "So many items at most for each annotator, or for some by name.")
+    ] = None,
     part: Annotated[
         float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
     ] = None,
@@ -95,8 +98,15 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
     order: Annotated[
-        str, typer.Option(help="Order of the items: shuffled, given, by_question, by_system or by_category.")
+        str,
+        typer.Option(help="Order of the items: shuffled, given, by_question, by_system, by_category or by_score."),
     ] = "shuffled",
+    order_score: Annotated[
+        str | None, option("NAME", "The score that --order by_score goes by; the draw's probabilities are kept.")
+    ] = None,
+    order_first: Annotated[
+        str | None, option("WHICH", "Which scores come first as a rule: high, low, or uncertain (the middle).")
+    ] = None,
     rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
     adjudication: Annotated[
         str,
@@ -182,6 +192,17 @@ def create(
     deadline: Annotated[
         str | None, option("TIME", "Nobody gets items after it: 2026-12-24, or 2026-12-24T18:00 (local).")
     ] = None,
+    gold_file: Annotated[
+        Path | None, option("FILE.csv", "Gold items: their right labels, as `assay study gold` takes them.", "--gold")
+    ] = None,
+    gold_rate: Annotated[
+        float | None, option("SHARE", "Share of gold items in what annotators are given.  [default: 0.1 with --gold]")
+    ] = None,
+    repeat_rate: Annotated[float | None, option("SHARE", "Share of items that come to somebody again.")] = None,
+    qualification: Annotated[
+        Path | None,
+        option("FILE.csv", "Items to qualify with: right labels, as `assay study qualify` takes them."),
+    ] = None,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
@@ -218,6 +239,7 @@ def create(
             _create_from_file(here, project_id, design_file, name, wanted=wanted)
             return
         from annotators.designing.design import StudyDesign
+        from exports.importing.decisions import with_labels
 
         chosen = protocol_named(protocol or "", here, project_id)
         named = {"items": _listed(items)} if items is not None else {}
@@ -225,6 +247,7 @@ def create(
             name=name,
             annotators=_names(annotators),
             outside=outside,
+            **_quotas(quota, none=False),
             overlap=overlap,
             part=part,
             part_overlap=part_overlap,
@@ -233,6 +256,8 @@ def create(
             per=per,
             seed=seed,
             order=order,
+            order_score=order_score,
+            order_first=order_first,
             rule=rule,
             adjudication=adjudication,
             review_agreed=review_agreed,
@@ -247,9 +272,42 @@ def create(
             one_per_question=one_per_question,
             with_documents=with_documents,
             pairs=_names(pairs),
+            **_known(gold_file, gold_rate, repeat_rate, qualification),
             **(_drawn(drawn) if drawn is not None else named),
         )
-        _create(here, project_id, chosen, design, wanted=wanted)
+        _create(here, project_id, chosen, with_labels(design, Path()), wanted=wanted)
+
+
+def _known(
+    gold: Path | None, gold_rate: float | None, repeat_rate: float | None, qualification: Path | None
+) -> dict[str, Any]:
+    """The fields of a design that options say of items with known labels, and of those that come again."""
+    from annotators.designing.known import Gold, Qualification, Repeats
+
+    found: dict[str, Any] = {}
+    if gold is not None or gold_rate is not None:
+        rate = {} if gold_rate is None else {"rate": gold_rate}
+        found["gold"] = Gold(file=None if gold is None else str(gold), **rate)
+    if repeat_rate is not None:
+        found["repeats"] = Repeats(rate=repeat_rate)
+    if qualification is not None:
+        found["qualification"] = Qualification(file=str(qualification))
+    return found
+
+
+def _quotas(given: str | None, *, none: bool = True) -> dict[str, Any]:
+    """`quota` and `quotas` as an option says them: `50`, or `ada=50,ben=30`; perhaps `none` for a number."""
+    found: dict[str, Any] = {"quota": None, "quotas": {}}
+    for part in _names(given):
+        name, named, number = part.rpartition("=")
+        if not (none and number == "none") and not number.isdecimal():
+            raise typer.BadParameter(f"{part!r} is no quota. Write 50, or ada=50,ben=30.", param_hint="--quota")
+        quota = None if number == "none" else int(number)
+        if named:
+            found["quotas"][name.strip()] = quota
+        else:
+            found["quota"] = quota
+    return found
 
 
 class _Wanted(NamedTuple):
@@ -278,6 +336,7 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wan
     from annotators.designing.design import about
     from annotators.designing.files import design_from_yaml
     from annotators.errors import Conflict, InvalidInput, NotFound
+    from exports.importing.decisions import with_labels
 
     if not path.is_file():
         raise NotFound(f"There is no design file {str(path)!r}. Check the path.")
@@ -290,6 +349,7 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wan
             of_file = design.protocol.lower().endswith((".yaml", ".yml"))
             beside = str(path.parent / design.protocol) if of_file else design.protocol
             chosen = read.protocol or protocol_named(beside, here, project_id)
+        design = with_labels(design, path.parent)
         _create(here, project_id, chosen, design, wanted=wanted)
     except (InvalidInput, NotFound, Conflict) as error:
         if all(problem.path in ((), ("name",)) for problem in error.problems):
@@ -300,7 +360,7 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wan
 def _create(here: Here, project_id: int, chosen: Protocol, design: StudyDesign, *, wanted: _Wanted) -> None:
     """Make the study, keep it as a draft, or say what would be made."""
     from db.designing.drafts import save_draft
-    from db.studies.design import create_study, plan_study
+    from db.designing.making import create_study, plan_study
 
     about: dict[str, Any] = {"project_id": project_id, "protocol": chosen, "design": design}
     document: dict[str, Any] = {"study": design.name}
@@ -424,7 +484,7 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
 
         def words() -> str:
             lines = [f"{facts.name}: {facts.state}"]
-            lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items() if _said(value)]
+            lines += _design_in_words(design)
             lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
             headers = ("at", "by", "what", "before", "after", "reason")
             rows = [[_plain(row[name]) for name in headers] for row in amendments]
@@ -451,8 +511,14 @@ def _show_draft(draft: DraftOfStudy, *, as_json: bool) -> None:
         "amendments": [],
     }
     lines = [f"{draft.design.name}: draft"]
-    lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items() if _said(value)]
+    lines += _design_in_words(design)
     emit({**about, "amendments": [], "left_out": [], "hashes": hashes}, "\n".join(lines), as_json=as_json)
+
+
+def _design_in_words(design: dict[str, Any]) -> list[str]:
+    from annotators.designing.files import said_of
+
+    return [f"  {name.replace('_', ' ')}: {said_of(name, value)}" for name, value in design.items() if _said(value)]
 
 
 def _said(value: object) -> bool:
@@ -462,7 +528,7 @@ def _said(value: object) -> bool:
 
 def _plain(value: object) -> str:
     if isinstance(value, dict):
-        return f"{value['name']} (its own)" if "criteria" in value else count(len(value), "item")
+        return ", ".join(f"{name.replace('_', ' ')} {_plain(part)}" for name, part in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 
@@ -539,6 +605,7 @@ Names = option("A,B", "Names of annotators, with commas between.")
     "amend",
     'assay --home ./assay-home study amend finance verification --overlap 3 --add dana --reason "too few agree"',
     'assay --home ./assay-home study amend finance verification --remove ben --overlap 2 --reason "Ben has left"',
+    'assay --home ./assay-home study amend finance verification --quota 60 --reason "more is left than we thought"',
 )
 def amend(
     context: typer.Context,
@@ -552,9 +619,12 @@ def amend(
     deadline: Annotated[
         str | None, option("TIME", "Nobody gets items after it: 2026-12-24, 2026-12-24T18:00 (local), or none.")
     ] = None,
+    quota: Annotated[
+        str | None, option("N|A=N,B=none", "So many items at most for each annotator, or for some by name, or none.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the annotators, the overlap or the deadline of a study that is under way."""
+    """Change the annotators, the overlap, the deadline or the quotas of a study that is under way."""
     from db.annotating.amendments import StudyChange, amend_study
 
     change = StudyChange(
@@ -563,6 +633,8 @@ def amend(
         remove=_names(remove),
         deadline=None if deadline in (None, "none") else moment(deadline, until=True),
         no_deadline=deadline == "none",
+        no_quota="none" in _names(quota),
+        **_quotas(quota),
     )
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
@@ -752,6 +824,6 @@ def _stages(states: dict[str, int]) -> str:
 
 def _stuck(n: int) -> str:
     return (
-        f"{count(n, 'item')} that nobody of the team can annotate any more: add annotators, or lower the overlap "
-        "(`assay study amend`)."
+        f"{count(n, 'item')} that nobody of the team can annotate any more: add annotators, raise quotas, or lower the "
+        "overlap (`assay study amend`)."
     )

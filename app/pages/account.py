@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.keys import ACTIONS, ADJUDICATION
+from annotators.keys import ACTIONS, ADJUDICATION, REVISION
 from annotators.preferences import BREAK_AFTER, LONGEST_WORK
 from annotators.protocols import PROTOCOLS
 from app import ui
@@ -16,7 +16,12 @@ from db.people.accounts import change_password
 from db.people.preferences import my_preferences, set_preference
 from db.permissions import Actor
 
-KEY_SETTINGS = ("keys", "adjudication_keys", "label_keys")
+_PAGES = (
+    ("keys", "Annotate", ACTIONS),
+    ("adjudication_keys", "Adjudicate", ADJUDICATION),
+    ("revision_keys", "Revise", REVISION),
+)
+KEY_SETTINGS = (*(name for name, _, _ in _PAGES), "label_keys")
 _NAMES = {"ArrowUp": "↑", "ArrowDown": "↓", "ArrowLeft": "←", "ArrowRight": "→"}
 
 
@@ -50,7 +55,7 @@ def _keys(actor: Actor, own: Mapping[str, Any]) -> None:
     if not rows:
         ui.empty(
             "All keys are as the program has them.",
-            "Press ? on the annotator's or the adjudicator's page, choose a key and press the one you want instead.",
+            "Press ? on the annotator's, adjudicator's or reviser's page, choose a key and press the one you want.",
         )
         return
     blocks.table("Keys that you changed", ("Where", "What", "Your key", "Otherwise"), rows)
@@ -63,7 +68,7 @@ def _keys(actor: Actor, own: Mapping[str, Any]) -> None:
 
 def _changed(own: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
     """The keys that the person changed, one row each: page, action or label, own key, the program's key."""
-    for name, where, actions in (("keys", "Annotate", ACTIONS), ("adjudication_keys", "Adjudicate", ADJUDICATION)):
+    for name, where, actions in _PAGES:
         for action, key in own.get(name, {}).items():
             if action in actions:  # a setting of an earlier version may name one that is gone
                 given, title = actions[action]

@@ -23,6 +23,7 @@ from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_ite
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.annotating.status import study_status
+from db.designing.making import create_study
 from db.engine import Database
 from db.people.accounts import actor_named, add_person, list_people, set_member
 from db.permissions import Actor, Role
@@ -30,7 +31,7 @@ from db.projects import create_project, my_projects
 from db.quality.gold import GoldRow
 from db.quality.qualification import qualifications, set_qualification
 from db.scores.write import run_scorer
-from db.studies.design import create_study, list_studies
+from db.studies.design import list_studies
 from exports.importing.items import import_paths
 from exports.sample import ANNOTATORS, qualification_labels, simulated_labels, write_sample
 

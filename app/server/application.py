@@ -104,6 +104,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         page_images,
         page_text,
         preferences,
+        revise,
         sign_in,
     )
 
@@ -117,6 +118,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         *assets.routes(),
         *annotate.routes(lambda: state.db, ahead=state.settings.look_ahead),
         *adjudicate.routes(lambda: state.db),
+        *revise.routes(lambda: state.db),
         *preferences.routes(lambda: state.db),
     ]
 

@@ -13,11 +13,12 @@ from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from app import ui, wording
 from app.state import app_state
+from db.designing.making import create_study
 from db.items.read import item_counts
 from db.people.accounts import who_may_annotate
 from db.permissions import Actor
 from db.projects import ProjectRow, project_overview
-from db.studies.design import StudyRow, create_study, list_studies
+from db.studies.design import StudyRow, list_studies
 
 DEFAULT_PROTOCOL = "qa_verification"
 """What is asked where nobody has chosen a protocol."""

@@ -23,18 +23,21 @@ from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_
 from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
+from annotators.items.sampling import BY_SCORE
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
 from app.widgets import forms, protocol_view
+from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
+from db.designing.making import create_study, plan_study
 from db.items.read import ItemCounts
 from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import create_study, list_studies, plan_study
+from db.studies.design import list_studies
 from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
@@ -49,7 +52,13 @@ ORDERS = {
     "by_question": "Shuffled by question: the answers to one question follow each other",
     "by_system": "In blocks: one system after another, shuffled in each",
     "by_category": "In blocks: one category after another, shuffled in each",
+    "by_score": "By a score: the more informative first, drawn with known probabilities",
     "given": "As imported",
+}
+FIRSTS = {
+    "uncertain": "Those in the middle of the scale",
+    "high": "High scores",
+    "low": "Low scores",
 }
 SUGGESTIONS = {
     "never": "Not shown",
@@ -72,11 +81,13 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
-    "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
+    "study-sample-size", "study-scores", "study-order", "study-order-score", "study-order-first",
+    "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
-    "study-part-overlap", "study-most-overlap", "study-outside", "study-ask-*",
+    "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-ask-*",
     "study-consent", "study-questions",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
+    *known_items.KEPT,
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
 
@@ -91,6 +102,9 @@ ITEMS = "study-items"
 
 DRAFT = "study-draft"
 """The name of the draft that the form changes."""
+
+QUOTAS = "study-quotas"
+"""The quotas of some annotators that the draft which the form changes has, by name."""
 
 DRAWN = "study-drawn"
 """Where it leaves with what probabilities they were drawn, for the study's settings."""
@@ -111,7 +125,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
 def leave(project: ProjectRow) -> None:
     """The form begins afresh, with nothing chosen on other pages."""
     forms.forget("study", project.project_id)
-    for key in (ITEMS, DRAWN, DRAFT):
+    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, known_items.READ):
         st.session_state.pop(key, None)
 
 
@@ -129,11 +143,14 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-sample-size": design.sample,
         "study-scores": list(design.show_scores),
         "study-order": design.order,
+        "study-order-score": design.order_score,
+        "study-order-first": design.order_first,
         "study-rule": design.rule,
         "study-seed": design.seed,
         "study-lease": design.lease_minutes,
         "study-show-names": design.show_names,
         "study-outside": design.outside,
+        "study-quota": design.quota,
         "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
@@ -148,6 +165,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-pairs": list(design.pairs),
         "study-consent": design.phases.consent,
         "study-questions": phases_to_yaml(design.phases),
+        **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
     if own:
@@ -158,7 +176,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol).encode())
     leave(project)
     forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
-    st.session_state[DRAFT] = design.name
+    st.session_state[DRAFT], st.session_state[QUOTAS] = design.name, design.quotas
+    known_items.keep(design)
     if design.items:
         drawn = {
             "drawn_with": design.drawn_with,
@@ -187,7 +206,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
-        more = _more(protocol)
+        more = _more(project, protocol)
+        known = known_items.draw()
         phases = _phases()
         if phases is None:
             return None
@@ -201,6 +221,14 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
                 help="People without an account who come by a link: make it with assay study invite.",
             )
         )
+        quota = int(
+            st.number_input(
+                "Quota",
+                min_value=0,
+                key="study-quota",
+                help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
+            )
+        )
         overlap = _overlap(protocol, len(annotators) + outside)
         mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
@@ -211,12 +239,16 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         protocol=protocol.name,
         annotators=tuple(annotators),
         outside=outside,
+        quota=quota or None,
+        quotas={name: n for name, n in st.session_state.get(QUOTAS, {}).items() if name in annotators},
         overlap=overlap,
         **mixed,
         sample=sample.n,
         per=sample.per,
         seed=more.seed,
         order=more.order,
+        order_score=more.order_score,
+        order_first=more.order_first,
         rule=more.rule,
         lease_minutes=more.lease_minutes,
         deadline=None if more.last_day is None else datetime.combine(more.last_day, time(23, 59), ui.zone()),
@@ -230,6 +262,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         with_documents=which.with_documents,
         pairs=pairs,
         **more.adjudication,
+        **known,
         **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
@@ -240,6 +273,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.about_scores
         or protocol.not_yet()
         or suggestions not in (None, "never")
+        or known
+        or more.order == BY_SCORE
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
@@ -642,6 +677,8 @@ def _suggestions(protocol: Protocol) -> str | None:
 @dataclass(frozen=True)
 class _More:
     order: str
+    order_score: str | None
+    order_first: str | None
     rule: str
     seed: int
     lease_minutes: int
@@ -650,9 +687,10 @@ class _More:
     ask: tuple[str, ...]
 
 
-def _more(protocol: Protocol) -> _More:
+def _more(project: ProjectRow, protocol: Protocol) -> _More:
     with st.expander("Order, settling, deadline, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
+        score, first = _order_by_score(project) if order == BY_SCORE else (None, None)
         rule = st.selectbox(
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
         )
@@ -709,7 +747,24 @@ def _more(protocol: Protocol) -> _More:
         "talk": talk,
     }
     last_day = day if isinstance(day, date) else None
-    return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
+    return _More(order, score, first, rule, int(seed), int(lease), last_day, adjudication, ask)
+
+
+def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
+    """The score that items are ordered by, and which of its values come first."""
+    used = list_scorers_in(ui.db(), ui.actor(), project.project_id)
+    known = sorted({f"{row.scorer}/{value}" for row in used for value in row.values})
+    score = st.selectbox("Score that the order goes by", known, index=None, key="study-order-score")
+    if not known:
+        st.caption("The project has no scores yet. Import some, or compute them on the page Scores.")
+    first = st.radio(
+        "What comes first as a rule", list(FIRSTS), format_func=FIRSTS.__getitem__, key="study-order-first"
+    )
+    st.caption(
+        "You can stop at any time: what is shown of all items then weighs each label by the probability with which its "
+        "item came so early."
+    )
+    return score, first
 
 
 def _phases() -> Phases | None:

@@ -60,8 +60,9 @@ MAX_DRAFT = 400_000
 class Submitted:
     """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand.
 
-    `halted` says why the study gives nobody, or this person, any items now. `phase` is what is open around the items
-    (`_open_phase`). `feedback` on an item of the qualification (`feedback_on`).
+    `halted` says why the study gives nobody, or this person, any items now; `enough`, that they have reached their
+    quota. `phase` is what is open around the items (`_open_phase`). `feedback` on an item of the qualification
+    (`feedback_on`).
     """
 
     saved_at: datetime
@@ -72,6 +73,7 @@ class Submitted:
     finished: bool
     halted: str | None
     phase: dict[str, Any] | None
+    enough: str | None
     feedback: dict[str, Any] | None = None
 
 
@@ -183,7 +185,11 @@ def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any
     """Whether everything is done, and why nothing is given out, in words for the annotator."""
     phase = _open_phase(session, member, hand)
     halted = _why_nothing(session, member) if is_halted(member) else None
-    return {"finished": not hand.items and halted is None and phase is None, "halted": halted, "phase": phase}
+    enough = None
+    if not hand.items and halted is None and member.quota is not None and hand.done >= member.quota:
+        enough = f"You have done {hand.done:,} items, as many as are asked of you. What is left waits for others."
+    finished = not hand.items and halted is None and phase is None
+    return {"finished": finished, "halted": halted, "enough": enough, "phase": phase}
 
 
 def _why_nothing(session: Session, member: Member) -> str:
@@ -297,7 +303,7 @@ def _answer_open(
 def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = spent_today(session, member.person_id, midnight)
-    of = equal_part(member.study, hand.members, hand.done) if member.quota is None else max(member.quota, hand.done)
+    of = equal_part(member.study, hand.members, hand.done, member.quota)
     return {"done": hand.done, "of": of, "seconds_today": round(today)}
 
 

@@ -615,19 +615,24 @@ def _documents(materials: Materials, shows: set[Material]) -> list[dict[str, Any
         for image in materials.item.images:
             cited[image.document].add(image.page)
     return [
-        {
-            "id": document.document_id,
-            "key": document.key,
-            "title": document.title or document.key,
-            "n_pages": document.n_pages,
-            "sizes": document.sizes,
-            "supplied": document.sha256 is not None,
-            "pages": None if Material.DOCUMENTS in shows else sorted(cited[document.key]),
-            "url": _address(document),
-        }
+        document_shown(document, None if Material.DOCUMENTS in shows else sorted(cited[document.key]))
         for document in materials.documents
         if Material.DOCUMENTS in shows or cited[document.key]
     ]
+
+
+def document_shown(document: StoredDocument, pages: list[int] | None) -> dict[str, Any]:
+    """A document as the viewer takes it, of which these pages may be seen (None: all)."""
+    return {
+        "id": document.document_id,
+        "key": document.key,
+        "title": document.title or document.key,
+        "n_pages": document.n_pages,
+        "sizes": document.sizes,
+        "supplied": document.sha256 is not None,
+        "pages": pages,
+        "url": _address(document),
+    }
 
 
 def _address(document: StoredDocument) -> str:

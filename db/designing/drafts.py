@@ -10,12 +10,13 @@ from sqlmodel import Session, col, select
 from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict
 from annotators.protocols import Protocol
+from db.designing.making import create_in, design_checked
 from db.engine import Database
 from db.models import Study, StudyDraft, now
 from db.names import no_study
 from db.people.accounts import names_of
 from db.permissions import EVERYBODY, READERS, RESEARCHERS, Actor, On, operation, record, role_in
-from db.studies.design import StudyMade, StudyPlan, create_in, design_checked, people_of
+from db.studies.design import StudyMade, StudyPlan, people_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def save_draft(
     Raises what `create_study` would raise, and Conflict for the name of a study that was started.
     """
     with db.write() as session:
-        plan = design_checked(session, project_id, protocol, design, drafts=True)
+        plan = design_checked(session, actor, project_id, protocol, design, drafts=True)
         names = {instead_of.strip() or design.name.strip(), design.name.strip()}
         there = {draft.name: draft for draft in _drafts(session, project_id) if draft.name in names}
         if len(there) > 1:

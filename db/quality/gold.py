@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,7 +90,7 @@ def set_gold(
         if study.settings.get("foreign"):
             raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
         if settled_in is not None:
-            rows = [*rows, *_settled_rows(session, study, settled_in)]
+            rows = [*rows, *settled_rows(session, study, settled_in)]
         added, n_labels = add_known_items(session, study, rows, problems)
         before = _about(study)
         n_items = study.settings.get("gold_items", 0) + added
@@ -124,8 +124,8 @@ def _about(study: Study) -> dict[str, Any]:
     return {"gold_items": study.settings.get("gold_items", 0), **Planting.of(study.settings).to_settings()}
 
 
-def _settled_rows(session: Session, study: Study, other_id: int) -> Iterator[GoldRow]:
-    """What another study has settled of items that are not in this one."""
+def settled_rows(session: Session, study: Study, other_id: int, *, sample: Collection[str] = ()) -> Iterator[GoldRow]:
+    """What another study has settled of items that are not in this one, nor to be one of its `sample`."""
     other = session.get_one(Study, other_id)
     if other.project_id != study.project_id or other.id == study.id:
         raise InvalidInput(f"Study {other.name!r} cannot give gold items. Take another study of the same project.")
@@ -133,14 +133,14 @@ def _settled_rows(session: Session, study: Study, other_id: int) -> Iterator[Gol
     if protocol.about_pairs != protocol_of(other).about_pairs:
         raise InvalidInput(f"Study {other.name!r} is not about the same: one of the two is about pairs of items.")
     asked = {criterion.name: criterion for criterion in protocol.criteria if criterion.compared}
-    there = items_of_study(session, study.id or 0)
+    there = {*items_of_study(session, study.id or 0), *sample}
     n = 0
     for unit in stream_settled(session, other_id):
         criterion = asked.get(unit.criterion)
         if unit.state == "open" or criterion is None or criterion != protocol_of(other).criterion(criterion.name):
             continue
         second = unit.pair[0] if unit.pair else None
-        if not _either_way(unit.external_id, second) & there.keys():
+        if not _either_way(unit.external_id, second) & there:
             n += 1
             yield GoldRow(None, unit.external_id, unit.criterion, unit.target, unit.value, other=second, parsed=True)
     if not n:
@@ -159,16 +159,19 @@ def add_known_items(
     rows: Sequence[GoldRow],
     problems: Sequence[Problem],
     purpose: Purpose = Purpose.GOLD,
+    *,
+    sample: Collection[str] = (),
 ) -> tuple[int, int]:
     """Add the items and right labels of the rows to a study, for a purpose: how many.
 
-    InvalidInput with everything that is wrong: with an item that is in the study already as well.
+    InvalidInput with everything that is wrong: with an item that is in the study already as well, or is to be one of
+    its `sample`.
     """
     wrong = list(problems)
     if not rows and not wrong:
         return 0, 0
     protocol = protocol_of(study)
-    by_name = _by_name(session, study, protocol, rows, wrong)
+    by_name = _by_name(session, study, protocol, rows, wrong=wrong, sample=sample)
     placed = _insert_items(session, study, list(by_name), purpose)
     labels = list(_labels(session, protocol, by_name, placed, wrong))
     if wrong:
@@ -181,12 +184,18 @@ def add_known_items(
 
 
 def _by_name(
-    session: Session, study: Study, protocol: Protocol, rows: Sequence[GoldRow], wrong: list[Problem]
+    session: Session,
+    study: Study,
+    protocol: Protocol,
+    rows: Sequence[GoldRow],
+    *,
+    wrong: list[Problem],
+    sample: Collection[str],
 ) -> dict[Candidate, list[GoldRow]]:
     """The items (or pairs) that rows are about → their rows; what cannot be a gold item goes to `wrong`."""
     assert study.id is not None
     known = {candidate.external_id: candidate for candidate in candidates(session, study.project_id)}
-    there = items_of_study(session, study.id, purpose=Purpose.SAMPLE)
+    there = {*items_of_study(session, study.id, purpose=Purpose.SAMPLE), *sample}
     gold = {
         name: of
         for of in (Purpose.GOLD, Purpose.QUALIFICATION)
@@ -204,7 +213,7 @@ def _by_name(
             wrong.append(
                 Problem.of(f"The project has no item {missing!r}. Correct its id, or import it.", line=row.line)
             )
-        elif there.keys() & _either_way(row.item, row.other):
+        elif there & _either_way(row.item, row.other):
             remedy = "Leave its rows out: items whose labels are known are others than those that are asked about."
             wrong.append(Problem.of(f"Item {row.item!r} is in the study's sample. {remedy}", line=row.line))
         elif there_already := gold.keys() & _either_way(row.item, row.other):
@@ -226,7 +235,7 @@ def _by_name(
 def _insert_items(session: Session, study: Study, items: Sequence[Candidate], purpose: Purpose) -> dict[Candidate, int]:
     """Add the items behind all others; item → study item."""
     last = select(func.max(col(StudyItem.position))).where(StudyItem.study_id == study.id)
-    begin = session.exec(last).one() + 1
+    begin = 1 + (-1 if (highest := session.exec(last).one()) is None else highest)
     added = [
         StudyItem(
             study_id=study.id or 0,

@@ -197,7 +197,12 @@ def _known_by(session: Session, items: Sequence[int]) -> dict[int, set[int]]:
 
 
 def _fresh(session: Session, study: Study, fallen: Sequence[_Fallen]) -> dict[int, int]:
-    """Item → how many of those who get items of the study know no version of it."""
+    _, found = fresh_people(session, study, [each.item.item_id for each in fallen])
+    return {item_id: len(people) for item_id, people in found.items()}
+
+
+def fresh_people(session: Session, study: Study, items: Sequence[int]) -> tuple[set[int], dict[int, set[int]]]:
+    """Those who get items of the study; and item → those of them who know no version of it."""
     team = select(StudyMember.person_id).where(
         StudyMember.study_id == study.id,
         col(StudyMember.left_at).is_(None),
@@ -205,8 +210,7 @@ def _fresh(session: Session, study: Study, fallen: Sequence[_Fallen]) -> dict[in
         col(StudyMember.paused_at).is_(None),
     )
     people = set(session.exec(team).all())
-    known = _known_by(session, [each.item.item_id for each in fallen])
-    return {item_id: len(people - knowing) for item_id, knowing in known.items()}
+    return people, {item_id: people - knowing for item_id, knowing in _known_by(session, items).items()}
 
 
 # Sending --------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ from db.models import (
 )
 from db.names import no_study
 from db.people.accounts import who_may_revise
-from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
+from db.permissions import ANNOTATORS, EVERYBODY, Actor, On, Role, operation
 from db.query import table_of
 from db.studies import tallies
 from db.studies.selection import (
@@ -94,93 +94,12 @@ class StudyMade(StudyPlan):
     protocol_hash: str
 
 
-@operation(On.PROJECT, RESEARCHERS)
-def plan_study(
-    db: Database, _actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign, people: bool = True
-) -> StudyPlan:
-    """What `create_study` would make of the same, without making it. Raises what that would raise.
-
-    Without `people` the name and the annotators are not looked at, as they may not be filled in yet.
-    """
-    with db.read() as session:
-        return design_checked(session, project_id, protocol, design, people=people)
-
-
-def design_checked(
-    session: Session,
-    project_id: int,
-    protocol: Protocol,
-    design: StudyDesign,
-    *,
-    people: bool = True,
-    drafts: bool = False,
-) -> StudyPlan:
-    """As `plan_study`, in the caller's session; with `drafts` the name may be that of a draft."""
-    _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people, drafts=drafts)
-    n = len(chosen.ordered)
-    return StudyPlan(
-        n, design.n_slots(n, protocol), _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when
-    )
-
-
 def people_of(session: Session, project_id: int, design: StudyDesign) -> list[int]:
     """The ids of a design's annotators; NotFound and InvalidInput as `person_who_may_annotate`."""
     return [person_who_may_annotate(session, project_id, name) for name in design.annotators]
 
 
-@operation(On.PROJECT, RESEARCHERS)
-def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign) -> StudyMade:
-    """Freeze a protocol and a sample of items into a study, with all its slots open.
-
-    A study about scores takes only items that have a value of one of these. Raises InvalidInput for a design that
-    cannot be carried out (no items, an overlap larger than the number of annotators, somebody who may not annotate
-    here, a protocol of which something does not work yet) and Conflict for a name that is taken; what else is wrong is
-    said as well, in the error's `problems` with the fields that it is about.
-    """
-    with db.write() as session:
-        return create_in(session, actor, project_id, protocol=protocol, design=design)
-
-
-def create_in(
-    session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign, of_draft: bool = False
-) -> StudyMade:
-    """As `create_study`, in the caller's transaction; `of_draft`: the name is that of a draft that it is made of."""
-    people, suggestions, chosen = _checked(session, project_id, protocol, design, drafts=of_draft)
-    study = _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
-    assert study.id is not None
-    overlap = study.overlap
-    for person_id in people:
-        session.add(StudyMember(study_id=study.id, person_id=person_id))
-    session.flush()
-    left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
-    record(
-        session,
-        actor,
-        "study created",
-        "study",
-        study.id,
-        project_id=project_id,
-        details={
-            "name": design.name,
-            "protocol": protocol.name,
-            "items": len(chosen.ordered),
-            "overlap": overlap,
-            **left_out,
-        },
-    )
-    return StudyMade(
-        study_id=study.id,
-        n_items=study.n_items,
-        n_slots=design.n_slots(study.n_items, protocol),
-        protocol_hash=study.protocol_hash,
-        sample_hash=study.sample_hash,
-        reasons=chosen.reasons,
-        notes=chosen.notes,
-        suggestions=study.settings.get("suggestions", "never"),
-    )
-
-
-def _checked(
+def checked(
     session: Session,
     project_id: int,
     protocol: Protocol,
@@ -188,7 +107,7 @@ def _checked(
     *,
     people: bool = True,
     drafts: bool = False,
-) -> tuple[list[int], _Suggestions, ChosenItems]:
+) -> tuple[list[int], Suggestions, ChosenItems]:
     """The annotators, suggestions and items of a design; everything that is wrong with it is raised at once.
 
     Without `people` the name and the annotators are not looked at; with `drafts` the name may be that of a draft.
@@ -215,7 +134,7 @@ def _checked(
         for field, message in faults
         if people or field[0] not in _OF_PEOPLE
     ]
-    suggestions, chosen = _Suggestions("never"), ChosenItems([])
+    suggestions, chosen = Suggestions("never"), ChosenItems([])
     if "suggestions" not in fields:
         asked = partial(_suggestions, session, project_id, protocol, design)
         suggestions = tried(("suggestions",), asked, suggestions)
@@ -225,11 +144,18 @@ def _checked(
         tried(("separate_revisers",), partial(_check_revisers, session, project_id, design.annotators), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
+    if people and chosen.ordered and not fields & {"quota", "quotas", *_OF_PEOPLE}:
+        tried(("quota" if design.quota else "quotas",), partial(_check_quotas, protocol, design, chosen), None)
     refuse(wrong)
     return ids, suggestions, _with_note(session, protocol, suggestions, chosen)
 
 
 _OF_PEOPLE = ("annotators", "overlap")
+
+
+def _check_quotas(protocol: Protocol, design: StudyDesign, chosen: ChosenItems) -> None:
+    if wrong := design.quota_fault(len(chosen.ordered), protocol):
+        raise InvalidInput(wrong)
 
 
 def _check_revisers(session: Session, project_id: int, annotators: Sequence[str]) -> None:
@@ -247,22 +173,22 @@ def choose_and_insert(
     session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign
 ) -> Study:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    _, suggestions, chosen = _checked(session, project_id, protocol, design, people=False)
-    return _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
+    _, suggestions, chosen = checked(session, project_id, protocol, design, people=False)
+    return insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
 
 
-def _insert_frozen(
+def insert_frozen(
     session: Session,
     actor: Actor,
     project_id: int,
     protocol: Protocol,
     design: StudyDesign,
     *,
-    suggestions: _Suggestions,
+    suggestions: Suggestions,
     chosen: ChosenItems,
 ) -> Study:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, chosen=chosen)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
     if suggestions.scores is not None:
@@ -279,12 +205,14 @@ def _insert_frozen(
     return study
 
 
-class _Suggestions(NamedTuple):
+class Suggestions(NamedTuple):
+    """When a study shows what models propose, and the scores that some of it is from."""
+
     when: str
     scores: JudgedScores | None = None
 
 
-def _suggestions(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> _Suggestions:
+def _suggestions(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> Suggestions:
     """When a study shows suggestions, and the scores that some are from.
 
     InvalidInput for a time that is none, a protocol for whose labels nothing is proposed, a score that is not there.
@@ -294,7 +222,7 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
     if when not in WHEN:
         raise InvalidInput(f"{when!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.")
     if when == "never":
-        return _Suggestions(when)
+        return Suggestions(when)
     if protocol.about_pairs or not any(protocol.suggests_at(step) for step in range(len(protocol.steps))):
         raise InvalidInput(
             f"Nothing proposes labels for the protocol {protocol.name!r}, so that none can be shown {when}. Take "
@@ -314,10 +242,10 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
                 f"Compute or import it, or show no suggestions. Scores: {names}."
             )
     scorers = dict.fromkeys(scorer for keys in judged.values() for scorer, _ in keys)
-    return _Suggestions(when, JudgedScores(project_id, tuple(scorers), judged) if judged else None)
+    return Suggestions(when, JudgedScores(project_id, tuple(scorers), judged) if judged else None)
 
 
-def _with_note(session: Session, protocol: Protocol, suggestions: _Suggestions, chosen: ChosenItems) -> ChosenItems:
+def _with_note(session: Session, protocol: Protocol, suggestions: Suggestions, chosen: ChosenItems) -> ChosenItems:
     """The items of a study, with a note on those for which nothing is suggested."""
     if suggestions.when == "never":
         return chosen
@@ -372,7 +300,8 @@ def person_who_may_annotate(session: Session, project_id: int, name: str) -> int
     return found
 
 
-def _digest(ordered: Sequence[Candidate]) -> str:
+def digest_of(ordered: Sequence[Candidate]) -> str:
+    """SHA-256 that the sample is known by."""
     return sample_digest(candidate.digest for candidate in ordered)
 
 
@@ -383,8 +312,9 @@ def _insert_study(
     *,
     protocol: Protocol,
     design: StudyDesign,
-    ordered: list[Candidate],
+    chosen: ChosenItems,
 ) -> Study:
+    ordered = chosen.ordered
     n_items, overlap, of_part = len(ordered), design.overlap_of(protocol), design.part_overlap or 0
     n_slots, widest = design.n_slots(n_items, protocol), max(overlap, of_part)
     study = Study(
@@ -394,7 +324,7 @@ def _insert_study(
         protocol_version=protocol.version,
         protocol=protocol.model_dump(mode="json"),
         protocol_hash=protocol.digest(),
-        sample_hash=_digest(ordered),
+        sample_hash=digest_of(ordered),
         overlap=overlap,
         item_order=design.order,
         seed=design.seed,
@@ -419,10 +349,12 @@ def _insert_study(
         (
             study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
             candidate.other_left, of_part if candidate.name in part else None,
+            *(chosen.keys[position] if chosen.keys else (None, None)),
         )
         for position, candidate in enumerate(ordered)
     ]  # fmt: skip
     columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left", "overlap"]
+    columns += ["sampling_weight", "sampling_key"]
     insert_many(connection, "study_item", columns, rows)
     for slot in range(widest):
         session.execute(
@@ -548,6 +480,11 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
         ).all()
     )
+    quotas = dict(
+        session.exec(
+            select(StudyMember.study_id, StudyMember.quota).where(StudyMember.person_id == actor.person_id)
+        ).all()
+    )
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -572,7 +509,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-            of=share(session, study, tallies.done(own)),
+            of=share(session, study, tallies.done(own), quotas.get(study.id)),
             returned=own.get(AssignmentState.RETURNED, 0),
             is_annotator=study.id in mine and mine[study.id] is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
@@ -581,22 +518,24 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
 
 def disputed_items(session: Session, study_id: int) -> int:
     """How many items of the study wait for an adjudicator."""
-    query = select(func.count()).where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
-    return int(session.execute(query).scalar_one())
+    return tallies.settled(session, study_id)[SettlementState.DISPUTED]
 
 
-def share(session: Session, study: Study, done: int) -> int:
-    """About how many items one annotator of the study will have done at its end."""
+def share(session: Session, study: Study, done: int, quota: int | None = None) -> int:
+    """About how many items one annotator of the study will have done at its end, at most their quota."""
     active = select(func.count()).where(StudyMember.study_id == study.id, col(StudyMember.left_at).is_(None))
     members: int = session.execute(active).scalar_one()
-    return equal_part(study, members, done)
+    return equal_part(study, members, done, quota)
 
 
-def equal_part(study: Study, members: int, done: int) -> int:
-    """An equal part of all slots and about what is planted among them, at least what is done."""
-    part = min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
+def equal_part(study: Study, members: int, done: int, quota: int | None = None) -> int:
+    """An equal part of all slots and about what is planted among them, at least what is done.
+
+    Who has a quota does that, as far as there are items.
+    """
+    part = study.n_items if quota is not None else min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
-    return max(done, part + planted)
+    return max(done, part + planted if quota is None else min(quota, part + planted))
 
 
 def slots_of(study: Study) -> int:

@@ -165,6 +165,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("release_item", _RELEASE),
     ("item_release", _OWN),
     ("item_ending", _ITEM),
+    ("revision_lease", _ITEM),
     ("proposal_answer", f"proposal_id IN (SELECT id FROM proposed_revision WHERE {_OWN})"),
     ("proposed_revision", _OWN),
     ("revision", _ITEM),

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotators.errors import InvalidInput, NotFound, Problem
+from annotators.designing.design import StudyDesign, about, refuse
+from annotators.designing.known import KnownItems, RightLabel
+from annotators.errors import AssayError, InvalidInput, NotFound, Problem
 from db.adjudicating.tables import DecidedRow, TableDecided, adjudicate_table
 from db.engine import Database
 from db.permissions import Actor
@@ -60,6 +62,52 @@ def read_gold(path: Path) -> tuple[list[GoldRow], list[Problem]]:
         for line, found in cells
     ]
     return rows, problems
+
+
+def with_labels(design: StudyDesign, folder: Path) -> StudyDesign:
+    """The design with the right labels of the tables that it names by their paths, seen from the folder.
+
+    Raises InvalidInput with everything that is wrong with them, and which fields of the design it is about; NotFound
+    for a table that is not there.
+    """
+    wrong: list[AssayError] = []
+    read: dict[str, KnownItems] = {}
+    for name in ("gold", "qualification"):
+        part: KnownItems | None = getattr(design, name)
+        if part is None or part.file is None or part.labels:
+            continue
+        try:
+            with about(name, "file"):
+                rows, problems = read_gold(folder / part.file)
+                if problems:
+                    raise _bad_lines(part.file, problems, name)
+                labels = tuple(
+                    RightLabel(
+                        item=row.item,
+                        criterion=row.criterion,
+                        target=row.target,
+                        value=row.value,
+                        explanation=row.explanation,
+                        other_item=row.other,
+                        line=row.line,
+                    )
+                    for row in rows
+                )
+            read[name] = part.model_copy(update={"labels": labels, "file": Path(part.file).name})
+        except AssayError as error:
+            wrong.append(error)
+    refuse(wrong)
+    return design.model_copy(update=read)
+
+
+def _bad_lines(file: str, problems: Sequence[Problem], field: str) -> InvalidInput:
+    said = [
+        Problem(
+            None, f"{file}, line {problem.line}: {problem.problem}", problem.remedy, (field, "file", problem.line or 0)
+        )
+        for problem in problems
+    ]
+    return InvalidInput("\n".join(f"{p.problem} {p.remedy}".strip() for p in said), said)
 
 
 def _target(found: Mapping[str, str]) -> str:

@@ -10,10 +10,10 @@ import pytest
 from annotators.designing.design import StudyDesign
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.adjudicating.stages import is_by_uncertainty
+from db.designing.making import create_study
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.studies.design import create_study
 from tests.app.filled import Filled, actor_named, no_problem
 from tests.app.pages import Pages
 from tests.makers import StudyInUse, tiny_protocol

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
 from app import navigation
+from db.designing.making import create_study
 from db.people.accounts import (
     add_people,
     add_person,
@@ -22,7 +23,7 @@ from db.people.accounts import (
 from db.people.sign_in import one_time_person, session_actor, sign_in
 from db.permissions import EVERYBODY, Actor, Role
 from db.projects import create_project, my_projects
-from db.studies.design import create_study, my_studies
+from db.studies.design import my_studies
 from tests.app.filled import Filled
 from tests.app.pages import Pages, tables, words
 from tests.makers import make_item, tiny_protocol

@@ -1,4 +1,4 @@
-"""The tab Revise of an item, and the page on which claims are written."""
+"""What leads to revisions, the page on which claims are written, and proposed revisions."""
 
 from __future__ import annotations
 
@@ -29,35 +29,14 @@ def details(filled: Filled, external_id: str) -> ItemDetails:
     return item_details(filled.pages.db, filled.study.researcher, filled.project_id, external_id=external_id)
 
 
-def test_an_edit_shows_its_difference_and_its_labels_and_is_saved_with_the_reason(filled: Filled) -> None:
-    page = filled.open("rosa", "item", item=1)
-    assert "Nothing yet." in no_problem(page)
-    page.text_area(key="revise-i00001-1-answer").input("A better answer of i00001.").run()
-    assert "<del>Answer</del><ins>A better answer</ins> of i00001." in no_problem(page)
-    press(page, "Save version 2")
-    assert "Say why the item is revised" in said(page)
-    page.text_input[-1].input("It was wrong.")
-    press(page, "Save version 2")
-    found = details(filled, "i00001")
-    assert (found.item.content.answer, found.versions[-1].reason) == ("A better answer of i00001.", "It was wrong.")
-    assert "Nothing yet." in no_problem(page)
+def test_the_page_lists_what_waits_and_an_item_leads_to_its_revision(filled: Filled) -> None:
+    assert "Nothing waits to be revised." in no_problem(filled.open("rosa", "revise"))
+    assert "/revise?item=1" in no_problem(filled.open("rosa", "item", item=1))
 
 
-def test_what_cannot_be_is_said_and_the_rest_stays(filled: Filled) -> None:
-    page = filled.open("rosa", "item", item=1)
-    page.text_area(key="revise-i00001-1-others").input("{nothing").run()
-    assert "Fields, line 1: this is no JSON" in said(page)
-    page.text_area(key="revise-i00001-1-others").input('{"documents": ["gone.pdf"]}').run()
-    assert "no document 'gone.pdf'" in said(page)
-    page.text_area(key="revise-i00001-1-references").input('["4.6 million"').run()
-    assert "Reference answers" in said(page)
-    assert details(filled, "i00001").item.number == 1
-
-
-def test_only_researchers_may_revise(filled: Filled) -> None:
+def test_only_researchers_are_led_to_revise(filled: Filled) -> None:
     for who in ("vera", "adam"):
-        page = filled.open(who, "item", item=1)
-        assert "Revise" not in [tab.label for tab in page.tabs], who
+        assert "/revise?item=1" not in no_problem(filled.open(who, "item", item=1)), who
 
 
 def test_claims_are_written_one_item_after_the_other(filled: Filled) -> None:

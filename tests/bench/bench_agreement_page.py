@@ -30,10 +30,10 @@ from sqlalchemy import event
 
 from annotators.designing.design import StudyDesign
 from app import state
+from db.designing.making import create_study
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, now
 from db.query import database_time
-from db.studies.design import create_study
 from exports.agreement.study import agreement_report
 from tests.app.pages import installation
 from tests.bench.bench_export import protocol

@@ -29,8 +29,8 @@ from annotators.criteria.choice import Choice
 from annotators.designing.design import StudyDesign
 from annotators.pages import Renderer
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
+from db.designing.making import create_study
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in

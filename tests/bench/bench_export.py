@@ -23,10 +23,10 @@ from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.designing.design import StudyDesign
 from annotators.protocols import Material, Protocol, Step
+from db.designing.making import create_study
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, Study, now
 from db.query import database_time
-from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.bench.bench_import import fresh, write_items

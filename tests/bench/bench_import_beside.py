@@ -24,8 +24,8 @@ from pathlib import Path
 import httpx
 
 from annotators.designing.design import StudyDesign
+from db.designing.making import create_study
 from db.projects import create_project, project_overview
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import one_step
 from tests.bench.bench_import import write_items

@@ -23,9 +23,9 @@ from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.designing.design import StudyDesign
 from annotators.protocols import Material, Step
+from db.designing.making import create_study
 from db.engine import Database
 from db.permissions import Actor
-from db.studies.design import create_study
 from exports.importing.labels import import_label_table, plan_label_table
 from tests.bench.bench_import import fresh
 from tests.bulk import make_items

@@ -23,8 +23,8 @@ from pathlib import Path
 import httpx
 
 from annotators.designing.design import StudyDesign
+from db.designing.making import create_study
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import cpu_seconds, make_items, one_step
 from tests.servers import PASSWORD, RunningServer, memory_mb, running_server

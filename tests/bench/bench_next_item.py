@@ -1,7 +1,9 @@
 """How long the next item takes at 1,000 and at 100,000 items, also for an annotator far ahead of the others.
 
-Run: .venv/bin/python -m tests.bench.bench_next_item [--large 100000] [--database URL]
-Prints the median and 95th percentile of `work` + `submit` in each place, and the ratio to 1,000 items.
+Run: .venv/bin/python -m tests.bench.bench_next_item [--large 100000] [--mixed] [--database URL]
+With `--mixed`, a tenth of the items has an overlap of 3 and the rest one of 2, and a tenth of what people are given are
+gold items, a twentieth repeats. Prints the median and 95th percentile of `submit` with the next item in each place, and
+the ratio to 1,000 items.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from annotators.asking.submissions import GivenLabel
 from annotators.designing.design import StudyDesign
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.engine import Database, insert_many
 from db.permissions import Actor
+from db.quality.gold import GoldRow, set_gold
 from db.schema import migrate
-from db.studies.design import create_study
-from tests.makers import make_member, make_person, make_project, tiny_protocol
+from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 ROUNDS = 300
 TURNS = 10
+GOLD = 500
 
 
 def fill(db: Database, project_id: int, n: int) -> None:
@@ -59,16 +63,27 @@ def fill(db: Database, project_id: int, n: int) -> None:
         insert_many(connection, "item_version", columns, rows)
 
 
-def study(db: Database, n: int) -> tuple[int, list[Actor]]:
-    """A study of n items by three annotators, overlap 3."""
+def study(db: Database, n: int, *, mixed: bool) -> tuple[int, list[Actor]]:
+    """A study of n items by three annotators, overlap 3; with `mixed`, 2 or 3, and with gold items and repeats."""
     project_id = make_project(db)
     researcher = make_person(db, admin=True)
     people = [make_person(db) for _ in range(3)]
     for actor in people:
         make_member(db, project_id, actor, "annotator")
     fill(db, project_id, n)
-    design = StudyDesign(name="bench", annotators=tuple(actor.name for actor in people), overlap=3, order="given")
-    return create_study(db, researcher, project_id, protocol=tiny_protocol(), design=design).study_id, people
+    team = tuple(actor.name for actor in people)
+    design = StudyDesign(name="bench", annotators=team, overlap=3, order="given")
+    if mixed:
+        design = design.model_copy(update={"overlap": 2, "part": 0.1, "part_overlap": 3})
+    study_id = create_study(db, researcher, project_id, protocol=tiny_protocol(), design=design).study_id
+    if mixed:
+        names = [f"g{number}" for number in range(GOLD)]
+        for name in names:
+            make_item(db, project_id, name)
+        rows = [GoldRow(line, name, "right", "item", "yes") for line, name in enumerate(names)]
+        rates = {"gold_rate": 0.1, "repeat_rate": 0.05, "repeat_after": 20}
+        set_gold(db, researcher, study_id, rows=rows, rates=rates, reason="measured")
+    return study_id, people
 
 
 def move_ahead(db: Database, study_id: int, actor: Actor, n: int) -> None:
@@ -83,8 +98,12 @@ def move_ahead(db: Database, study_id: int, actor: Actor, n: int) -> None:
             {"p": actor.person_id, "s": study_id, "n": n},
         )
         session.execute(
-            text("UPDATE study_member SET cursor = :c WHERE study_id = :s AND person_id = :p"),
-            {"c": n * 3 - 1, "s": study_id, "p": actor.person_id},
+            text(
+                "UPDATE study_member SET cursor = (SELECT max(a.queue) FROM assignment a JOIN study_item s "
+                "ON s.id = a.study_item_id WHERE a.study_id = :s AND s.position < :n) "
+                "WHERE study_id = :s AND person_id = :p"
+            ),
+            {"n": n, "s": study_id, "p": actor.person_id},
         )
         session.execute(
             text("UPDATE tally SET n = n - :n WHERE study_id = :s AND person_id = 0 AND state = 'open'"),
@@ -114,13 +133,14 @@ def measure(db: Database, study_id: int, actor: Actor, rounds: int) -> list[floa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", type=int, default=100_000)
+    parser.add_argument("--mixed", action="store_true", help="two overlaps, gold items and repeats")
     parser.add_argument("--database", help="a database URL; without it, SQLite in a temporary folder")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         db = Database(arguments.database or f"sqlite:///{Path(folder) / 'bench.db'}")
         migrate(db)
-        small, few = study(db, 1000)
-        large, many = study(db, arguments.large)
+        small, few = study(db, 1000, mixed=arguments.mixed)
+        large, many = study(db, arguments.large, mixed=arguments.mixed)
         ahead = min(10_000, arguments.large // 2)
         move_ahead(db, large, many[1], ahead)
         if not db.is_sqlite:

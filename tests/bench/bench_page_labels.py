@@ -22,9 +22,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from app.server.web import COOKIE
+from db.designing.making import create_study
 from db.people.sign_in import sign_in as sign_in_to
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import WARM_UP, report, start_clock, wait_for_times
 from tests.bench.bench_submit import Client, Seen, measured, quantiles

@@ -32,12 +32,12 @@ from annotators.designing.design import StudyDesign
 from app.server.web import COOKIE
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, Assignment, Document, ItemVersion, now
 from db.people.sign_in import session_actor, sign_in
 from db.projects import create_project
 from db.query import database_time
-from db.studies.design import create_study
 from tests.bench.bench_browser import cpu_seconds, one_step
 from tests.bulk import make_items
 from tests.servers import PASSWORD, ROOT, RunningServer, free_port, running_server

@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from annotators.designing.design import StudyDesign
 from annotators.pages import Renderer
-from db.studies.design import create_study
+from db.designing.making import create_study
 from tests.bench.bench_browser import count_bytes, cpu_seconds
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
 from tests.e2e.viewer_scene import ROOT, make_viewer_scene, one_step, table

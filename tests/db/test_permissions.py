@@ -129,6 +129,15 @@ MAY: dict[str, frozenset[str]] = {
     "releasing.proposals.count_proposals": RESEARCHERS,
     "releasing.proposals.list_proposals": RESEARCHERS,
     "releasing.proposals.plan_proposal": RESEARCHERS,
+    "releasing.revising.count_to_revise": RESEARCHERS,
+    "releasing.revising.item_to_revise": RESEARCHERS,
+    "releasing.revising.leave_to_others": RESEARCHERS,
+    "releasing.revising.plan_written": RESEARCHERS,
+    "releasing.revising.revise_written": RESEARCHERS,
+    "releasing.revising.revision_queue": RESEARCHERS,
+    "releasing.revising.sentences_to_claim": RESEARCHERS,
+    "releasing.states.keep_failing": READERS,
+    "releasing.revising.take_to_revise": RESEARCHERS,
     "releasing.releases.find_release": READERS,
     "releasing.releases.list_releases": READERS,
     "releasing.releases.make_release": RESEARCHERS,
@@ -177,11 +186,11 @@ MAY: dict[str, frozenset[str]] = {
     "scores.write.run_scorer": RESEARCHERS,
     "people.sign_in.one_time_sign_in": ADMINISTRATORS,
     "studies.revisions.why_not_revise": RESEARCHERS,
-    "studies.design.create_study": RESEARCHERS,
+    "designing.making.create_study": RESEARCHERS,
     "studies.design.find_study": ROLES,
     "studies.design.list_studies": ROLES,
     "studies.design.my_studies": SIGNED_IN,
-    "studies.design.plan_study": RESEARCHERS,
+    "designing.making.plan_study": RESEARCHERS,
     "inviting.invitations.invitations_of": RESEARCHERS,
     "inviting.invitations.invite": RESEARCHERS,
     "inviting.invitations.revoke_invitation": RESEARCHERS,
@@ -314,7 +323,7 @@ def test_there_are_operations_to_walk() -> None:
     assert {
         "annotating.annotations.submit",
         "adjudicating.adjudications.adjudicate",
-        "studies.design.create_study",
+        "designing.making.create_study",
     } <= set(NAMES)
 
 

@@ -11,10 +11,11 @@ from annotators.designing.design import StudyDesign
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import PROTOCOLS
 from db.annotating.amendments import StudyChange, amend_study, amendments_of, set_state
+from db.designing.making import plan_study
 from db.engine import Database
 from db.models import StudyState
 from db.projects import create_project
-from db.studies.design import list_studies, plan_study
+from db.studies.design import list_studies
 from db.studies.library import add_protocol
 from db.studies.revisions import plan_revision, revise_item
 from db.unfit import refuse_unfit

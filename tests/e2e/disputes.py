@@ -20,9 +20,9 @@ from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Protocol
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.models import Assignment, StudyItem
 from db.people.accounts import actor_named
-from db.studies.design import create_study
 from tests.makers import read_guidelines
 from tests.servers import RunningServer
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Protocol
+from db.designing.making import create_study
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import NewPage, sign_in

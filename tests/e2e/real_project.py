@@ -16,9 +16,9 @@ from annotators.protocols import PROTOCOLS, Protocol
 from app.sample.judgements import chance
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.servers import RunningServer
 

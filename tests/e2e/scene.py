@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.makers import read_guidelines

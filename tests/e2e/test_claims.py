@@ -14,9 +14,9 @@ from sqlmodel import select
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.models import StoredLabel
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.conftest import SHARED

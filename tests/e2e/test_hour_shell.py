@@ -40,7 +40,7 @@ def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page
           }).filter(([left, right]) => right > left);
         }"""
     )
-    assert len(places) == 2 + 4 + 1 + 5  # the project, the person; four groups; Help; the pages of Work
+    assert len(places) == 2 + 4 + 1 + 6  # the project, the person; four groups; Help; the pages of Work
     for place, before in enumerate(places):
         assert before[1] <= width + 1, (width, before)
         for after in places[place + 1 :]:
@@ -53,7 +53,7 @@ def test_the_groups_lead_to_their_pages_within_the_session(server: RunningServer
     sign_in_by_form(page, server, "admin")
     groups, pages = (page.get_by_role("navigation", name=name, exact=True) for name in ("Groups of pages", "Pages"))
     expect(groups.get_by_role("link")).to_have_text(["Work", "Data", "Results", "Administration"])
-    expect(pages.get_by_role("link")).to_have_text(["Home", "My work", "Studies", "Protocols", "Adjudicate"])
+    expect(pages.get_by_role("link")).to_have_text(["Home", "My work", "Studies", "Protocols", "Adjudicate", "Revise"])
     expect(pages.get_by_role("link", name="Home")).to_have_attribute("aria-current", "page")
     page.evaluate("window.kept = 'this window'")
     groups.get_by_role("link", name="Administration").focus()

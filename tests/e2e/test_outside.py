@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotators.designing.design import StudyDesign
+from db.designing.making import create_study
 from db.inviting.invitations import InvitationTerms, invitations_of, invite
 from db.projects import create_project
-from db.studies.design import create_study
 from tests.e2e.conftest import NewPage
 from tests.e2e.scene import import_sample
 from tests.makers import tiny_protocol

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.e2e.conftest import ARTEFACTS, NewPage, sign_in

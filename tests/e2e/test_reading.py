@@ -15,10 +15,10 @@ from annotators.criteria.grade import Grade
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from annotators.protocols.base import Material, Protocol, Step
+from db.designing.making import create_study
 from db.people.accounts import actor_named
 from db.people.preferences import my_preferences, set_preference
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as

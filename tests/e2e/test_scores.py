@@ -11,10 +11,10 @@ from sqlmodel import col, select
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.models import Item, ItemVersion, StoredLabel
 from db.projects import create_project
 from db.scores.write import run_scorer
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as

@@ -16,9 +16,9 @@ from playwright.sync_api import Page, expect
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.annotating.annotations import my_work
+from db.designing.making import create_study
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import create_study
 from db.studies.ratings import CriterionRatings, ratings
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths

@@ -15,10 +15,10 @@ from sqlmodel import col, select
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.annotating.annotations import reopen
+from db.designing.making import create_study
 from db.models import AdjudicatedLabel, StoredLabel
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in

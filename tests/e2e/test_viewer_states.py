@@ -14,10 +14,10 @@ from sqlmodel import col, select
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.models import Document
 from db.people.accounts import list_people
 from db.projects import create_project
-from db.studies.design import create_study
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.scene import ANNOTATORS, Scene, answer_first_step, import_sample, make_scene
 from tests.e2e.viewer_scene import (

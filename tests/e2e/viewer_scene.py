@@ -16,9 +16,9 @@ from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.designing.design import StudyDesign
 from annotators.protocols import Material, Protocol, Step
+from db.designing.making import create_study
 from db.people.accounts import list_people
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import ANNOTATORS, Scene, judgement

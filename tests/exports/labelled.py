@@ -19,9 +19,9 @@ from annotators.criteria.text import Text
 from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
+from db.designing.making import create_study
 from db.engine import Database
 from db.permissions import Actor
-from db.studies.design import create_study
 from db.studies.labels import import_labels
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 

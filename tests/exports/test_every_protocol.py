@@ -16,12 +16,12 @@ from annotators.protocols import PROTOCOLS, Protocol
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.engine import Database
 from db.people.accounts import actor_named
 from db.permissions import Actor
 from db.projects import create_project
 from db.schema import migrate
-from db.studies.design import create_study
 from db.studies.ratings import decided_labels
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project

@@ -16,9 +16,9 @@ from annotators.protocols import PROTOCOLS
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.engine import Database
 from db.permissions import Actor
-from db.studies.design import create_study
 from db.studies.settlements import stream_settled
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project

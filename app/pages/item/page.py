@@ -1,4 +1,4 @@
-"""One item as researchers see it: what it says, its evidence, scores, versions, labels by study, and its revision."""
+"""One item as researchers see it: what it says, its evidence, scores, versions, and labels by study."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from annotators.criteria.base import written
 from annotators.scorers.base import readable, value_kind
 from app import ui, wording
-from app.pages.item import ending, revise
+from app.pages.item import ending
 from app.widgets import blocks, item_texts, item_view
 from db.items.read import ItemDetails, ScoreRow, item_details
 from db.people.preferences import my_preferences
@@ -50,10 +50,17 @@ def page() -> None:
             blocks.to("All answers to this question", "data", project=place.project_id, search=item.question[:120]),
         )
         if may_revise:
+            blocks.links(
+                blocks.button("Revise", "revise", item=item_id, project=place.project_id),
+                blocks.to(
+                    f"Claims ({len(item.claims)})" if item.claims else "Write its claims",
+                    "claims", project=place.project_id, item=item_id,
+                ),
+            )  # fmt: skip
             ending.popover(item.id, place.project_id, state)
     item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
     names = ["Item", f"Evidence ({len(item.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
-    statement, evidence, labels, scores, history, *revision = st.tabs([*names, *(["Revise"] if may_revise else [])])
+    statement, evidence, labels, scores, history = st.tabs(names)
     with statement:
         item_view.statement(found.item)
     with evidence:
@@ -64,9 +71,6 @@ def page() -> None:
         _scores(found)
     with history:
         _history(found, place.project_id)
-    for tab in revision:
-        with tab:
-            revise.tab(found, place.project_id, studies)
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotators.designing.files import design_data
+from annotators.designing.files import design_data, said_of
 from annotators.errors import InvalidInput
 from app import ui, wording
 from app.widgets import blocks, protocol_view, study_form
 from db.designing.drafts import DraftOfStudy, delete_draft, drafts_of, start_draft
+from db.designing.making import plan_study
 from db.permissions import RESEARCHERS
-from db.studies.design import plan_study
 
 
 def draw(draft_id: int) -> None:
@@ -28,7 +28,7 @@ def draw(draft_id: int) -> None:
     if ui.may(project.role, RESEARCHERS):
         _size(found)
         _buttons(found)
-    blocks.facts([(_words(name), _value(value)) for name, value in _said(found)])
+    blocks.facts([(_words(name), said_of(name, value)) for name, value in _said(found)])
     with st.expander(f"{ui.plain(found.protocol.title)} as annotators read it"):
         protocol_view.draw(found.protocol)
 
@@ -39,12 +39,6 @@ def _said(draft: DraftOfStudy) -> list[tuple[str, object]]:
 
 def _words(name: str) -> str:
     return name.replace("_", " ").capitalize()
-
-
-def _value(value: object) -> str:
-    if isinstance(value, dict):
-        return wording.count(len(value), "item")
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _size(draft: DraftOfStudy) -> None:

@@ -9,14 +9,9 @@ import streamlit as st
 
 from annotators.asking.planting import BELOW, Planting
 from app import ui, wording
+from app.widgets.designing.known_items import BELOW_WORDS
 from db.models import Study
 from exports.importing.decisions import import_gold
-
-_WORDS = {
-    "warn": "warn the researcher",
-    "pause": "pause the annotator",
-    "stop": "take the annotator out",
-}
 
 
 def form(study: Study) -> None:
@@ -42,7 +37,7 @@ def form(study: Study) -> None:
         mark = left.number_input("Mark (share right)", 0.0, 1.0, planting.mark, 0.05, key="gold-mark")
         least = middle.number_input("Gold items before it", 1, None, planting.mark_after, key="gold-mark-after")
         now = BELOW.index(planting.below)
-        below = right.selectbox("Below the mark", BELOW, now, _WORDS.__getitem__, key="gold-below")
+        below = right.selectbox("Below the mark", BELOW, now, BELOW_WORDS.__getitem__, key="gold-below")
         reason = st.text_input("Reason", max_chars=2000, key="gold-reason", help="It is kept, and exports say it.")
         pressed = st.form_submit_button("Save", type="primary", key="gold-save")
     if not pressed:

@@ -78,6 +78,8 @@ export class App extends Page {
     this.phase = null;
     /** Its questions, where they are on the screen. @type {Phase | null} */
     this.asking = null;
+    /** @type {string | null} */
+    this.enough = null;
   }
 
   get live() {
@@ -190,6 +192,7 @@ export class App extends Page {
     this.work = this.work ? { ...work, study: this.work.study } : work;
     this.finished = work.finished;
     this.halted = work.halted;
+    this.enough = work.enough;
     this.status.progress = work.progress;
     this.status.signedOut = false;
     this.status.draftTrouble = null;
@@ -236,7 +239,7 @@ export class App extends Page {
     if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(TEXT.waitingNext);
     else if (this.phase) this.#ask(this.phase);
-    else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
+    else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '', this.enough);
     else {
       this.screens.nothing(this.halted);
       clearTimeout(this.timer);
@@ -439,6 +442,7 @@ export class App extends Page {
     this.finished = answer.finished;
     this.halted = answer.halted;
     this.#setPhase(answer.phase);
+    this.enough = answer.enough;
     this.queue.refill(answer.items, this.#underWay);
     this.#count();
     this.viewer?.fetchAhead(this.queue.ahead.slice(0, AHEAD));

@@ -62,6 +62,7 @@ export const TEXT = {
   waitingStep: 'Saving, then opening the next step…',
   waitingSkip: 'Skipping…',
   finished: 'Everything is done',
+  enough: 'Your part is done',
   finishedMore: (/** @type {number} */ n) => n > 0
     ? `You submitted ${count(n, 'item', 'items')} of this study. Thank you.`
     : 'There is nothing left for you in this study.',

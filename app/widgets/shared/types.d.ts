@@ -159,6 +159,7 @@ interface Work {
   finished: boolean;
   halted: string | null;
   phase: OpenPhase | null;
+  enough: string | null;
   last: number | null;
 }
 
@@ -166,7 +167,7 @@ interface Work {
 type OpenPhase = { phase: 'consent'; text: string } | { phase: 'before' | 'after'; protocol: Protocol };
 type PhaseAnswers = { uid: string; phase: string; answers: Record<string, unknown>; seconds: number | null };
 
-type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; phase: OpenPhase | null; feedback?: Feedback | null };
+type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; phase: OpenPhase | null; enough: string | null; feedback?: Feedback | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
 };
@@ -254,6 +255,55 @@ type SentDecision = { criterion: string; target: string; value: Value; reason: s
 type Settlement = { uid: string; study_item: number; decisions: SentDecision[]; again: boolean };
 /** The words of a refusal because somebody else was faster, or null. */
 type SettlementAnswer = { conflict: string | null };
+
+/** A unit of which the final label is not accepted. Votes: label in words, how many, whether it fails. */
+type FailingUnit = {
+  title: string; target: string; final: string; votes: [string, number, boolean][]; said: [string, string][]; decided: string | null; notes: string[];
+};
+
+/** What a study says of an item that is to be revised; `fresh` of its `team` do not know the item. */
+interface WhyRevised {
+  study_id: number;
+  study: string;
+  protocol: string;
+  version: number;
+  state: string | null;
+  failing: FailingUnit[];
+  remarks: [string, string][];
+  titles: Record<string, string>;
+  fresh: number;
+  team: number;
+  hidden: boolean;
+}
+
+/** An item as a reviser gets it. */
+interface ItemToRevise {
+  item_id: number;
+  item: string;
+  project: string;
+  version: number;
+  state: string;
+  language: string | null;
+  /** Texts, and parts in normal form, by name. */
+  written: Record<string, string | Record<string, unknown>[]>;
+  /** What an evidence unit can be. */
+  roles: string[];
+  /** Answers that may stand, where annotators found the question ambiguous. */
+  answers: string[];
+  /** Why this person may not revise it, or null. */
+  why_not: string | null;
+  studies: WhyRevised[];
+  protocol: Protocol | null;
+  evidence: Unit[];
+  documents: Doc[];
+  person: { name: string };
+}
+
+type StudyEffect = { study_id: number; study: string; annotations: number; falls: string[]; stays: string[] };
+/** What saving would do: what differs, in stretches (del, ins, or neither), and what falls. */
+type RevisionPlan = { version: number; edited: string[]; differences: Record<string, [string, string][]>; effects: StudyEffect[] };
+type ItemLease = { item_id: number; by: string; mine: boolean; until: string };
+type Revisions = { project: string; waiting: { item_id: number; item: string }[]; held: ItemLease[]; person: { name: string } };
 
 /** The answer on the screen, in which a control marks stretches. Places are UTF-16 units of the raw text. */
 interface Markable {

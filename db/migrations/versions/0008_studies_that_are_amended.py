@@ -37,11 +37,13 @@ def upgrade() -> None:
     _invitations()
     _qualification()
     _phases()
+    _orders()
 
 
 def downgrade() -> None:
     """Back."""
     _no_phases()
+    _no_orders()
     _no_invitations()
     _no_qualification()
     _no_proposals()
@@ -247,8 +249,25 @@ def _adjudication_as_it_was() -> None:
 # How items end --------------------------------------------------------------------------------------------------------
 
 
+_READ = (
+    ("ix_settlement_failing", ["settlement", "study_id"], "CAST(failing AS TEXT) <> '[]'"),
+    (
+        "ix_settlement_unread",
+        ["settlement", "study_id", "study_item_id"],
+        "failing IS NULL AND state IN ('agreed', 'adjudicated')",
+    ),
+    ("ix_item_version_later", ["item_version", "item_id"], "number > 1"),
+)
+
+
 def _endings() -> None:
     op.add_column("settlement", _value("failing"))
+    for name, columns, where in _READ:
+        op.create_index(name, columns[0], columns[1:], sqlite_where=sa.text(where), postgresql_where=sa.text(where))
+    op.execute(
+        "INSERT INTO tally (study_id, person_id, state, n, seconds) SELECT study_id, 0, 'items ' || state, count(*), 0 "
+        "FROM settlement WHERE state <> 'pending' GROUP BY study_id, state"
+    )
     op.create_table(
         "item_ending",
         sa.Column("id", _identifier(), autoincrement=True, nullable=False),
@@ -264,10 +283,23 @@ def _endings() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_item_ending_item_id", "item_ending", ["item_id"])
+    op.create_table(
+        "revision_lease",
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.PrimaryKeyConstraint("item_id"),
+    )
 
 
 def _no_endings() -> None:
+    op.drop_table("revision_lease")
     op.drop_table("item_ending")
+    op.execute("DELETE FROM tally WHERE state LIKE 'items %'")
+    for name, columns, _ in _READ:
+        op.drop_index(name, columns[0])
     op.drop_column("settlement", "failing")
 
 
@@ -490,3 +522,18 @@ def _no_invitations() -> None:
     op.drop_table("outside_annotator")
     op.drop_table("invitation")
     op.drop_column("study_member", "quota")
+
+
+# Orders by a score ----------------------------------------------------------------------------------------------------
+
+_OF_AN_ORDER = ("sampling_weight", "sampling_key")
+
+
+def _orders() -> None:
+    for name in _OF_AN_ORDER:
+        op.add_column("study_item", sa.Column(name, sa.Float(), nullable=True))
+
+
+def _no_orders() -> None:
+    for name in _OF_AN_ORDER:
+        op.drop_column("study_item", name)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from db.people.accounts import local_administrator
 from tests.app.cli.command_line import CommandLine, write_items
+from tests.exports.judged import make_judged
 
 DESIGN = """\
 # a pass over the harbour answers
@@ -152,3 +154,110 @@ def test_a_draft_can_be_changed_and_deleted_until_it_is_started(project: Command
     project("study", "delete", "finance", "never")
     assert "no study named 'never'" in project("study", "show", "finance", "never", code=3).err
     assert "no study named 'never'" in project("study", "delete", "finance", "never", code=3).err
+
+
+def test_gold_and_qualification_are_read_beside_the_design_and_options_say_them_too(
+    project: CommandLine, tmp_path: Path
+) -> None:
+    make = ("study", "create", "finance")
+    written(tmp_path, "item,criterion,value\nq1:lantern,self_contained,true\n", "gold.csv")
+    known = DESIGN + "gold: {file: gold.csv, rate: 0.2, below: pause}\nrepeats: {rate: 0.1, after: 5}\n"
+    made = project.json(*make, "first", "--design", written(tmp_path, known))
+    design = project.json("study", "show", "finance", "first")["design"]
+    assert made["items"] == 3
+    assert (design["gold"]["rate"], design["gold"]["below"]) == (0.2, "pause")
+    assert [label["value"] for label in design["gold"]["labels"]] == ["true"]
+    assert design["repeats"] == {"rate": 0.1, "after": 5}
+    words = project("study", "show", "finance", "first").out
+    assert "gold: labels 1 label, rate 0.2, mark 0.7, mark after 10, below pause" in words
+    options = (
+        "--protocol",
+        "qa_verification",
+        "--annotators",
+        "ada,ben",
+        "--overlap",
+        "2",
+        "--where",
+        "system=harbour",
+    )
+    also = ("--gold", tmp_path / "gold.csv", "--repeat-rate", "0.1", "--qualification", tmp_path / "gold.csv")
+    refused = project(*make, "second", *options, *also, code=2)
+    assert "gold.csv, line 2: Item 'q1:lantern' is a gold item already." in refused.err
+    project(*make, "second", *options, *also[:4])
+    second = project.json("study", "show", "finance", "second")["design"]
+    assert (second["gold"]["rate"], second["repeats"]["rate"]) == (0.1, 0.1)
+    assert project.json("study", "show", "finance", "first")["design"]["qualification"] is None
+
+
+def test_what_is_wrong_with_gold_is_told_by_the_line_of_the_design(project: CommandLine, tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        "item,criterion,value\nq1:lantern,self_contained,perhaps\nnobody,self_contained,true\n,self_contained,true\n",
+        "gold.csv",
+    )
+    make = ("study", "create", "finance", "first", "--design")
+    design = written(tmp_path, DESIGN + "gold: {file: gold.csv}\nqualification: {file: none.csv}\n")
+    refused = project.json(*make, design, code=2)
+    assert [(problem["line"], problem["problem"]) for problem in refused["problems"]] == [
+        (13, "gold.csv, line 4: `item` is empty."),
+        (14, f"There is no file '{tmp_path / 'none.csv'}'."),
+    ]
+    written(
+        tmp_path, "item,criterion,value\nq1:lantern,self_contained,perhaps\nnobody,self_contained,true\n", "gold.csv"
+    )
+    design = written(tmp_path, DESIGN + "gold: {file: gold.csv}\n")
+    told = project(*make, design, code=2).err
+    assert "design.yaml, line 13: gold.csv, line 3: The project has no item 'nobody'." in told
+    assert project.json("study", "list", "finance") == []
+
+
+# Order by a score -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(begun: CommandLine, tmp_path: Path) -> CommandLine:
+    database = begun.database()
+    make_judged(database, local_administrator(database), tmp_path / "source", questions=6, labelled=1)
+    database.dispose()
+    return begun
+
+
+BY_SCORE = ("--order", "by_score", "--order-score", "overlap")
+
+
+def test_a_study_is_ordered_by_a_score_and_made_again_of_its_design(judged: CommandLine, tmp_path: Path) -> None:
+    make = ("study", "create", "judged", "hard", "--protocol", "ambiguity", "--annotators", "ada,ben", "--every-item")
+    asked = (*make, *BY_SCORE, "--order-first", "low", "--seed", "4")
+    dry = judged.json(*asked, "--dry-run")
+    [note] = [note for note in dry["notes"] if "ordered" in note]
+    assert "ordered by overlap, the lowest first as a rule: drawn with known probabilities." in note
+    assert "1 item has no such score and the average chance (q005:quay)." in note
+    made = judged.json(*asked)
+    assert (made["items"], made["sample_hash"]) == (18, dry["sample_hash"])
+    design = judged.json("study", "show", "judged", "hard")["design"]
+    assert (design["order"], design["order_score"], design["order_first"]) == ("by_score", "overlap", "low")
+    again = written(tmp_path, json.dumps(design | {"name": "again"}), "again.yaml")
+    made_again = judged.json("study", "create", "judged", "again", "--design", again)
+    assert made_again["sample_hash"] == made["sample_hash"]
+    to = tmp_path / "export"
+    judged("export", "judged", "--study", "hard", "--to", to)
+    assert (to / "sampling.csv").read_text().count("\n") == 19
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ((*BY_SCORE,), "one of: high, low, uncertain"),
+        (("--order", "by_score", "--order-first", "low"), "needs the score that it goes by"),
+        (
+            ("--order", "by_score", "--order-score", "bleu", "--order-first", "low"),
+            "has a score 'bleu' to be ordered by",
+        ),
+        (("--order-score", "overlap"), "says nothing of the order 'shuffled'"),
+    ],
+)
+def test_an_order_by_a_score_that_cannot_be_says_what_would_do(
+    judged: CommandLine, given: tuple[str, ...], says: str
+) -> None:
+    make = ("study", "create", "judged", "hard", "--protocol", "ambiguity", "--annotators", "ada,ben")
+    assert says in judged(*make, *given, code=2).err

@@ -9,8 +9,8 @@ import pytest
 
 from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.servers import running_server

@@ -16,9 +16,9 @@ import pytest
 from sqlmodel import col, select
 
 from annotators.designing.design import StudyDesign
+from db.designing.making import create_study
 from db.models import Document
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import one_step
 from tests.hostile_pdfs import hostile_pdfs, ordinary

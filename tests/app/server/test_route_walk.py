@@ -41,6 +41,12 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/study-items/{id:int}/take"): {*STAFF},
     ("POST", "/api/study-items/{id:int}/leave"): {*STAFF},
     ("POST", "/api/assignments/{id:int}/return"): {*STAFF},
+    ("GET", "/api/projects/{id:int}/revisions"): {Role.RESEARCHER},
+    ("GET", "/api/items/{id:int}/revision"): {Role.RESEARCHER},
+    **{
+        ("POST", f"/api/items/{{id:int}}/{name}"): {Role.RESEARCHER}
+        for name in ("plan", "revise", "end", "claims", "take", "leave")
+    },
     ("GET", "/page-images/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-images/{document_id:int}/{first:int}-{last:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-words/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
@@ -98,7 +104,17 @@ def ask(walk: Walk, method: str, path: str, who: str) -> httpx.Response:
     if method == "GET":
         return walk.clients[who].get(filled, params={"assignment": str(walk.assignment), "q": "tide"})
     place = {"assignment": walk.assignment, "sitting": 1, "step": 0}
-    body = {"uid": f"of {who}", "labels": [], "answers": {}, "content": {}, "reason": "", "decisions": [], **place}
+    body = {
+        "uid": f"of {who}",
+        "labels": [],
+        "answers": {},
+        "content": {},
+        "reason": "",
+        "decisions": [],
+        "written": {},
+        "from_version": 1,
+        **place,
+    }
     return walk.clients[who].post(filled, json=body, headers={"X-Assay": "1"})
 
 

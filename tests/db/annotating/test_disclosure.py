@@ -17,9 +17,9 @@ from db.annotating.annotations import submit, work
 from db.annotating.assignments import skip
 from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page, reading, visible_document
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Document
-from db.studies.design import create_study
 from tests.makers import StudyInUse, make_item, make_member, make_person, make_project, tiny_protocol
 
 

@@ -14,10 +14,11 @@ from annotators.errors import AssayError, InvalidInput
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.assignments import return_to_annotator, skip
 from db.annotating.status import study_status
+from db.designing.making import plan_study
 from db.engine import Database
 from db.models import Annotation, Assignment, Settlement, Study, StudyItem
 from db.studies import tallies
-from db.studies.design import list_studies, plan_study
+from db.studies.design import list_studies
 from db.studies.ratings import ratings
 from db.studies.settlements import stream_settled
 from tests.db.studies.recount import recount

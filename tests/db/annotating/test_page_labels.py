@@ -12,8 +12,8 @@ from annotators.protocols import Material, Step
 from annotators.protocols.evidence_pages import evidence_pages
 from db.annotating.annotations import submit, work
 from db.annotating.committing import GivenLabel, StepSubmission
+from db.designing.making import create_study
 from db.engine import Database
-from db.studies.design import create_study
 from tests.exports.formats.places import Place
 from tests.exports.results.test_evidence_pages import long_question
 from tests.makers import make_member, make_person, tiny_protocol

@@ -19,11 +19,12 @@ from annotators.protocols.evidence_pages import evidence_pages
 from db.annotating.annotations import reopen, submit, work
 from db.annotating.committing import GivenLabel, StepSubmission
 from db.annotating.previews import preview
+from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.models import Annotation, StoredLabel, Submission
 from db.permissions import Actor
 from db.scores.write import run_scorer
-from db.studies.design import create_study, plan_study, study_facts
+from db.studies.design import study_facts
 from tests.app.cli.command_line import write_items
 from tests.exports.formats.places import Place
 from tests.exports.results.test_evidence_pages import LONG, long_question

@@ -16,13 +16,13 @@ from annotators.items.normal import read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
 from db.batches import list_batches, withdraw_batch
+from db.designing.making import create_study
 from db.engine import Database
 from db.items import imports
 from db.items.documents import document_file, list_documents
 from db.items.imports import ImportReport, import_items, preview_import
 from db.items.read import current_versions, item_counts, item_details, list_items
 from db.models import Event, Evidence, Item, ItemVersion, Question, StudyItem
-from db.studies.design import create_study
 from tests.makers import make_member, make_person, make_project
 
 

@@ -23,6 +23,7 @@ from annotators.items.parsed import ParsedDocument
 from annotators.protocols import PROTOCOLS
 from db.annotating.disclosure import may_see_page
 from db.batches import list_batches, withdraw_batch
+from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.items import unpublished
 from db.items.documents import attach_bytes, document_file, list_documents
@@ -33,7 +34,6 @@ from db.items.unpublished import broken_off, clear_all_broken_off, only_import
 from db.models import Study
 from db.projects import project_overview
 from db.scores.summaries import list_scorers_in, score_summary
-from db.studies.design import create_study, plan_study
 from db.studies.remarks import item_place
 from db.studies.selection import candidates
 from db.upkeep.maintenance import delete_project

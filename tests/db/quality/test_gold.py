@@ -17,12 +17,13 @@ from db.annotating.amendments import StudyChange, amend_study, amendments_of, se
 from db.annotating.annotations import reopen
 from db.annotating.assignments import skip
 from db.annotating.status import study_status
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Annotation, Assignment, AssignmentState, StudyItem, StudyState
 from db.quality.gold import GoldRow, GoldSet, gold_given, set_gold
 from db.quality.omissions import leave_out
 from db.studies import tallies
-from db.studies.design import StudyDesign, create_study, list_studies
+from db.studies.design import StudyDesign, list_studies
 from db.studies.ratings import ratings
 from db.studies.settlements import stream_settled
 from db.upkeep.soundness import wrong_hashes

@@ -10,13 +10,14 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
+from db.designing.making import create_study
 from db.engine import Database
 from db.items.read import item_details
 from db.models import ProposalAnswer, Revision
 from db.permissions import Actor
 from db.releasing.proposals import answer_proposal, count_proposals, list_proposals, plan_proposal
 from db.releasing.states import item_states
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import StudyDesign
 from db.studies.revisions import revise_item
 from exports.importing.items import import_paths
 from tests.db.releasing.test_states import accepting

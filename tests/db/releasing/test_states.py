@@ -16,11 +16,12 @@ from annotators.protocols import Protocol
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.amendments import set_state
 from db.batches import withdraw_batch
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Event, Item, Settlement, StudyState
 from db.releasing.endings import end_item
 from db.releasing.states import State, item_states, standings, study_stages
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import StudyDesign
 from db.studies.revisions import revise_item
 from tests.makers import StudyInUse, tiny_protocol
 

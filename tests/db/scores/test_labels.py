@@ -16,13 +16,13 @@ from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
 from db.adjudicating.adjudications import UnitDecision, adjudicate
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Item, ItemVersion, Project, Run, Score, Study, StudyItem
 from db.scores.label_states import labels_state_now
 from db.scores.labels import studies_for_scorer
 from db.scores.summaries import list_scorers_in, score_summary
 from db.scores.write import plan_scoring, run_scorer
-from db.studies.design import create_study
 from db.studies.foreign import import_study_of_labels
 from db.studies.labels import import_labels
 from exports.alignment.scores import scores_of

@@ -13,10 +13,10 @@ from sqlmodel import col, select
 from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score
 from db.scores.write import run_scorer
-from db.studies.design import create_study
 from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from exports.importing.items import import_paths

@@ -11,9 +11,9 @@ from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yam
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS, Protocol
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Event, Project, ProtocolVersion
-from db.studies.design import create_study
 from db.studies.library import NameTaken, add_protocol, list_protocols, named_protocol
 from db.upkeep.maintenance import delete_project
 from db.upkeep.soundness import wrong_hashes

@@ -23,9 +23,10 @@ from db.adjudicating.adjudications import disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page
+from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.models import Document, Study, StudyItem
-from db.studies.design import StudyPlan, create_study, plan_study
+from db.studies.design import StudyPlan
 from db.studies.labels import import_labels
 from db.studies.remarks import item_labels
 from db.studies.settlements import stream_settled

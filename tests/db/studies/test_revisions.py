@@ -9,12 +9,12 @@ from sqlmodel import select
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from db.designing.making import create_study
 from db.engine import Database
 from db.items.read import item_counts, item_details
 from db.models import Event, Revision
 from db.people.accounts import set_member
 from db.permissions import Actor, Role
-from db.studies.design import create_study
 from db.studies.revisions import plan_revision, revise_item, why_not_revise
 from db.studies.unclaimed import next_without_claims
 from tests.makers import StudyInUse, make_item, make_member, make_person, make_project, tiny_protocol

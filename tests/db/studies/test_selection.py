@@ -12,10 +12,11 @@ from sqlmodel import select
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Protocol
+from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.models import Document
 from db.permissions import Actor
-from db.studies.design import StudyPlan, create_study, plan_study, study_facts
+from db.studies.design import StudyPlan, study_facts
 from exports.importing.items import import_paths
 from tests.makers import make_person, make_project, tiny_protocol
 

@@ -14,10 +14,11 @@ from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import work
+from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.models import Event, Run, Score, Study
 from db.permissions import Actor
-from db.studies.design import StudyMade, create_study, plan_study
+from db.studies.design import StudyMade
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 METRIC = PROTOCOLS.get("metric_agreement")

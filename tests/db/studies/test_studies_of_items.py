@@ -7,9 +7,9 @@ from sqlmodel import select
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Study, StudyItem
-from db.studies.design import create_study
 from tests.makers import StudyInUse, tiny_protocol
 
 

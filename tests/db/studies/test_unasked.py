@@ -12,10 +12,11 @@ from annotators.criteria.choice import Choice
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Protocol, Step
+from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.models import Claim, Document, Evidence, Image, ItemVersion
 from db.permissions import Actor
-from db.studies.design import StudyPlan, create_study, plan_study
+from db.studies.design import StudyPlan
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 SHOWS = [Material.QUESTION, Material.ANSWER, Material.CLAIMS, Material.EVIDENCE, Material.IMAGES, Material.DOCUMENTS]

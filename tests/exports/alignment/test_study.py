@@ -16,10 +16,10 @@ from annotators.designing.design import StudyDesign
 from annotators.errors import NotAllowed, NotFound
 from annotators.intervals.bootstrap import Resampling
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import AnnotationKind, Run, Score, Study
 from db.permissions import Actor
-from db.studies.design import create_study
 from exports.alignment.advice import advice
 from exports.alignment.data import study_data
 from exports.alignment.scores import project_items

@@ -16,9 +16,10 @@ from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS
 from db.adjudicating.adjudications import UnitDecision, adjudicate
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Account, Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem
-from db.studies.design import create_study, find_study
+from db.studies.design import find_study
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against

@@ -11,8 +11,8 @@ from annotators.designing.design import StudyDesign
 from annotators.intervals.bootstrap import Resampling
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
 from db.engine import Database
-from db.studies.design import create_study
 from db.studies.labels import import_labels
 from exports.importing.items import import_paths
 from exports.results.document import Results

@@ -17,9 +17,9 @@ from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
 from annotators.protocols.evidence_pages import evidence_pages
 from db.annotating.annotations import work
+from db.designing.making import create_study
 from db.engine import Database
 from db.items.documents import list_documents
-from db.studies.design import create_study
 from db.studies.labels import import_labels
 from exports.results.base import Figure
 from exports.results.document import Results

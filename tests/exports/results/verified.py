@@ -11,10 +11,10 @@ from sqlmodel import select
 from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS, Protocol
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import Evidence, Item, ItemVersion, Project, Question
 from db.permissions import Actor
-from db.studies.design import create_study
 from db.studies.labels import import_labels
 from tests.makers import make_member, make_person, make_project
 

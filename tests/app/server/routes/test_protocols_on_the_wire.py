@@ -24,11 +24,11 @@ from annotators.items.targets import TargetKind
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app.server.routes import annotate, page_images, page_text
 from app.server.web import handle_error
+from db.designing.making import create_study
 from db.models import Document
 from db.people.accounts import actor_named
 from db.permissions import Actor
 from db.projects import create_project
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.app.pages import Pages, installation
 from tests.makers import read_guidelines

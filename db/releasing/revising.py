@@ -1,0 +1,481 @@
+"""The reviser's work: which items fail acceptance and wait, and of one why it fails and what an edit would do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import Session, col, select
+
+from annotators.criteria import Criterion
+from annotators.criteria.base import written
+from annotators.errors import NotFound
+from annotators.items.item import EVIDENCE_ROLES
+from annotators.items.revising import proposed_claims
+from annotators.items.written import as_written, from_written
+from annotators.protocols.ambiguity import REFUSALS
+from db.annotating.annotations import protocol_for_browser
+from db.annotating.presentations import document_shown
+from db.engine import Database
+from db.items.current import version_is_latest
+from db.items.rows import StoredItem, read_items
+from db.models import (
+    Account,
+    AdjudicatedLabel,
+    Adjudication,
+    Item,
+    ItemVersion,
+    Project,
+    Purpose,
+    RevisionLease,
+    SettlementState,
+    Study,
+    now,
+)
+from db.permissions import RESEARCHERS, Actor, On, operation
+from db.query import in_clause, pick, plain_rows, table_of
+from db.releasing.recheck import fresh_people
+from db.releasing.states import BLOCK, Place, Standing, State, failing_units, keep_failing, standings
+from db.studies.design import protocol_of
+from db.studies.remarks import ItemInStudy, ItemLabel, item_labels
+from db.studies.revisions import ItemRevision, plan_revision, revise_item, why_not_revise
+
+LEASE = timedelta(minutes=15)
+"""How long an item stays with a reviser who does nothing. After it somebody else may take it over."""
+
+MOST = 1_000
+"""Items that are counted, and queued; where there are more, so many wait at least."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An item that waits to be revised, and the titles of the criteria that fail."""
+
+    item_id: int
+    item: str
+    fails: list[str]
+
+
+@dataclass(frozen=True)
+class ItemLease:
+    """Who has an item before them to revise, whether that is the one who asked, and until when while idle."""
+
+    item_id: int
+    by: str
+    mine: bool
+    until: datetime
+
+
+@dataclass(frozen=True)
+class RevisionQueue:
+    """What waits for this person to revise, at most `MOST`; and what others have before them of it now."""
+
+    project: str
+    waiting: list[Waiting]
+    held: list[ItemLease]
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def revision_queue(db: Database, actor: Actor, project_id: int) -> RevisionQueue:
+    """The items of a project that are in revision and that this person may revise, the oldest first.
+
+    Left out is what a study keeps from those who judged, decided or revised it (`separate_revisers`).
+    """
+    _keep(db, actor, project_id)
+    with db.read() as session:
+        items = _in_revision(session, actor, project_id)
+        found = [Waiting(item.item_id, item.external_id, list(dict.fromkeys(_titles(item)))) for item in items]
+        held = [lease for lease in _leases(session, actor, [row.item_id for row in found]) if not lease.mine]
+        return RevisionQueue(session.get_one(Project, project_id).name, found, held)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def count_to_revise(db: Database, actor: Actor, project_id: int) -> int:
+    """How many items `revision_queue` has for this person: what they could revise now."""
+    _keep(db, actor, project_id)
+    with db.read() as session:
+        return sum(1 for _ in _in_revision(session, actor, project_id))
+
+
+def _keep(db: Database, actor: Actor, project_id: int) -> None:
+    with db.read() as session:
+        studies = list(session.execute(pick(Study.id).where(col(Study.project_id) == project_id)).scalars())
+    for study_id in studies:
+        keep_failing(db, actor, study_id)
+
+
+def _titles(item: Standing) -> Iterator[str]:
+    """The titles of the criteria of an item that fail."""
+    for there in item.studies.values():
+        protocol = protocol_of(there.study)
+        for name, place in there.last.items():
+            if name in place.failing and name not in there.missing:
+                yield protocol.criterion(name).title
+
+
+_FAILING = text(
+    "SELECT v.item_id, min(x.id) FROM settlement s JOIN study_item x ON x.id = s.study_item_id "
+    "JOIN item_version v ON v.id = x.item_version_id "
+    "WHERE s.study_id IN :studies AND CAST(s.failing AS TEXT) <> '[]' AND x.other_version_id IS NULL "
+    f"AND s.state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}') "
+    f"AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}') GROUP BY v.item_id ORDER BY min(x.id)"
+).bindparams(bindparam("studies", expanding=True))
+
+
+def _in_revision(session: Session, actor: Actor, project_id: int) -> Iterator[Standing]:
+    """The items in revision that this person may revise, at most `MOST`; blocks of what once failed are looked at."""
+    studies = {study.id: study for study in session.exec(select(Study).where(Study.project_id == project_id))}
+    if not studies:
+        return
+    strict = {study_id for study_id, study in studies.items() if study.settings.get("separate_revisers")}
+    rows = session.execute(_FAILING, {"studies": list(studies)}).all()
+    n = 0
+    for start in range(0, len(rows), BLOCK):
+        ids = [item_id for item_id, _ in rows[start : start + BLOCK]]
+        barred = _barred(session, actor, ids, strict)
+        found = standings(session, ids)
+        for item_id in ids:
+            if item_id in found and found[item_id].state is State.IN_REVISION and item_id not in barred:
+                yield found[item_id]
+                n += 1
+                if n >= MOST:
+                    return
+
+
+def _barred(session: Session, actor: Actor, items: Sequence[int], strict: set[int | None]) -> set[int]:
+    """The items that studies with separate revisers keep from this person, who judged, decided or revised them."""
+    if not strict:
+        return set()
+    among, values = in_clause(session, "v.item_id", items)
+    of = ", ".join(map(str, strict))
+    places = " JOIN study_item x ON x.item_version_id = v.id OR x.other_version_id = v.id "
+    did = "SELECT 1 FROM {} a WHERE a.study_item_id = x.id AND a.person_id = " + str(actor.person_id)
+    revised = f"SELECT 1 FROM revision r WHERE r.item_id = v.item_id AND r.person_id = {actor.person_id}"
+    rows = plain_rows(
+        session,
+        f"SELECT DISTINCT v.item_id FROM item_version v{places}WHERE {among} AND x.study_id IN ({of}) AND "
+        f"(EXISTS ({did.format('annotation')}) OR EXISTS ({did.format('adjudication')}) OR EXISTS ({revised}))",
+        values,
+    )
+    return {item_id for (item_id,) in rows}
+
+
+# Who has an item before them ------------------------------------------------------------------------------------------
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def take_to_revise(db: Database, actor: Actor, project_id: int, *, item_id: int) -> ItemLease:
+    """Take an item to revise it, or keep it for longer; where somebody else has it, that stays so and is told."""
+    lease, moment = table_of(RevisionLease), now()
+    with db.write() as session:
+        _check_here(session, project_id, item_id)
+        dialect = postgresql if session.connection().dialect.name == "postgresql" else sqlite
+        given: dict[str, Any] = {"person_id": actor.person_id, "lease_until": moment + LEASE}
+        free = (lease.c.person_id == actor.person_id) | (lease.c.lease_until <= moment)
+        taken = dialect.insert(lease).values(item_id=item_id, **given)
+        session.execute(taken.on_conflict_do_update(index_elements=["item_id"], set_=given, where=free))
+        [found] = _leases(session, actor, [item_id])
+        return found
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def leave_to_others(db: Database, actor: Actor, project_id: int, *, item_id: int) -> None:
+    """Let somebody else have an item; of another's lease nothing changes."""
+    with db.write() as session:
+        _check_here(session, project_id, item_id)
+        mine = session.get(RevisionLease, item_id)
+        if mine is not None and mine.person_id == actor.person_id:
+            session.delete(mine)
+
+
+def _check_here(session: Session, project_id: int, item_id: int) -> None:
+    mine = pick(Item.id).where(col(Item.id) == item_id, col(Item.project_id) == project_id)
+    if session.execute(mine).first() is None:
+        raise NotFound(f"The project has no item with id {item_id}. Open one from the page Data.")
+
+
+def _leases(session: Session, actor: Actor, items: Sequence[int]) -> list[ItemLease]:
+    """Who has some of these items now."""
+    found = []
+    for start in range(0, len(items), BLOCK):
+        rows = session.execute(
+            select(RevisionLease, Account.name)
+            .outerjoin(Account, col(Account.person_id) == RevisionLease.person_id)
+            .where(
+                col(RevisionLease.item_id).in_(items[start : start + BLOCK]),
+                col(RevisionLease.lease_until) > now(),
+            )
+        )
+        found += [
+            ItemLease(row.item_id, name or f"person {row.person_id}", row.person_id == actor.person_id, row.lease_until)
+            for row, name in rows
+        ]
+    return found
+
+
+# One item -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A unit whose final label is not accepted: its title, its final label in words, and what annotators gave.
+
+    `votes` are (label in words, how many, whether it fails); `said` are (by whom, reason or comment); `decided` is the
+    adjudicator's reason, where one decided, and `notes` are what the guidelines should say.
+    """
+
+    title: str
+    target: str
+    final: str
+    votes: list[tuple[str, int, bool]]
+    said: list[tuple[str, str]]
+    decided: str | None
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class WhyRevised:
+    """What a study says of an item: where it stands there, what fails, what was said about the item as a whole.
+
+    `titles`: criterion → its title. `fresh` of `team` annotators know no version of the item. `hidden`: the reader is
+    to judge the item there, and is told nothing of others' labels.
+    """
+
+    study_id: int
+    study: str
+    protocol: str
+    version: int
+    state: State | None
+    failing: list[Failing]
+    remarks: list[tuple[str, str]]
+    titles: dict[str, str]
+    fresh: int
+    team: int
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class ItemToRevise:
+    """An item with what a reviser needs: its texts and parts as they are written, why it is here, what is looked at.
+
+    `why_not` says why this person may not revise it. `evidence` and `documents` are as the viewer takes them.
+    `answers` are those that may stand where annotators found the question ambiguous.
+    """
+
+    item_id: int
+    item: str
+    project: str
+    version: int
+    state: State
+    language: str | None
+    written: dict[str, Any]
+    roles: tuple[str, ...]
+    answers: tuple[str, ...]
+    why_not: str | None
+    studies: list[WhyRevised]
+    protocol: dict[str, Any] | None
+    evidence: list[dict[str, Any]]
+    documents: list[dict[str, Any]]
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def item_to_revise(db: Database, actor: Actor, project_id: int, *, external_id: str) -> ItemToRevise:
+    """An item in its latest version, with what failed in which study; NotFound for one that is not there now."""
+    why_not = why_not_revise(db, actor, project_id, external_id=external_id)
+    labels = item_labels(db, actor, project_id, external_id=external_id)
+    with db.read() as session:
+        mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
+        item_id = session.execute(mine).scalar_one()
+        item = standings(session, [item_id])[item_id]
+        stored = read_items(session, [item.version_id])[item.version_id]
+        studies = _why(session, item, labels)
+        first = next((study for study in studies if study.failing), next(iter(studies), None))
+        return ItemToRevise(
+            item_id,
+            external_id,
+            session.get_one(Project, project_id).name,
+            stored.number,
+            item.state,
+            stored.content.language,
+            as_written(stored.content),
+            EVIDENCE_ROLES,
+            REFUSALS if _is_ambiguous(labels) else (),
+            why_not,
+            studies,
+            protocol_for_browser(protocol_of(session.get_one(Study, first.study_id))) if first else None,
+            _evidence(stored),
+            [document_shown(document, None) for document in stored.documents],
+        )
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def plan_written(
+    db: Database, actor: Actor, project_id: int, *, external_id: str, given: Mapping[str, Any]
+) -> ItemRevision | None:
+    """What saving what is written would do (`annotators.items.written`); None where it says what the item says.
+
+    Raises what `from_written` and `plan_revision` raise.
+    """
+    fields = _fields(db, project_id, external_id, given)
+    return plan_revision(db, actor, project_id, external_id=external_id, fields=fields) if fields else None
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def revise_written(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    external_id: str,
+    given: Mapping[str, Any],
+    reason: str,
+    from_version: int,
+) -> ItemRevision:
+    """Store what is written as a new version, as `revise_item` does, and let the item go; raises what that raises."""
+    fields = _fields(db, project_id, external_id, given)
+    done = revise_item(
+        db, actor, project_id, external_id=external_id, fields=fields, reason=reason, from_version=from_version
+    )
+    with db.read() as session:
+        mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
+        item_id = session.execute(mine).scalar_one()
+    leave_to_others(db, actor, project_id, item_id=item_id)
+    return done
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def sentences_to_claim(db: Database, _actor: Actor, project_id: int, *, external_id: str, answer: str) -> list[str]:
+    """The sentences of an answer that is written and not saved, to make the item's claims of."""
+    with db.read() as session:
+        item = _latest(session, project_id, external_id).content
+    return proposed_claims(item._replace(answer=answer, claims=()), "answer")
+
+
+def _fields(db: Database, project_id: int, external_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    with db.read() as session:
+        return from_written(_latest(session, project_id, external_id).content, given)
+
+
+def _latest(session: Session, project_id: int, external_id: str) -> StoredItem:
+    latest = (
+        pick(ItemVersion.id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(col(Item.project_id) == project_id, col(Item.external_id) == external_id, version_is_latest())
+    )
+    version_id = session.execute(latest).scalar_one_or_none()
+    if version_id is None:
+        raise NotFound(f"The project has no item {external_id!r}. Look the id up in the list of items.")
+    return read_items(session, [version_id])[version_id]
+
+
+def _evidence(stored: StoredItem) -> list[dict[str, Any]]:
+    ids = {document.key: document.document_id for document in stored.documents}
+    return [
+        {
+            "key": unit.key,
+            "kind": unit.kind,
+            "document": ids.get(unit.document or ""),
+            "pages": list(unit.pages),
+            "box": unit.box and list(unit.box),
+            "text": unit.text,
+            "title": unit.metadata.get("title", ""),
+        }
+        for unit in stored.content.evidence
+    ]
+
+
+def _is_ambiguous(studies: Sequence[ItemInStudy]) -> bool:
+    return any(
+        label.criterion == "ambiguity" and label.value == "ambiguous" for study in studies for label in study.labels
+    )
+
+
+def _why(session: Session, item: Standing, labels: Sequence[ItemInStudy]) -> list[WhyRevised]:
+    """What each study says of the item, those in which it fails first."""
+    by_version = {(study.study_id, study.version): study for study in labels}
+    found: list[WhyRevised] = []
+    for study_id, there in item.studies.items():
+        protocol = protocol_of(there.study)
+        criteria = {criterion.name: criterion for criterion in protocol.criteria}
+        criteria |= {unit.criterion.name: unit.criterion for unit in protocol.derived_criteria()}
+        team, fresh = fresh_people(session, there.study, [item.item_id])
+        places = list({place.study_item_id: place for place in there.last.values()}.values())
+        seen = [known for place in places if (known := by_version.get((study_id, place.number))) is not None]
+        hidden = any(study.hidden for study in seen)
+        failing: list[Failing] = []
+        for place in places:
+            holding = {name for name, last in there.last.items() if last == place and name not in there.missing}
+            at = by_version.get((study_id, place.number))
+            if place.failing & holding and at is not None and not at.hidden:
+                failing += _failing(session, place, holding, at, criteria)
+        whole = [(by, f"flagged: {why}" if why else "flagged") for study in seen for by, why in study.flags]
+        found.append(
+            WhyRevised(
+                study_id,
+                there.study.name,
+                protocol.title,
+                max(place.number for place in there.places),
+                there.state,
+                failing,
+                whole,
+                {criterion.name: criterion.title for criterion in protocol.criteria},
+                len(fresh[item.item_id]),
+                len(team),
+                hidden,
+            )
+        )
+    return sorted(found, key=lambda study: (not study.failing, study.study_id))
+
+
+def _failing(
+    session: Session, place: Place, holding: set[str], at: ItemInStudy, criteria: Mapping[str, Criterion]
+) -> list[Failing]:
+    """The units of one place of an item that fail."""
+    given: dict[tuple[str, str], list[ItemLabel]] = defaultdict(list)
+    for label in at.labels:
+        given[label.criterion, label.target].append(label)
+    notes = session.execute(
+        pick(AdjudicatedLabel.criterion, AdjudicatedLabel.target, AdjudicatedLabel.note)
+        .join(Adjudication, col(Adjudication.id) == AdjudicatedLabel.adjudication_id)
+        .where(col(Adjudication.study_item_id) == place.study_item_id, col(AdjudicatedLabel.note).is_not(None))
+        .order_by(col(Adjudication.id))
+    ).all()
+    found = []
+    for of, unit in failing_units(session, place.study_id, [place.study_item_id]):
+        if of not in holding:
+            continue
+        criterion = criteria[unit.criterion]
+        labels = given[unit.criterion, unit.target]
+        counts: dict[str, tuple[int, bool]] = {}
+        for label in labels:
+            words = "cannot judge" if label.cannot_judge else _words(criterion, label.value)
+            fails = not label.cannot_judge and not criterion.passes(label.value)
+            counts[words] = (counts.get(words, (0, fails))[0] + 1, fails)
+        decision = at.decided.get((unit.criterion, unit.target))
+        found.append(
+            Failing(
+                criterion.title,
+                "" if unit.target == "item" else unit.target,
+                _words(criterion, unit.value),
+                [(words, n, fails) for words, (n, fails) in sorted(counts.items(), key=lambda each: -each[1][0])],
+                [(label.rater, said) for label in labels for said in (label.reason, label.comment) if said],
+                decision.reason if decision else None,
+                [note for name, target, note in notes if (name, target) == (unit.criterion, unit.target) and note],
+            )
+        )
+    return found
+
+
+def _words(criterion: Criterion, value: Any) -> str:
+    """A value as annotators read it."""
+    titles = {
+        str(label.value): label.title or written(label.value) for label in getattr(criterion, "labels", None) or []
+    }
+    if isinstance(value, list):
+        return ", ".join(titles.get(str(one), written(one)) for one in value)
+    return str(titles.get(str(value), written(value)))
