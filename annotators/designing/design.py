@@ -15,6 +15,7 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
@@ -102,7 +103,8 @@ class StudyDesign(ItemChoice):
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
     nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
-    their first item and after their last. `gold`, `repeats` and `qualification` say which
+    their first item and after their last. `own_figures`: what they see of their own (annotators/designing/
+    own_figures.py). `gold`, `repeats` and `qualification` say which
     items with known labels annotators meet, and when items come again (annotators/designing/known.py).
     """
 
@@ -127,6 +129,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    own_figures: str = PROGRESS
     phases: Phases = Phases()
     gold: Gold | None = None
     repeats: Repeats | None = None
@@ -177,6 +180,8 @@ class StudyDesign(ItemChoice):
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.own_figures != PROGRESS:
+            said["own_figures"] = self.own_figures
         if self.phases:
             said["phases"] = self.phases.in_settings()
         if self.review_agreed:
@@ -211,6 +216,11 @@ class StudyDesign(ItemChoice):
             yield (
                 ("talk",),
                 f"{self.talk!r} says not about what annotators talk. Known: {', '.join(TALKS)}.",
+            )
+        if self.own_figures not in OWN_FIGURES:
+            yield (
+                ("own_figures",),
+                f"{self.own_figures!r} says not what annotators see of their figures. Known: {', '.join(OWN_FIGURES)}.",
             )
         if not 0 <= self.review_agreed <= 1:
             yield (

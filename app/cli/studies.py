@@ -622,6 +622,9 @@ def amend(
     quota: Annotated[
         str | None, option("N|A=N,B=none", "So many items at most for each annotator, or for some by name, or none.")
     ] = None,
+    own_figures: Annotated[
+        str | None, option("WHAT", "What annotators see of their own figures: none, progress, quality or gold.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Change the annotators, the overlap, the deadline or the quotas of a study that is under way."""
@@ -634,6 +637,7 @@ def amend(
         deadline=None if deadline in (None, "none") else moment(deadline, until=True),
         no_deadline=deadline == "none",
         no_quota="none" in _names(quota),
+        own_figures=own_figures,
         **_quotas(quota),
     )
     with opened(context) as here:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlmodel import Session, col, select
 
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.annotating.assignments import add_slot, give_back
 from db.engine import Database
@@ -42,6 +43,7 @@ class StudyChange:
 
     `deadline`: nobody gets items after it; `no_deadline` takes it away. Annotators are added and removed by name.
     `quota`: nobody is given more items; `no_quota` takes it away; `quotas` says so of some, by name (None: no limit).
+    `own_figures`: what annotators see of their own (annotators/designing/own_figures.py).
     """
 
     overlap: int | None = None
@@ -52,15 +54,17 @@ class StudyChange:
     quota: int | None = None
     no_quota: bool = False
     quotas: Mapping[str, int | None] = field(default_factory=dict)
+    own_figures: str | None = None
 
 
 @dataclass(frozen=True)
 class AmendmentRow:
     """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `gold`, `qualification`. Annotators are names, a
-    deadline is an ISO time, gold is how many gold items there are and what is planted how (`Planting`), qualification
-    what is asked (`Qualifying`), a quota how many items each annotator judges at most, a state or an overlap is itself.
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `own_figures`, `gold`, `qualification`. Annotators
+    are names, a deadline is an ISO time, gold is how many gold items there are and what is planted how (`Planting`),
+    qualification what is asked (`Qualifying`), a quota how many items each annotator judges at most, own figures what
+    annotators see, a state or an overlap is itself.
     """
 
     at: datetime
@@ -178,9 +182,12 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
             *_change_overlap(session, actor, study, change=change, reason=why),
             *_change_deadline(session, actor, study, change=change, reason=why),
             *_change_quotas(session, actor, study, change=change, reason=why),
+            *_change_own_figures(session, actor, study, change=change, reason=why),
         ]
         if not words:
-            raise InvalidInput("Nothing would change. Give an overlap, annotators, a deadline or a quota that differ.")
+            raise InvalidInput(
+                "Nothing would change. Give an overlap, annotators, a deadline, a quota or own figures that differ."
+            )
         _check_quotas(session, study)
         n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
@@ -402,6 +409,17 @@ def _change_quotas(session: Session, actor: Actor, study: Study, *, change: Stud
     if general and not change.quotas:
         return [f"quota {'taken away' if of_all is None else of_all}"]
     return [f"quota of {name} {'taken away' if after[name] is None else after[name]}" for name in changed]
+
+
+def _change_own_figures(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    before, after = study.settings.get("own_figures", PROGRESS), change.own_figures
+    if after is None or after == before:
+        return []
+    if after not in OWN_FIGURES:
+        raise InvalidInput(f"{after!r} says not what annotators see of their figures. Known: {', '.join(OWN_FIGURES)}.")
+    study.settings = {**study.settings, "own_figures": after}
+    add_amendment(session, actor, study, what="own_figures", before=before, after=after, reason=reason)
+    return [f"own figures {before} → {after}"]
 
 
 def _check_quotas(session: Session, study: Study) -> None:

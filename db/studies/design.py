@@ -46,6 +46,7 @@ from db.models import (
 from db.names import no_study
 from db.people.accounts import who_may_revise
 from db.permissions import ANNOTATORS, EVERYBODY, Actor, On, Role, operation
+from db.phases.answers import standing_of
 from db.query import table_of
 from db.studies import tallies
 from db.studies.selection import (
@@ -417,7 +418,8 @@ def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> in
 class StudyRow:
     """A study in a list: what it is and how far it is, for everybody and (done, of) for the person who looks.
 
-    `is_annotator`: they are one now; somebody who was taken out of the study still sees it.
+    `is_annotator`: they are one now; somebody who was taken out of the study still sees it. `closed_to_me`: the study
+    gives them nothing any more, as they failed its qualification, or declined to take part (`failed`, `declined`).
     """
 
     study_id: int
@@ -436,16 +438,19 @@ class StudyRow:
     returned: int
     is_annotator: bool
     may_adjudicate: bool
+    closed_to_me: str | None = None
 
     @property
     def left_for_me(self) -> int:
         """About how many items are still to be annotated by the person who looks: none of a study that gives none."""
-        return max(0, self.of - self.done) if self.is_annotator and self.state == StudyState.RUNNING else 0
+        open_to_me = self.is_annotator and self.closed_to_me is None and self.state == StudyState.RUNNING
+        return max(0, self.of - self.done) if open_to_me else 0
 
     @property
     def waits_for_me(self) -> bool:
         """Whether the person who looks has something to annotate."""
-        return bool(self.left_for_me) or (self.is_annotator and self.state == StudyState.RUNNING and self.returned > 0)
+        is_open = self.is_annotator and self.closed_to_me is None and self.state == StudyState.RUNNING
+        return bool(self.left_for_me) or (is_open and self.returned > 0)
 
 
 @operation(On.PROJECT, EVERYBODY)
@@ -471,20 +476,19 @@ def my_studies(db: Database, actor: Actor) -> list[StudyRow]:
         return list(_rows(session, actor, None))
 
 
+def _closed_to(session: Session, study: Study, place: StudyMember) -> str | None:
+    if place.failed_at is not None:
+        return "failed"
+    standing = standing_of(session, study, place.person_id) if place.left_at is not None else None
+    return "declined" if standing is not None and standing.declined else None
+
+
 def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[StudyRow]:
     query = select(Study, Project.name).join(Project).order_by(col(Study.id))
     if project_id is not None:
         query = query.where(Study.project_id == project_id)
-    mine = dict(
-        session.exec(
-            select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
-        ).all()
-    )
-    quotas = dict(
-        session.exec(
-            select(StudyMember.study_id, StudyMember.quota).where(StudyMember.person_id == actor.person_id)
-        ).all()
-    )
+    places = session.exec(select(StudyMember).where(StudyMember.person_id == actor.person_id)).all()
+    mine = {place.study_id: place for place in places}
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -495,6 +499,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
         role = Role.RESEARCHER if actor.is_admin else roles.get(study.project_id, actor.default_role)
         if role is None or (role == Role.ANNOTATOR and study.id not in mine):
             continue
+        place = mine.get(study.id)
         own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
         yield StudyRow(
             study_id=study.id,
@@ -509,10 +514,11 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-            of=share(session, study, tallies.done(own), quotas.get(study.id)),
+            of=share(session, study, tallies.done(own), None if place is None else place.quota),
             returned=own.get(AssignmentState.RETURNED, 0),
-            is_annotator=study.id in mine and mine[study.id] is None,
+            is_annotator=place is not None and place.left_at is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
+            closed_to_me=None if place is None else _closed_to(session, study, place),
         )
 
 
