@@ -99,7 +99,10 @@ def create(
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
     order: Annotated[
         str,
-        typer.Option(help="Order of the items: shuffled, given, by_question, by_system, by_category or by_score."),
+        typer.Option(
+            help="Order of the items: shuffled, own (an order for each annotator), given, by_question, by_system, "
+            "by_category or by_score."
+        ),
     ] = "shuffled",
     order_score: Annotated[
         str | None, option("NAME", "The score that --order by_score goes by; the draw's probabilities are kept.")

@@ -48,6 +48,7 @@ SAMPLES: dict[str, str] = {
 }
 ORDERS = {
     "shuffled": "Shuffled, so that systems and categories mix",
+    "own": "Shuffled for each annotator: everybody has an order of their own",
     "by_question": "Shuffled by question: the answers to one question follow each other",
     "by_system": "In blocks: one system after another, shuffled in each",
     "by_category": "In blocks: one category after another, shuffled in each",
