@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from annotators.errors import InvalidInput
@@ -73,9 +75,9 @@ def test_own_orders_differ_between_people_and_mix_places() -> None:
     firsts = [[own_place(turn, 1000, f"seed {who}") for turn in range(100)] for who in range(40)]
     means = [sum(first) / 100 for first in firsts]
     assert abs(sum(means) / 40 - 499.5) < 4 * 288.7 / 4000**0.5
-    shared = [len(set(one) & set(other)) for one, other in zip(firsts, firsts[1:], strict=False)]
+    shared = [len(set(one) & set(other)) for one, other in pairwise(firsts)]
     assert 6 < sum(shared) / len(shared) < 14
-    adjacent = sum(abs(a - b) == 1 for first in firsts for a, b in zip(first, first[1:], strict=False))
+    adjacent = sum(abs(a - b) == 1 for first in firsts for a, b in pairwise(first))
     assert adjacent < 30  # 40 × 99 steps, of which one in 500 goes to a neighbour
 
 
