@@ -233,6 +233,9 @@ class Item(Table, table=True):
     batch_id: int | None = _ref("batch.id", optional=True)
 
 
+_LATER = text("number > 1")
+
+
 class ItemVersion(Table, table=True):
     """What an item says at one time. Append-only; the current version has the highest number.
 
@@ -242,7 +245,10 @@ class ItemVersion(Table, table=True):
 
     append_only: ClassVar[bool] = True
     __tablename__ = "item_version"
-    __table_args__ = (UniqueConstraint("item_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("item_id", "number"),
+        Index("ix_item_version_later", "item_id", sqlite_where=_LATER, postgresql_where=_LATER),
+    )
     id: int | None = _id()
     item_id: int = _ref("item.id")
     number: int = 1
@@ -574,6 +580,26 @@ class StudyMember(Table, table=True):
     failed_at: datetime | None = _time(nullable=True)
 
 
+class PhaseAnswer(Table, table=True):
+    """What somebody said in a phase around a study's work: to the consent, or to a questionnaire. Append-only.
+
+    `phase` is one of annotators/designing/phases.py; `answers` are {"question", "value"}, in their order.
+    Kept apart from labels: nothing that is measured reads it.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "phase_answer"
+    __table_args__ = (UniqueConstraint("study_id", "person_id", "phase"),)
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    study_id: int = _ref("study.id")
+    person_id: int = _ref("person.id", index=True)
+    phase: str
+    answers: list[Any] = _json(list)
+    seconds: float | None = None
+    created_at: datetime = _time()
+
+
 class Invitation(Table, table=True):
     """A link by which people from outside join a study as annotators: how many, until when, and with what they end.
 
@@ -600,7 +626,8 @@ class Invitation(Table, table=True):
 class OutsideAnnotator(Table, table=True):
     """Somebody who came by an invitation, and the id that a recruiter knows them by: it stands nowhere else.
 
-    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more) or `stopped`.
+    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more), `declined` (to take
+    part) or `stopped`.
     """
 
     __tablename__ = "outside_annotator"
@@ -687,6 +714,10 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+_FAILING = text("CAST(failing AS TEXT) <> '[]'")
+_UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
+
+
 class Settlement(Table, table=True):
     """Where each item of a study stands, kept as annotations and adjudications come in: what queues are read from.
 
@@ -707,19 +738,8 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
-        Index(
-            "ix_settlement_unread",
-            "study_id",
-            "state",
-            sqlite_where=text("failing IS NULL"),
-            postgresql_where=text("failing IS NULL"),
-        ),
-        Index(
-            "ix_settlement_failing",
-            "study_id",
-            sqlite_where=text("CAST(failing AS TEXT) <> '[]'"),
-            postgresql_where=text("CAST(failing AS TEXT) <> '[]'"),
-        ),
+        Index("ix_settlement_failing", "study_id", sqlite_where=_FAILING, postgresql_where=_FAILING),
+        Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")

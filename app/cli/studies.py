@@ -803,7 +803,9 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
-    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read")
+    headers = ["annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read"]
+    if any(annotator["phase"] for annotator in found["annotators"]):
+        headers.append("phase")
     rows = ([annotator[name] for name in headers] for annotator in found["annotators"])
     return "\n".join(
         [

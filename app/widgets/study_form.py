@@ -19,7 +19,8 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
-from annotators.designing.files import design_to_yaml
+from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.items.sampling import BY_SCORE
@@ -76,6 +77,7 @@ KEPT = (
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-ask-*",
+    "study-consent", "study-questions",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -153,6 +155,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        "study-consent": design.phases.consent,
+        "study-questions": phases_to_yaml(design.phases),
         **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
@@ -196,6 +200,9 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         suggestions = _suggestions(protocol)
         more = _more(project, protocol)
         known = known_items.draw()
+        phases = _phases()
+        if phases is None:
+            return None
     with right:
         annotators = _annotators(project)
         outside = int(
@@ -240,6 +247,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         ask=more.ask,
+        phases=phases,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
@@ -751,6 +759,34 @@ def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
         "item came so early."
     )
     return score, first
+
+
+def _phases() -> Phases | None:
+    """What is put to annotators around the items; None while it cannot be read, which is said."""
+    with st.expander("Consent and questions"):
+        consent = st.text_area(
+            "Consent (Markdown)",
+            key="study-consent",
+            help="Annotators have to agree to it before anything else. Empty asks for none.",
+        )
+        asked = st.text_area(
+            "Questions before the first item and after the last (YAML)",
+            key="study-questions",
+            height=200,
+            placeholder=_QUESTIONS,
+            help="Written as the criteria of a protocol file: choice, several, grade, number and text.",
+        )
+        try:
+            return phases_from_yaml(consent, asked)
+        except InvalidInput as error:
+            st.error(ui.lines(str(error)))
+    return None
+
+
+_QUESTIONS = """before:
+  - {name: field, title: "What do you work in?", labels: [{value: energy}, {value: law}]}
+after:
+  - {name: why, title: "Why?", kind: text, required: false}"""
 
 
 def _size(n_items: int, overlap: int, slots: int, people: int, *, order: str) -> None:

@@ -49,6 +49,7 @@ from db.models import (
     now,
 )
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import asks_of, frozen_study, protocol_of, turns_begin
@@ -628,6 +629,7 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
+        check_items_are_open(session, member.study, actor.person_id)
         if not reason.strip():
             raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         connection = session.connection()
@@ -671,11 +673,13 @@ def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reaso
         session.add(row)
         counts = Tallies(row.study_id)
         counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)
-        counts.write(session.connection())
-        settlement = session.get(Settlement, row.study_item_id)
+        settlement = session.get(Settlement, row.study_item_id, with_for_update=True)
         if settlement is not None and settlement.state != SettlementState.ADJUDICATED:
+            counts.settle(settlement.state, SettlementState.PENDING)
             settlement.state = SettlementState.PENDING
             session.add(settlement)
+            session.flush()
+        counts.write(session.connection())
         record(
             session,
             actor,

@@ -522,8 +522,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
 
 def disputed_items(session: Session, study_id: int) -> int:
     """How many items of the study wait for an adjudicator."""
-    query = select(func.count()).where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
-    return int(session.execute(query).scalar_one())
+    return tallies.settled(session, study_id)[SettlementState.DISPUTED]
 
 
 def share(session: Session, study: Study, done: int, quota: int | None = None) -> int:

@@ -119,12 +119,17 @@ def _progress(row: StudyRow) -> None:
         blocks.figures([("annotations", f"{states['submitted']:,} of {slots:,}"), *_items(row), *_left(status)])
         share = states["submitted"] / max(1, slots)
         st.html(blocks.bar(share, wording.percent(share)).html)
+        phases = any(annotator["phase"] for annotator in status["annotators"])
         blocks.table(
             f"Annotators of {status['study']}",
-            ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            (
+                *("Annotator", *(("Phase",) if phases else ()), "Guidelines"),
+                *("Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            ),
             [
                 (
                     annotator["annotator"] + _standing(annotator),
+                    *((_PHASES[annotator["phase"]],) if phases else ()),
                     _guidelines(annotator["guidelines_read"]),
                     f"{annotator['submitted']:,}" + (f" of {quota:,}" if (quota := annotator["quota"]) else ""),
                     f"{annotator['open']:,}",
@@ -144,6 +149,17 @@ def _progress(row: StudyRow) -> None:
             )
         others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
+
+
+_PHASES = {
+    "declined": "declined",
+    "consent": "consent",
+    "before": "questions before",
+    "qualification": "qualification",
+    "items": "items",
+    "after": "questions after",
+    "done": "done",
+}
 
 
 def _standing(annotator: dict[str, Any]) -> str:
