@@ -83,6 +83,10 @@ class Planting:
             return "gold"
         return "repeat" if drawn < self.gold_rate + self.repeat_rate else None
 
+    def besides(self, given: int) -> int:
+        """About how many of so many items that somebody is given are of the sample."""
+        return int(given * (1 - self.gold_rate - self.repeat_rate))
+
     def added_to(self, items: int, gold_items: int) -> int:
         """About how many planted items come with so many of the sample, for one person."""
         rest = items / (1 - self.gold_rate - self.repeat_rate)

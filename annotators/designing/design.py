@@ -7,16 +7,18 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
-from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults
+from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
-from annotators.items.sampling import ORDERS, share_of
+from annotators.items.prioritised import FIRSTS
+from annotators.items.sampling import BY_SCORE, ORDERS, share_of
 from annotators.moments import moment
 from annotators.protocols import Protocol
 
@@ -40,8 +42,10 @@ class ItemChoice(BaseModel):
     each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
     are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
     scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
-    the imported ones, else phrase_recall and hallucination. Items that were drawn with known probabilities
-    (`assay advice --draw`) keep these: `drawn_with`, the items that could not be drawn, and the seed of the draw.
+    the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known
+    probabilities, whose score `order_score` is what `order_first` says (annotators/items/prioritised.py). Items that
+    were drawn with known probabilities (`assay advice --draw`) keep these: `drawn_with`, the items that could not be
+    drawn, and the seed of the draw.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +59,8 @@ class ItemChoice(BaseModel):
     per: str | None = None
     seed: int = 0
     order: str = "shuffled"
+    order_score: Word | None = None
+    order_first: str | None = None
     show_scores: tuple[Word, ...] = ()
     drawn_with: dict[str, float] | None = None
     not_drawn_from: tuple[Word, ...] = ()
@@ -67,6 +73,8 @@ class ItemChoice(BaseModel):
             "where": list(self.where),
             "with_documents": self.with_documents,
             "pairs": list(self.pairs),
+            "order_score": self.order_score,
+            "order_first": self.order_first,
         }
         asked = {name: value for name, value in said.items() if value}
         if self.one_per_question is not None:
@@ -83,6 +91,7 @@ class StudyDesign(ItemChoice):
     `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
     suggests. So many people from `outside` come by invitation, besides the annotators.
+    Nobody judges more than `quota` items, or so many as `quotas` says of them by name.
     A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
     has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
     `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
@@ -92,7 +101,8 @@ class StudyDesign(ItemChoice):
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
-    nobody revises an item that they judged, decided or revised before. `gold`, `repeats` and `qualification` say which
+    nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
+    their first item and after their last. `gold`, `repeats` and `qualification` say which
     items with known labels annotators meet, and when items come again (annotators/designing/known.py).
     """
 
@@ -100,6 +110,8 @@ class StudyDesign(ItemChoice):
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
     outside: int = 0
+    quota: int | None = None
+    quotas: dict[Word, int] = Field(default_factory=dict)
     overlap: int | None = None
     part: float | None = None
     part_overlap: int | None = None
@@ -115,6 +127,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    phases: Phases = Phases()
     gold: Gold | None = None
     repeats: Repeats | None = None
     qualification: Qualification | None = None
@@ -127,6 +140,25 @@ class StudyDesign(ItemChoice):
         """How many of so many items have `part_overlap`."""
         return 0 if self.part is None else share_of(n_items, self.part)
 
+    def quota_of(self, name: str) -> int | None:
+        """How many items this annotator judges at most."""
+        return self.quotas.get(name, self.quota)
+
+    def quota_fault(self, n_items: int, protocol: Protocol) -> str | None:
+        """Why the quotas leave slots of so many items open, and what would do; None where they do not."""
+        quotas = [*map(self.quota_of, self.annotators), *[self.quota] * self.outside]
+        planting = planting_of(self.gold, self.repeats)
+        slots = self.n_slots(n_items, protocol)
+        can = sum(n_items if quota is None else min(n_items, planting.besides(quota)) for quota in quotas)
+        if can >= slots or not quotas or all(quota is None for quota in quotas):
+            return None
+        each = next((n for n in range(1, 4 * n_items + 2) if planting.besides(n) * len(quotas) >= slots), 4 * n_items)
+        planted = " besides what is planted" if planting.plants else ""
+        return (
+            f"The quotas allow {can:,} annotations{planted}; {n_items:,} items need {slots:,}. "
+            f"Raise them to {each:,} for each, name more annotators, or take fewer items."
+        )
+
     def n_slots(self, n_items: int, protocol: Protocol) -> int:
         """How many slots so many items have at the start."""
         overlap = self.overlap_of(protocol)
@@ -138,11 +170,15 @@ class StudyDesign(ItemChoice):
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
         if self.outside:
             said["outside"] = self.outside
+        if self.quota is not None:
+            said["quota"] = self.quota
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.phases:
+            said["phases"] = self.phases.in_settings()
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]
@@ -163,6 +199,7 @@ class StudyDesign(ItemChoice):
             yield ("per",), f"Cannot sample per {self.per!r}. Sample per system, category, or system,category."
         if self.order not in ORDERS:
             yield ("order",), f"{self.order!r} is not an order of items. Known: {', '.join(ORDERS)}."
+        yield from self._faults_of_score()
         if self.rule not in RULES:
             yield ("rule",), f"{self.rule!r} is not a rule for settling. Known: {', '.join(RULES)}."
         if self.adjudication not in ADJUDICATIONS:
@@ -204,12 +241,49 @@ class StudyDesign(ItemChoice):
         for place, name in enumerate(self.annotators):
             if name in self.annotators[:place]:
                 yield ("annotators", place), f"The annotator {name!r} is named twice. Name each once."
+        yield from self._faults_of_quotas()
         people = len(set(self.annotators)) + self.outside
         wrong = None if overlap is None else overlap_fault(overlap, people)
         if wrong:
             yield ("overlap",), wrong
         elif overlap is not None:
             yield from self._faults_of_part(overlap, people)
+
+    def _faults_of_quotas(self) -> Iterator[tuple[Path, str]]:
+        if self.quota is not None and self.quota < 1:
+            yield ("quota",), f"A quota of {self.quota} gives nobody an item. Give at least 1, or leave it out."
+        for name, quota in self.quotas.items():
+            if name not in self.annotators:
+                yield ("quotas", name), f"{name!r} has a quota and is no annotator. Name them, or leave it out."
+            elif quota < 1:
+                yield ("quotas", name), f"A quota of {quota} gives {name!r} no item. Give at least 1, or leave it out."
+
+    def _faults_of_score(self) -> Iterator[tuple[Path, str]]:
+        if self.order != BY_SCORE:
+            for field in ("order_score", "order_first"):
+                if getattr(self, field) is not None:
+                    yield (
+                        (field,),
+                        f"`{field}` says nothing of the order {self.order!r}. Take {BY_SCORE}, or leave it out.",
+                    )
+            return
+        if not self.order_score:
+            yield (
+                ("order_score",),
+                f"The order {BY_SCORE} needs the score that it goes by. Name it in `order_score`, such as token_f1.",
+            )
+        if self.order_first not in FIRSTS:
+            said = "nothing" if self.order_first is None else repr(self.order_first)
+            yield (
+                ("order_first",),
+                f"{said} says not which scores come first. Give `order_first` one of: {', '.join(FIRSTS)}.",
+            )
+        if self.drawn_with is not None:
+            yield (
+                ("order",),
+                f"These items were drawn with probabilities of their own, which the order {BY_SCORE} would change. "
+                "Take another order, or leave the draw out.",
+            )
 
     def _faults_of_part(self, overlap: int, people: int) -> Iterator[tuple[Path, str]]:
         if (self.part is None) != (self.part_overlap is None):

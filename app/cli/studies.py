@@ -24,6 +24,7 @@ from app.cli.base import (
 )
 from app.cli.output import emit, table
 from app.cli.protocols import protocol_named
+from app.wording import ORDERS
 from app.wording import state as in_words
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ def create(
     outside: Annotated[
         int, typer.Option(metavar="N", help="So many more come by invitation (`assay study invite`).")
     ] = 0,
+    quota: Annotated[
+        str | None, option("N|A=N,B=N", "So many items at most for each annotator, or for some by name.")
+    ] = None,
     part: Annotated[
         float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
     ] = None,
@@ -95,8 +99,18 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
     order: Annotated[
-        str, typer.Option(help="Order of the items: shuffled, given, by_question, by_system or by_category.")
+        str,
+        typer.Option(
+            help="Order of the items: shuffled, own (an order for each annotator), given, by_question, by_system, "
+            "by_category or by_score."
+        ),
     ] = "shuffled",
+    order_score: Annotated[
+        str | None, option("NAME", "The score that --order by_score goes by; the draw's probabilities are kept.")
+    ] = None,
+    order_first: Annotated[
+        str | None, option("WHICH", "Which scores come first as a rule: high, low, or uncertain (the middle).")
+    ] = None,
     rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
     adjudication: Annotated[
         str,
@@ -237,6 +251,7 @@ def create(
             name=name,
             annotators=_names(annotators),
             outside=outside,
+            **_quotas(quota, none=False),
             overlap=overlap,
             part=part,
             part_overlap=part_overlap,
@@ -245,6 +260,8 @@ def create(
             per=per,
             seed=seed,
             order=order,
+            order_score=order_score,
+            order_first=order_first,
             rule=rule,
             adjudication=adjudication,
             review_agreed=review_agreed,
@@ -279,6 +296,21 @@ def _known(
         found["repeats"] = Repeats(rate=repeat_rate)
     if qualification is not None:
         found["qualification"] = Qualification(file=str(qualification))
+    return found
+
+
+def _quotas(given: str | None, *, none: bool = True) -> dict[str, Any]:
+    """`quota` and `quotas` as an option says them: `50`, or `ada=50,ben=30`; perhaps `none` for a number."""
+    found: dict[str, Any] = {"quota": None, "quotas": {}}
+    for part in _names(given):
+        name, named, number = part.rpartition("=")
+        if not (none and number == "none") and not number.isdecimal():
+            raise typer.BadParameter(f"{part!r} is no quota. Write 50, or ada=50,ben=30.", param_hint="--quota")
+        quota = None if number == "none" else int(number)
+        if named:
+            found["quotas"][name.strip()] = quota
+        else:
+            found["quota"] = quota
     return found
 
 
@@ -340,7 +372,7 @@ def _create(here: Here, project_id: int, chosen: Protocol, design: StudyDesign, 
     if wanted.dry_run:
         made = plan_study(here.db, here.actor, **about)
         begun = f"Would create study {design.name}"
-        document["dry_run"] = True
+        document |= {"dry_run": True, "order": design.order}
     elif wanted.draft:
         made = save_draft(here.db, here.actor, **about)
         begun = f"Kept the draft {design.name}, which nobody gets items of until `assay study start`"
@@ -367,7 +399,8 @@ def _emit_made(
         "notes": list(made.notes),
     }
     size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
-    emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *made.notes]), as_json=as_json)
+    order = [f"{ORDERS[document['order']]}."] if "order" in document else []
+    emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *order, *made.notes]), as_json=as_json)
 
 
 def _listed(path: Path) -> tuple[str, ...]:
@@ -577,6 +610,7 @@ Names = option("A,B", "Names of annotators, with commas between.")
     "amend",
     'assay --home ./assay-home study amend finance verification --overlap 3 --add dana --reason "too few agree"',
     'assay --home ./assay-home study amend finance verification --remove ben --overlap 2 --reason "Ben has left"',
+    'assay --home ./assay-home study amend finance verification --quota 60 --reason "more is left than we thought"',
 )
 def amend(
     context: typer.Context,
@@ -590,9 +624,12 @@ def amend(
     deadline: Annotated[
         str | None, option("TIME", "Nobody gets items after it: 2026-12-24, 2026-12-24T18:00 (local), or none.")
     ] = None,
+    quota: Annotated[
+        str | None, option("N|A=N,B=none", "So many items at most for each annotator, or for some by name, or none.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the annotators, the overlap or the deadline of a study that is under way."""
+    """Change the annotators, the overlap, the deadline or the quotas of a study that is under way."""
     from db.annotating.amendments import StudyChange, amend_study
 
     change = StudyChange(
@@ -601,6 +638,8 @@ def amend(
         remove=_names(remove),
         deadline=None if deadline in (None, "none") else moment(deadline, until=True),
         no_deadline=deadline == "none",
+        no_quota="none" in _names(quota),
+        **_quotas(quota),
     )
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
@@ -764,7 +803,9 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
-    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read")
+    headers = ["annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read"]
+    if any(annotator["phase"] for annotator in found["annotators"]):
+        headers.append("phase")
     rows = ([annotator[name] for name in headers] for annotator in found["annotators"])
     return "\n".join(
         [
@@ -788,6 +829,6 @@ def _stages(states: dict[str, int]) -> str:
 
 def _stuck(n: int) -> str:
     return (
-        f"{count(n, 'item')} that nobody of the team can annotate any more: add annotators, or lower the overlap "
-        "(`assay study amend`)."
+        f"{count(n, 'item')} that nobody of the team can annotate any more: add annotators, raise quotas, or lower the "
+        "overlap (`assay study amend`)."
     )

@@ -6,8 +6,8 @@ so that an amendment stands between two submissions, never in the middle of one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -17,9 +17,11 @@ from sqlmodel import Session, col, select
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.annotating.assignments import add_slot, give_back
 from db.engine import Database
-from db.models import Account, Amendment, AssignmentState, Study, StudyMember, StudyState, now
+from db.models import Account, Amendment, AssignmentState, SettlementState, Study, StudyMember, StudyState, now
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.phases.answers import standing_of
+from db.studies import tallies
 from db.studies.design import check_overlap, has_rechecks, person_who_may_annotate
 from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
@@ -31,11 +33,15 @@ _LEADS_TO = {
 }
 
 
+_UNFINISHED = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
+
+
 @dataclass(frozen=True)
 class StudyChange:
     """What an amendment is to change; what is None or empty stays.
 
     `deadline`: nobody gets items after it; `no_deadline` takes it away. Annotators are added and removed by name.
+    `quota`: nobody is given more items; `no_quota` takes it away; `quotas` says so of some, by name (None: no limit).
     """
 
     overlap: int | None = None
@@ -43,15 +49,18 @@ class StudyChange:
     remove: tuple[str, ...] = ()
     deadline: datetime | None = None
     no_deadline: bool = False
+    quota: int | None = None
+    no_quota: bool = False
+    quotas: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class AmendmentRow:
     """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    `what`: `state`, `overlap`, `deadline`, `annotators`, `gold`, `qualification`. Annotators are lists of names, a
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `gold`, `qualification`. Annotators are names, a
     deadline is an ISO time, gold is how many gold items there are and what is planted how (`Planting`), qualification
-    what is asked (`Qualifying`), a state or an overlap is itself.
+    what is asked (`Qualifying`), a quota how many items each annotator judges at most, a state or an overlap is itself.
     """
 
     at: datetime
@@ -90,9 +99,12 @@ def amendments_of(db: Database, _actor: Actor, study_id: int) -> list[AmendmentR
         people = {row.person_id for row in rows if row.person_id is not None}
         for row in rows:
             people |= set(row.before or []) | set(row.after or []) if row.what == "annotators" else set()
+            people |= {int(person) for person in row.before} if row.what == "quota" else set()
         names = names_of(session, people)
 
         def value(row: Amendment, given: Any) -> Any:
+            if row.what == "quota":
+                return {names[int(person_id)]: quota for person_id, quota in given.items()}
             return [names[person_id] for person_id in given] if row.what == "annotators" else given
 
         return [
@@ -165,9 +177,11 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
             *_change_team(session, actor, study, team, change=change, reason=why),
             *_change_overlap(session, actor, study, change=change, reason=why),
             *_change_deadline(session, actor, study, change=change, reason=why),
+            *_change_quotas(session, actor, study, change=change, reason=why),
         ]
         if not words:
-            raise InvalidInput("Nothing would change. Give an overlap, annotators or a deadline that differ.")
+            raise InvalidInput("Nothing would change. Give an overlap, annotators, a deadline or a quota that differ.")
+        _check_quotas(session, study)
         n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
         record(
@@ -222,8 +236,11 @@ def _change_team(
         member = team.there.get(person_id)
         if member is not None and member.left_at is None and member.paused_at is None:
             raise InvalidInput(f"{name!r} is an annotator of the study already. Leave them out.")
+        if (standing := standing_of(session, study, person_id)) is not None and standing.declined:
+            raise Conflict(f"{name!r} declined to take part, and is not asked again. Leave them out.")
         if member is None:
-            member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id)
+            quota = study.settings.get("quota")
+            member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id, quota=quota)
         if member.paused_at is not None and member.left_at is None:
             let_go_on.append(name)
         member.left_at = member.paused_at = None
@@ -281,16 +298,18 @@ _DISAGREE = text(
     "AND coalesce(wanted, 0) <= n_annotations"
 )
 _WAITS_AGAIN = text(
-    "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state IN ('agreed', 'disputed') "
+    "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
     "AND n_annotations < :overlap "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
 )
 _HAS_ENOUGH = text(
-    "UPDATE settlement SET state = CASE WHEN n_disputed > 0 THEN 'disputed' ELSE 'agreed' END "
-    "WHERE study_id = :study AND state = 'pending' AND n_annotations >= "
+    "UPDATE settlement SET state = :state WHERE study_id = :study AND state = 'pending' "
+    "AND (n_disputed > 0) = (:state = 'disputed') AND n_annotations >= "
     f"{WANTED.format(item='settlement.study_item_id')} AND NOT EXISTS (SELECT 1 FROM "
     "assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')"
 )
+
+_BY_VOTES = (SettlementState.AGREED, SettlementState.DISPUTED)
 
 
 def _change_overlap(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
@@ -312,13 +331,17 @@ def _change_overlap(session: Session, actor: Actor, study: Study, *, change: Stu
             if has_rechecks(study):
                 for (study_item_id,) in connection.execute(_RECHECKS_LACKING, lacking).all():
                     study.next_queue = add_slot(connection, study, study_item_id, counts)
-        connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after})
+        for state in _BY_VOTES:
+            again = connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after, "state": state}).rowcount
+            counts.settle(state, SettlementState.PENDING, n=again)
     else:
         if (most := study.settings.get("most_overlap")) is not None:
             connection.execute(_DISAGREE, {"study": study.id, "overlap": after, "most": most})
         gone = connection.execute(_SLOTS_TOO_MANY, {"study": study.id, "overlap": after}).rowcount
         counts.move(AssignmentState.OPEN, None, n=gone)
-        connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after})
+        for state in _BY_VOTES:
+            enough = connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after, "state": state}).rowcount
+            counts.settle(SettlementState.PENDING, state, n=enough)
     counts.write(connection)
     study.overlap = after
     add_amendment(session, actor, study, what="overlap", before=before, after=after, reason=reason)
@@ -340,3 +363,62 @@ def _change_deadline(session: Session, actor: Actor, study: Study, *, change: St
     study.deadline = wanted
     add_amendment(session, actor, study, what="deadline", before=before, after=after, reason=reason)
     return [f"deadline {'taken away' if change.deadline is None else f'{change.deadline:%Y-%m-%d %H:%M}'}"]
+
+
+# Quotas ---------------------------------------------------------------------------------------------------------------
+
+
+def _change_quotas(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    if change.quota is not None and change.no_quota:
+        raise InvalidInput("A quota is both given and taken away. Leave one of them out.")
+    team = lock_team(session, study.id or 0)
+    names = names_of(session, set(team.active))
+    people = {name: team.there[person_id] for person_id, name in names.items()}
+    if stranger := next((name for name in change.quotas if name not in people), None):
+        there = ", ".join(sorted(people)) or "nobody"
+        raise NotFound(f"{stranger!r} is no annotator of the study. Annotators: {there}.")
+    for quota in (change.quota, *change.quotas.values()):
+        if quota is not None and quota < 1:
+            raise InvalidInput(f"A quota of {quota} gives nobody an item. Give at least 1, or none.")
+    before = {name: member.quota for name, member in people.items()}
+    general = change.quota is not None or change.no_quota
+    after = {name: change.quotas.get(name, change.quota if general else quota) for name, quota in before.items()}
+    of_all = change.quota if general else study.settings.get("quota")
+    if before == after and of_all == study.settings.get("quota"):
+        return []
+    for name, quota in after.items():
+        people[name].quota = quota
+        session.add(people[name])
+    study.settings = {name: value for name, value in study.settings.items() if name != "quota"} | (
+        {} if of_all is None else {"quota": of_all}
+    )
+    of_person = {name: str(member.person_id) for name, member in people.items()}
+    changed = [name for name in before if before[name] != after[name]]
+    add_amendment(
+        session, actor, study, what="quota", reason=reason,
+        before={of_person[name]: before[name] for name in changed},
+        after={of_person[name]: after[name] for name in changed},
+    )  # fmt: skip
+    if general and not change.quotas:
+        return [f"quota {'taken away' if of_all is None else of_all}"]
+    return [f"quota of {name} {'taken away' if after[name] is None else after[name]}" for name in changed]
+
+
+def _check_quotas(session: Session, study: Study) -> None:
+    """InvalidInput where the quotas of those who annotate leave slots open, while there are any."""
+    team = lock_team(session, study.id or 0)
+    if not team.active or int(study.settings.get("outside", 0)):
+        return
+    can = 0
+    for person_id in team.active:
+        quota = team.there[person_id].quota
+        if quota is None:
+            return
+        can += max(0, quota - tallies.done(tallies.counts(session, study.id or 0, person_id)))
+    counts = tallies.counts(session, study.id or 0)
+    wanted = sum(counts.get(state, 0) for state in _UNFINISHED)
+    if can < wanted:
+        raise InvalidInput(
+            f"{wanted:,} annotations are still wanted, and the quotas of those who are left allow {can:,}. Raise the "
+            "quotas in the same amendment, add annotators, or lower the overlap."
+        )

@@ -4,6 +4,13 @@ Open slots of a study stand in a queue. Each annotator has a cursor: every slot 
 is freed (skipped, expired) goes to the end of the queue with a new number, so that those who have passed its item meet
 it again. Finding the next slot is therefore one look-up in an index, at a thousand items as at a million, and for an
 annotator far ahead of the others as well.
+
+In a study in which everybody has an order of their own, the cursor counts turns. Each turn has a place in the queue
+that is drawn for the person (`own_place` in annotators/items/sampling.py), and gives the first open slot from there on:
+that of the item there, as long as it has one.
+
+In a study ordered by a score a freed slot comes before all others instead, and leases that have run out are ended as
+soon as somebody wants an item: what its figures are made of ends at the first item that is not judged.
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.items.sampling import BY_SCORE, OWN
 from db.engine import Database
 from db.models import (
     PLANTED_KINDS,
@@ -41,15 +49,20 @@ from db.models import (
     now,
 )
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
-from db.studies.design import asks_of, frozen_study, protocol_of
+from db.studies.design import asks_of, frozen_study, protocol_of, turns_begin
 from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
 
 AHEAD = 3
 """How many items after the present one are leased and sent ahead by default, while enough are left for everybody."""
 
+LOWEST, HIGHEST = -(2**62), 2**62
+"""Below and above every number of a slot in the queue."""
+
+_BEFORE_ALL = 2**40
 _REVIVED_AT_ONCE = 8
 _EXPIRED_AT_ONCE = 100
 
@@ -187,6 +200,8 @@ def lease(
     wanted = within_quota(member, left.wanted(ahead), done)
     if len(mine) < wanted and left.expired:
         mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    if len(mine) < wanted and member.study.item_order == BY_SCORE:
+        _expire(connection, member, moment, counts)
     if len(mine) < wanted:
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     at_hand = len(mine) + len(fresh)
@@ -396,10 +411,14 @@ def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts
 
 
 def add_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int:
-    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets."""
+    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets.
+
+    In a study ordered by a score it stands before all that were there at the start.
+    """
     study_id = study.id or 0
     number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
-    slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
+    queue = number - 1 - (_BEFORE_ALL if study.item_order == BY_SCORE else 0)
+    slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": queue, "state": AssignmentState.OPEN}
     first = first_step(connection, study, study_item_id)
     connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": first})
     counts.move(None, AssignmentState.OPEN)
@@ -486,12 +505,11 @@ def _take(connection: Connection, member: Member, *, until: datetime, counts: Ta
     before, taken = (member.cursor, member.exhausted_at), list[Held]()
     if wanted < 1:
         return taken
-    while len(taken) < wanted and (row := _claim(connection, member, member.cursor, until)) is not None:
+    while len(taken) < wanted and (row := _claim_next(connection, member, until)) is not None:
         taken.append(row)
-        member.cursor = row.queue
     if not taken and member.exhausted_at != member.next_queue:
         # Slots that another transaction held when the cursor passed, and then gave back, are found by one full search.
-        row = _claim(connection, member, -1, until, wait=True)
+        row = _claim(connection, member, until, after=LOWEST, wait=True)
         if row is None:
             member.exhausted_at = member.next_queue
         else:
@@ -506,7 +524,7 @@ def _take(connection: Connection, member: Member, *, until: datetime, counts: Ta
 
 
 def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
-    """Lease the first open slot after the cursor whose item this person has no row for, in one statement.
+    """Lease the first open slot between two numbers whose item this person has no row for, in one statement.
 
     What another transaction holds is passed over, or waited for.
     """
@@ -519,7 +537,8 @@ def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
         .where(
             slot.c.study_id == bindparam("study"),
             slot.c.state == AssignmentState.OPEN,
-            slot.c.queue > bindparam("cursor"),
+            slot.c.queue > bindparam("after"),
+            slot.c.queue < bindparam("before"),
             ~had.exists(),
         )
         .order_by(slot.c.queue)
@@ -542,8 +561,29 @@ def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
 _CLAIM, _CLAIM_WAITING = _claiming(wait=False), _claiming(wait=True)
 
 
-def _claim(connection: Connection, member: Member, cursor: int, until: datetime, *, wait: bool = False) -> Held | None:
-    asked = {"study": member.study.id, "person": member.person_id, "cursor": cursor, "moment": now(), "until": until}
+def _claim_next(connection: Connection, member: Member, until: datetime) -> Held | None:
+    """Lease the next slot for this person, if there is one, and move their cursor on."""
+    study = member.study
+    if study.item_order == OWN:
+        if member.exhausted_at == member.next_queue:
+            return None
+        member.cursor += 1
+        begin = turns_begin(study, member.person_id, member.cursor)
+        behind = _claim(connection, member, until, after=begin - 1)
+        return behind or _claim(connection, member, until, after=LOWEST, before=begin)
+    if study.item_order == BY_SCORE and (freed := _claim(connection, member, until, after=LOWEST, before=0)):
+        return freed
+    found = _claim(connection, member, until, after=member.cursor)
+    if found is not None:
+        member.cursor = found.queue
+    return found
+
+
+def _claim(
+    connection: Connection, member: Member, until: datetime, *, after: int, before: int = HIGHEST, wait: bool = False
+) -> Held | None:
+    asked = {"study": member.study.id, "person": member.person_id, "moment": now(), "until": until}
+    asked |= {"after": after, "before": before}
     row = connection.execute(_CLAIM_WAITING if wait else _CLAIM, asked).first()
     return None if row is None else Held(*row)
 
@@ -589,6 +629,7 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
+        check_items_are_open(session, member.study, actor.person_id)
         if not reason.strip():
             raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         connection = session.connection()
@@ -632,11 +673,13 @@ def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reaso
         session.add(row)
         counts = Tallies(row.study_id)
         counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)
-        counts.write(session.connection())
-        settlement = session.get(Settlement, row.study_item_id)
+        settlement = session.get(Settlement, row.study_item_id, with_for_update=True)
         if settlement is not None and settlement.state != SettlementState.ADJUDICATED:
+            counts.settle(settlement.state, SettlementState.PENDING)
             settlement.state = SettlementState.PENDING
             session.add(settlement)
+            session.flush()
+        counts.write(session.connection())
         record(
             session,
             actor,

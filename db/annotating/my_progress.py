@@ -40,11 +40,11 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     with db.read() as session:
         studies = session.execute(
-            pick(Study)
+            pick(Study, StudyMember.quota)
             .join(StudyMember, col(StudyMember.study_id) == col(Study.id))
             .where(col(StudyMember.person_id) == actor.person_id)
             .order_by(col(Study.id))
-        ).scalars()
+        ).all()
         spent_today = session.execute(
             pick(Assignment.study_id, func.sum(Submission.seconds))
             .select_from(Submission)
@@ -54,7 +54,7 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
         )
         today = {row[0]: row[1] for row in spent_today}
         found = []
-        for study in studies:
+        for study, quota in studies:
             assert study.id is not None
             own = tallies.counts(session, study.id, actor.person_id)
             spent = [session.get(Tally, (study.id, actor.person_id, state)) for state in tallies.DONE]
@@ -64,7 +64,7 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
                     study.id,
                     study.name,
                     done,
-                    share(session, study, done),
+                    share(session, study, done, quota),
                     own.get(AssignmentState.RETURNED, 0),
                     own.get(AssignmentState.SKIPPED, 0),
                     round(seconds),

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import BindParameter, bindparam, text
 from sqlmodel import Session, col
 
+from annotators.asking.qualifying import Qualifying
+from annotators.designing.phases import AFTER, DECLINED, phases_of
 from db.annotating.guidelines import readers
 from db.engine import Database
 from db.models import Account, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
+from db.phases.answers import Standing, standings
 from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items
 
 # An open slot of an item that somebody has skipped, or whose labels of it are left out, or that is to be given to one
 # more as people disagreed, and that everybody who is left in the study has had.
-_STUCK = text(
-    "SELECT count(*) FROM (SELECT s.study_item_id FROM assignment s WHERE s.study_id = :study "
+_MAY_BE = (
+    "SELECT s.study_item_id FROM assignment s WHERE s.study_id = :study "
     "AND s.state IN ('skipped', 'left_out', 'barred') UNION "
     "SELECT z.study_item_id FROM settlement z WHERE z.study_id = :study AND z.state = 'pending' "
-    "AND z.wanted IS NOT NULL) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
+    "AND z.wanted IS NOT NULL"
+)
+_NOBODY = (
+    "SELECT count(*) FROM ({items}) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
     "WHERE o.study_item_id = item.study_item_id AND o.state = 'open') AND NOT EXISTS (SELECT 1 "
     "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL "
-    "AND m.paused_at IS NULL AND m.failed_at IS NULL AND NOT EXISTS "
+    "AND m.paused_at IS NULL AND m.failed_at IS NULL AND m.person_id NOT IN :full AND NOT EXISTS "
     "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id))"
 )
+_FULL: BindParameter[Any] = bindparam("full", expanding=True)
+_STUCK = text(_NOBODY.format(items=_MAY_BE)).bindparams(_FULL)
+# Where somebody has reached their quota any open slot may be one that nobody is left for: so many are looked at.
+_OF_THE_LAST = text(
+    _NOBODY.format(
+        items="SELECT DISTINCT l.study_item_id FROM (SELECT study_item_id FROM assignment WHERE study_id = :study "
+        "AND state = 'open' ORDER BY queue LIMIT 10000) AS l"
+    )
+).bindparams(_FULL)
 
 
-def _stuck(session: Session, study_id: int) -> int:
-    """How many items still want an annotation that nobody of the team can give, as each has had or skipped them."""
-    return int(session.execute(_STUCK, {"study": study_id}).scalar_one())
+def _stuck(session: Session, study_id: int, full: Sequence[int]) -> int:
+    """How many items still want an annotation that nobody of the team can give.
+
+    Each of it has had or skipped them, or is one of those who are `full`, as they have reached their quota.
+    """
+    about = {"study": study_id, "full": [*full, 0]}
+    return int(session.execute(_OF_THE_LAST if full else _STUCK, about).scalar_one())
 
 
 @operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
@@ -47,17 +68,22 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                 StudyMember.left_at,
                 StudyMember.left_out_from,
                 StudyMember.paused_at,
+                StudyMember.qualified_at,
+                StudyMember.quota,
             )
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
             .where(col(StudyMember.study_id) == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
-        read = readers(session, study)
-        annotators = []
-        for person_id, name, left_at, left_out_from, paused_at in members:
+        read, standing = readers(session, study), standings(session, study)
+        is_over = not any(everybody.get(state, 0) for state in _UNFINISHED)
+        annotators, full = [], list[int]()
+        for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
+            if quota is not None and tallies.done(own) >= quota:
+                full.append(person_id)
             seconds = spent.seconds if spent else 0  # labels made elsewhere have none
             annotators.append(
                 {
@@ -71,11 +97,12 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "left": left_at.isoformat() if left_at else None,
                     "left_out_from": left_out_from.isoformat() if left_out_from else None,
                     "paused": paused_at.isoformat() if paused_at else None,
+                    "phase": _phase_of(study, standing.get(person_id), qualified_at, submitted, is_over=is_over),
+                    "quota": quota,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
         may_be_stuck = states["skipped"] or states["left_out"] or "most_overlap" in study.settings
-        unfinished = states["open"] + states["leased"] + states["returned"]
         return {
             "study": study.name,
             "protocol": study.protocol_name,
@@ -84,7 +111,31 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "items": study.n_items,
             "states": states,
             "disputed": disputed_items(session, study_id),
-            "stuck": _stuck(session, study_id) if states["open"] and may_be_stuck else 0,
+            "stuck": _stuck(session, study_id, full) if states["open"] and (may_be_stuck or full) else 0,
             "annotators": annotators,
-            "finished": unfinished == 0,
+            "finished": is_over,
         }
+
+
+_UNFINISHED = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
+
+
+def _phase_of(
+    study: Study, standing: Standing | None, qualified_at: datetime | None, submitted: int, *, is_over: bool
+) -> str | None:
+    """In which phase of the study somebody is; None where it has none around its items.
+
+    `declined`, one of annotators/designing/phases.py, `qualification`, `items`, or `done`.
+    """
+    if "phases" not in study.settings:
+        return None
+    standing = standing or Standing(phases_of(study.settings), frozenset(), declined=False)
+    if standing.declined:
+        return DECLINED
+    if standing.before_items is not None:
+        return standing.before_items
+    if Qualifying.of(study.settings).items and qualified_at is None:
+        return "qualification"
+    if AFTER in standing.answered:
+        return "done"
+    return AFTER if is_over and submitted and standing.after_items else "items"

@@ -74,8 +74,8 @@ def create_in(
     people, suggestions, chosen = _checked(session, actor, project_id, protocol, design, drafts=of_draft)
     study = insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
     assert study.id is not None
-    for person_id in people:
-        session.add(StudyMember(study_id=study.id, person_id=person_id))
+    for name, person_id in zip(design.annotators, people, strict=True):
+        session.add(StudyMember(study_id=study.id, person_id=person_id, quota=design.quota_of(name)))
     session.flush()
     _add_known(session, study, design)
     left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}

@@ -24,9 +24,19 @@ from db.studies.library import protocol_in
 
 _IN_SETTINGS = (
     *("items", "where", "with_documents", "one_per_question", "pairs", "sample", "per"),
-    *("drawn_with", "not_drawn_from", "draw_seed", "show_names", "allow_own_adjudication"),
+    *(
+        "order_score",
+        "order_first",
+        "drawn_with",
+        "not_drawn_from",
+        "draw_seed",
+        "show_names",
+        "allow_own_adjudication",
+    ),
     "separate_revisers",
+    "quota",
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
+    "phases",
 )
 
 
@@ -43,10 +53,11 @@ def written_design(db: Database, _actor: Actor, study_id: int) -> WrittenDesign:
     """The design by which the study, as it is now, can be made again."""
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        members = select(StudyMember.person_id).where(StudyMember.study_id == study_id)
-        team = session.exec(
-            members.where(col(StudyMember.left_at).is_(None)).order_by(col(StudyMember.person_id))
-        ).all()
+        members = select(StudyMember.person_id, StudyMember.quota).where(StudyMember.study_id == study_id)
+        quotas = dict(
+            session.exec(members.where(col(StudyMember.left_at).is_(None)).order_by(col(StudyMember.person_id))).all()
+        )
+        team, general = list(quotas), study.settings.get("quota")
         names = names_of(session, set(team))
         named = _name_of_protocol(session, study)
         design = StudyDesign(
@@ -61,6 +72,7 @@ def written_design(db: Database, _actor: Actor, study_id: int) -> WrittenDesign:
             show_scores=tuple(study.show_scores),
             deadline=study.deadline,
             suggestions=study.settings.get("suggestions", "never"),
+            quotas={names[of]: quota for of, quota in quotas.items() if quota is not None and quota != general},
             **_known(session, study),
             **{name: study.settings[name] for name in _IN_SETTINGS if name in study.settings},
         )

@@ -37,6 +37,7 @@ from db.people.sign_in import (
     token_hash,
 )
 from db.permissions import ANNOTATORS, Actor, On, Role, actor_of, operation, record
+from db.phases.answers import standing_of
 from db.studies import tallies
 from db.studies.tallies import Tallies
 
@@ -79,7 +80,7 @@ def invited(db: Database, token: str, address: str | None) -> Invited:
         if row is not None:
             forgive(session, None, key)
             study = session.get_one(Study, row.study_id)
-            return Invited(study.name, study.protocol.get("title", study.name), row.quota, row.parameter)
+            return Invited(study.name, study.protocol.get("title", study.name), _quota(row, study), row.parameter)
     raise NotFound(_SPENT)
 
 
@@ -145,14 +146,14 @@ def leave(db: Database, actor: Actor, study_id: int, *, stop: bool) -> Standing:
         study = session.get_one(Study, study_id)
         done = tallies.done(tallies.counts(session, study_id, actor.person_id))
         if outside.outcome is None:
-            outcome = _outcome(session, member, invitation, done, counts) or ("stopped" if stop else None)
+            outcome = _outcome(session, member, done, counts) or ("stopped" if stop else None)
             if outcome is not None:
                 _end(session, actor, study, outside, outcome=outcome, counts=counts)
             counts.write(session.connection())
         if outside.outcome is None:
-            return Standing(study.name, done, invitation.quota)
+            return Standing(study.name, done, member.quota)
         code = invitation.code if outside.outcome == "done" else invitation.code_else
-        return Standing(study.name, done, invitation.quota, outside.outcome, code, invitation.return_url)
+        return Standing(study.name, done, member.quota, outside.outcome, code, invitation.return_url)
 
 
 # Private --------------------------------------------------------------------------------------------------------------
@@ -209,12 +210,17 @@ def _newcomer(session: Session, row: Invitation, called: str | None) -> int:
     # A name that says nothing of the person, and nothing of what the recruiter calls them.
     session.add(Account(person_id=person.id, name="guest-" + "".join(secrets.choice(_LETTERS) for _ in range(10))))
     session.add(Membership(project_id=study.project_id, person_id=person.id, role=Role.ANNOTATOR))
-    session.add(StudyMember(study_id=row.study_id, person_id=person.id, quota=row.quota))
+    session.add(StudyMember(study_id=row.study_id, person_id=person.id, quota=_quota(row, study)))
     session.add(OutsideAnnotator(person_id=person.id, invitation_id=row.id, recruiter_id=called))
     session.flush()
     actor, details = actor_of(session, person.id, "web"), {"invitation": row.id}
     record(session, actor, "annotator joined", "study", study.id, project_id=study.project_id, details=details)
     return person.id
+
+
+def _quota(row: Invitation, study: Study) -> int | None:
+    """How many items somebody who comes by the invitation is given at most: as it says, else as the study does."""
+    return row.quota if row.quota is not None else study.settings.get("quota")
 
 
 def _outside(session: Session, study_id: int, person_id: int) -> tuple[OutsideAnnotator, Invitation] | None:
@@ -226,8 +232,13 @@ def _outside(session: Session, study_id: int, person_id: int) -> tuple[OutsideAn
     return session.exec(query).first()
 
 
-def _outcome(session: Session, member: Member, invitation: Invitation, done: int, counts: Tallies) -> str | None:
-    if invitation.quota is not None and done >= invitation.quota:
+def _outcome(session: Session, member: Member, done: int, counts: Tallies) -> str | None:
+    standing = standing_of(session, member.study, member.person_id)
+    if standing is not None and standing.declined:
+        return "declined"
+    if standing is not None and not is_halted(member) and (standing.before_items or (done and standing.after_items)):
+        return None  # what is put to them besides items comes first
+    if member.quota is not None and done >= member.quota:
         return "done"
     if any((member.left_at, member.left_out_from, member.paused_at, member.failed_at)):
         return "failed"

@@ -22,7 +22,7 @@ from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, Problem
 from annotators.figures import some
-from annotators.items.sampling import Candidate, part_of, sample_digest
+from annotators.items.sampling import OWN, Candidate, own_place, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
 from db.items.proposed import versions_without_proposals
@@ -144,11 +144,18 @@ def checked(
         tried(("separate_revisers",), partial(_check_revisers, session, project_id, design.annotators), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
+    if people and chosen.ordered and not fields & {"quota", "quotas", *_OF_PEOPLE}:
+        tried(("quota" if design.quota else "quotas",), partial(_check_quotas, protocol, design, chosen), None)
     refuse(wrong)
     return ids, suggestions, _with_note(session, protocol, suggestions, chosen)
 
 
 _OF_PEOPLE = ("annotators", "overlap")
+
+
+def _check_quotas(protocol: Protocol, design: StudyDesign, chosen: ChosenItems) -> None:
+    if wrong := design.quota_fault(len(chosen.ordered), protocol):
+        raise InvalidInput(wrong)
 
 
 def _check_revisers(session: Session, project_id: int, annotators: Sequence[str]) -> None:
@@ -181,7 +188,7 @@ def insert_frozen(
     chosen: ChosenItems,
 ) -> Study:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, chosen=chosen)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
     if suggestions.scores is not None:
@@ -305,8 +312,9 @@ def _insert_study(
     *,
     protocol: Protocol,
     design: StudyDesign,
-    ordered: list[Candidate],
+    chosen: ChosenItems,
 ) -> Study:
+    ordered = chosen.ordered
     n_items, overlap, of_part = len(ordered), design.overlap_of(protocol), design.part_overlap or 0
     n_slots, widest = design.n_slots(n_items, protocol), max(overlap, of_part)
     study = Study(
@@ -336,15 +344,21 @@ def _insert_study(
     session.flush()
     connection = session.connection()
     part = set() if design.part is None else part_of(ordered, design.part, design.per or _STRATA, design.seed)
-    study.settings = {**study.settings, **({"part_items": len(part)} if part else {})}
+    study.settings = {
+        **study.settings,
+        **({"part_items": len(part)} if part else {}),
+        **({"queue_width": widest} if study.item_order == OWN else {}),
+    }
     rows = [
         (
             study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
             candidate.other_left, of_part if candidate.name in part else None,
+            *(chosen.keys[position] if chosen.keys else (None, None)),
         )
         for position, candidate in enumerate(ordered)
     ]  # fmt: skip
     columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left", "overlap"]
+    columns += ["sampling_weight", "sampling_key"]
     insert_many(connection, "study_item", columns, rows)
     for slot in range(widest):
         session.execute(
@@ -463,9 +477,22 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
     query = select(Study, Project.name).join(Project).order_by(col(Study.id))
     if project_id is not None:
         query = query.where(Study.project_id == project_id)
+<<<<<<< HEAD
     mine = {
         row.study_id: row for row in session.exec(select(StudyMember).where(StudyMember.person_id == actor.person_id))
     }
+=======
+    mine = dict(
+        session.exec(
+            select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
+        ).all()
+    )
+    quotas = dict(
+        session.exec(
+            select(StudyMember.study_id, StudyMember.quota).where(StudyMember.person_id == actor.person_id)
+        ).all()
+    )
+>>>>>>> main
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -495,10 +522,16 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
+<<<<<<< HEAD
             of=of,
             returned=own.get(AssignmentState.RETURNED, 0) if gets else 0,
             left_for_me=left,
             is_annotator=member is not None and member.left_at is None,
+=======
+            of=share(session, study, tallies.done(own), quotas.get(study.id)),
+            returned=own.get(AssignmentState.RETURNED, 0),
+            is_annotator=study.id in mine and mine[study.id] is None,
+>>>>>>> main
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
         )
 
@@ -540,22 +573,24 @@ def _left_for(
 
 def disputed_items(session: Session, study_id: int) -> int:
     """How many items of the study wait for an adjudicator."""
-    query = select(func.count()).where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
-    return int(session.execute(query).scalar_one())
+    return tallies.settled(session, study_id)[SettlementState.DISPUTED]
 
 
-def share(session: Session, study: Study, done: int) -> int:
-    """About how many items one annotator of the study will have done at its end."""
+def share(session: Session, study: Study, done: int, quota: int | None = None) -> int:
+    """About how many items one annotator of the study will have done at its end, at most their quota."""
     active = select(func.count()).where(StudyMember.study_id == study.id, col(StudyMember.left_at).is_(None))
     members: int = session.execute(active).scalar_one()
-    return equal_part(study, members, done)
+    return equal_part(study, members, done, quota)
 
 
-def equal_part(study: Study, members: int, done: int) -> int:
-    """An equal part of all slots and about what is planted among them, at least what is done."""
-    part = min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
+def equal_part(study: Study, members: int, done: int, quota: int | None = None) -> int:
+    """An equal part of all slots and about what is planted among them, at least what is done.
+
+    Who has a quota does that, as far as there are items.
+    """
+    part = study.n_items if quota is not None else min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
-    return max(done, part + planted)
+    return max(done, part + planted if quota is None else min(quota, part + planted))
 
 
 def slots_of(study: Study) -> int:
@@ -579,6 +614,12 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
 def has_rechecks(study: Study) -> bool:
     """Whether some items came back to the study in a later version."""
     return bool(study.settings.get("rechecks"))
+
+
+def turns_begin(study: Study, person_id: int, turn: int) -> int:
+    """Where in the queue a turn of somebody's begins, in a study in which everybody has an order of their own."""
+    key = f"{study.seed}\x00{study.sample_hash}\x00{study.id}\x00{person_id}"
+    return own_place(turn, study.n_items, key) * int(study.settings["queue_width"])
 
 
 def asks_of(connection: Connection, study: Study, study_item_id: int) -> frozenset[str] | None:

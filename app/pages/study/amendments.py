@@ -33,6 +33,7 @@ _WHAT = {
     "overlap": "Overlap",
     "deadline": "Deadline",
     "annotators": "Annotators",
+    "quota": "Quota",
     "gold": "Gold items",
     "recheck": "Sent back",
     "qualification": "Qualification",
@@ -124,6 +125,13 @@ def _amend_form(study: Study) -> None:
         now = None if study.deadline is None else study.deadline.astimezone(ui.zone())
         day = middle.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
         at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
+        quota = left.number_input(
+            "Quota",
+            min_value=0,
+            value=study.settings.get("quota") or 0,
+            key="amend-quota",
+            help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
+        )
         left, right = st.columns(2)
         add = left.multiselect("Annotators who join", others, key="amend-add")
         remove = right.multiselect(
@@ -143,6 +151,8 @@ def _amend_form(study: Study) -> None:
             remove=tuple(remove),
             deadline=None if same else deadline,
             no_deadline=deadline is None and study.deadline is not None,
+            quota=int(quota) or None if quota != (study.settings.get("quota") or 0) else None,
+            no_quota=not quota and "quota" in study.settings,
         )
         with ui.problems():
             amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)

@@ -112,6 +112,7 @@ export const SCREENS = {
   cannotOpen: 'The disputes of this study cannot be opened',
   finished: 'Every dispute is settled',
   finishedMore: (n) => `${count(n, 'item', 'items')} of this study ${n === 1 ? 'was' : 'were'} adjudicated. New disputes appear on the start page.`,
+  enough: 'Your part is done',
   halted: 'Nothing waits for you now',
   nothingNow: 'Nothing is disputed',
   nothingNowMore: 'Items on which the annotators disagree show here once they have all their annotations.',

@@ -46,10 +46,11 @@ export class Screens {
     if (this.#shown !== trouble) this.#message(trouble, title, midway ? item : more, [button(text.tryNow, this.on.load, { class: 'btn pri' })]);
   }
 
-  /** @param {number} done items submitted @param {string} key of going back */
-  finished(done, key) {
-    this.#message('finished', this.text.finished, this.text.finishedMore(done), [this.#home(), button(this.text.back, () => this.on.act('back'), { key, testid: 'back' })]);
-    this.shell.announce(this.text.finished);
+  /** @param {number} done items submitted @param {string} key of going back @param {string | null} [enough] why no more is asked, in the server's words */
+  finished(done, key, enough = null) {
+    const [title, more] = enough ? [this.text.enough, enough] : [this.text.finished, this.text.finishedMore(done)];
+    this.#message('finished', title, more, [this.#home(), button(this.text.back, () => this.on.act('back'), { key, testid: 'back' })]);
+    this.shell.announce(title);
   }
 
   /** @param {string | null} [halted] why the study gives nothing, in the server's words */

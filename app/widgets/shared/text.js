@@ -62,6 +62,7 @@ export const TEXT = {
   waitingStep: 'Saving, then opening the next step…',
   waitingSkip: 'Skipping…',
   finished: 'Everything is done',
+  enough: 'Your part is done',
   finishedMore: (/** @type {number} */ n) => n > 0
     ? `You submitted ${count(n, 'item', 'items')} of this study. Thank you.`
     : 'There is nothing left for you in this study.',
@@ -236,6 +237,20 @@ export const TEXT = {
   elsewhere: 'You went on with this item at another computer. This is what you gave there.',
   elsewhereDone: 'You submitted that item at another computer. This is the next one.',
   backWaits: 'The last submission is not saved yet; it opens once it is.',
+
+  // consent and questions
+  consent: 'Before you take part',
+  consentAsked: 'Nothing is asked of you until you agree.',
+  agree: 'I agree',
+  decline: 'I do not agree',
+  declineSure: 'If you decline you get no items, and are not asked again.',
+  declineYes: 'Yes, decline',
+  declineNo: 'Back to the text',
+  questions: { before: 'A few questions before the first item', after: 'Your items are done. A few questions before you go' },
+  questionsMore: 'Your answers are kept apart from your labels.',
+  submitAnswers: 'Send my answers',
+  waitingAnswers: 'Saving your answers…',
+  notAnswered: 'No answer from the server: it may be saved or not. Try again; it counts once.',
 
   // guidelines and keys
   guidelinesFirst: 'Please read this before your first item',
