@@ -477,22 +477,9 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
     query = select(Study, Project.name).join(Project).order_by(col(Study.id))
     if project_id is not None:
         query = query.where(Study.project_id == project_id)
-<<<<<<< HEAD
     mine = {
         row.study_id: row for row in session.exec(select(StudyMember).where(StudyMember.person_id == actor.person_id))
     }
-=======
-    mine = dict(
-        session.exec(
-            select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
-        ).all()
-    )
-    quotas = dict(
-        session.exec(
-            select(StudyMember.study_id, StudyMember.quota).where(StudyMember.person_id == actor.person_id)
-        ).all()
-    )
->>>>>>> main
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -505,7 +492,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             continue
         own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
         member = mine.get(study.id)
-        of = share(session, study, tallies.done(own))
+        of = share(session, study, tallies.done(own), member.quota if member is not None else None)
         gets = member is not None and _gets_items(study, member)
         n_open = everybody.get(AssignmentState.OPEN, 0)
         left = _left_for(session, study, member, own, n_open=n_open, of=of) if member is not None and gets else 0
@@ -522,16 +509,10 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-<<<<<<< HEAD
             of=of,
             returned=own.get(AssignmentState.RETURNED, 0) if gets else 0,
             left_for_me=left,
             is_annotator=member is not None and member.left_at is None,
-=======
-            of=share(session, study, tallies.done(own), quotas.get(study.id)),
-            returned=own.get(AssignmentState.RETURNED, 0),
-            is_annotator=study.id in mine and mine[study.id] is None,
->>>>>>> main
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
         )
 
