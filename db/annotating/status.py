@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, text
 from sqlmodel import Session, col
 
+from db.allotting.slots import is_balanced, waiting_by_person
 from db.annotating.guidelines import readers
 from db.engine import Database
 from db.models import Account, AssignmentState, Study, StudyMember, Tally
@@ -65,14 +66,16 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                 StudyMember.left_out_from,
                 StudyMember.paused_at,
                 StudyMember.quota,
+                StudyMember.failed_at,
             )
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
             .where(col(StudyMember.study_id) == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
         read = readers(session, study)
+        waiting = waiting_by_person(session.connection(), study_id) if is_balanced(study) else None
         annotators, full = [], list[int]()
-        for person_id, name, left_at, left_out_from, paused_at, quota in members:
+        for person_id, name, left_at, left_out_from, paused_at, quota, failed_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -92,6 +95,8 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "left_out_from": left_out_from.isoformat() if left_out_from else None,
                     "paused": paused_at.isoformat() if paused_at else None,
                     "quota": quota,
+                    "gets_items": not (left_at or left_out_from or paused_at or failed_at),
+                    "allotted": None if waiting is None else waiting.get(person_id, 0),
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}

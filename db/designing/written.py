@@ -26,7 +26,7 @@ _IN_SETTINGS = (
     *("items", "where", "with_documents", "one_per_question", "pairs", "sample", "per"),
     *("drawn_with", "not_drawn_from", "draw_seed", "show_names", "allow_own_adjudication"),
     "separate_revisers",
-    "quota",
+    *("quota", "queue"),
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
 )
 

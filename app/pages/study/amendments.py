@@ -34,6 +34,7 @@ _WHAT = {
     "deadline": "Deadline",
     "annotators": "Annotators",
     "quota": "Quota",
+    "slots": "Slots",
     "gold": "Gold items",
     "recheck": "Sent back",
     "qualification": "Qualification",

@@ -36,10 +36,12 @@ def upgrade() -> None:
     _asides()
     _invitations()
     _qualification()
+    _allotted_slots()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_allotted_slots()
     _no_invitations()
     _no_qualification()
     _no_proposals()
@@ -482,3 +484,18 @@ def _no_invitations() -> None:
     op.drop_table("outside_annotator")
     op.drop_table("invitation")
     op.drop_column("study_member", "quota")
+
+
+# Slots that are allotted ----------------------------------------------------------------------------------------------
+
+
+def _allotted_slots() -> None:
+    op.add_column("assignment", sa.Column("allotted_to", sa.BigInteger(), nullable=True))
+    of = sa.text("state = 'open' AND allotted_to IS NOT NULL")
+    columns = ["study_id", "allotted_to", "queue"]
+    op.create_index("ix_assignment_allotted", "assignment", columns, sqlite_where=of, postgresql_where=of)
+
+
+def _no_allotted_slots() -> None:
+    op.drop_index("ix_assignment_allotted", "assignment")
+    op.drop_column("assignment", "allotted_to")
