@@ -140,7 +140,7 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> None:
             before, after = (None, AssignmentState.SUBMITTED) if reinstates else (AssignmentState.SUBMITTED, None)
             counts.setdefault(study_id, Tallies(study_id)).move(before, after, person_id)
     for study_id, study_item_ids in touched.items():
-        study = session.get_one(Study, study_id)
-        update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids))
-    for tallies in counts.values():
+        study, of_study = session.get_one(Study, study_id), counts.setdefault(study_id, Tallies(study_id))
+        update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids), of_study)
+    for _, tallies in sorted(counts.items()):
         tallies.write(session.connection())

@@ -233,6 +233,9 @@ class Item(Table, table=True):
     batch_id: int | None = _ref("batch.id", optional=True)
 
 
+_LATER = text("number > 1")
+
+
 class ItemVersion(Table, table=True):
     """What an item says at one time. Append-only; the current version has the highest number.
 
@@ -242,7 +245,10 @@ class ItemVersion(Table, table=True):
 
     append_only: ClassVar[bool] = True
     __tablename__ = "item_version"
-    __table_args__ = (UniqueConstraint("item_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("item_id", "number"),
+        Index("ix_item_version_later", "item_id", sqlite_where=_LATER, postgresql_where=_LATER),
+    )
     id: int | None = _id()
     item_id: int = _ref("item.id")
     number: int = 1
@@ -492,6 +498,7 @@ class StudyItem(Table, table=True):
     The second item of a pair is `other_version_id`; `other_left` says that it stands left before the annotators. An
     item by itself is there once, in pairs as often as it has partners. `overlap` is its own (None: the study's), and
     `criteria` are those that it asks (None: all of the protocol's). `earlier_id`: the study item that it rechecks.
+    In a study ordered by a score it has a `sampling_weight` and a `sampling_key` (annotators/items/prioritised.py).
     """
 
     append_only: ClassVar[bool] = True
@@ -518,6 +525,8 @@ class StudyItem(Table, table=True):
     overlap: int | None = None
     criteria: list[Any] | None = _json(lambda: None, nullable=True)
     earlier_id: int | None = _ref("study_item.id", optional=True, index=True)
+    sampling_weight: float | None = None
+    sampling_key: float | None = None
 
 
 class GoldLabel(Table, table=True):
@@ -570,6 +579,26 @@ class StudyMember(Table, table=True):
     failed_at: datetime | None = _time(nullable=True)
 
 
+class PhaseAnswer(Table, table=True):
+    """What somebody said in a phase around a study's work: to the consent, or to a questionnaire. Append-only.
+
+    `phase` is one of annotators/designing/phases.py; `answers` are {"question", "value"}, in their order.
+    Kept apart from labels: nothing that is measured reads it.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "phase_answer"
+    __table_args__ = (UniqueConstraint("study_id", "person_id", "phase"),)
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    study_id: int = _ref("study.id")
+    person_id: int = _ref("person.id", index=True)
+    phase: str
+    answers: list[Any] = _json(list)
+    seconds: float | None = None
+    created_at: datetime = _time()
+
+
 class Invitation(Table, table=True):
     """A link by which people from outside join a study as annotators: how many, until when, and with what they end.
 
@@ -596,7 +625,8 @@ class Invitation(Table, table=True):
 class OutsideAnnotator(Table, table=True):
     """Somebody who came by an invitation, and the id that a recruiter knows them by: it stands nowhere else.
 
-    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more) or `stopped`.
+    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more), `declined` (to take
+    part) or `stopped`.
     """
 
     __tablename__ = "outside_annotator"
@@ -692,6 +722,10 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+_FAILING = text("CAST(failing AS TEXT) <> '[]'")
+_UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
+
+
 class Settlement(Table, table=True):
     """Where each item of a study stands, kept as annotations and adjudications come in: what queues are read from.
 
@@ -712,19 +746,8 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
-        Index(
-            "ix_settlement_unread",
-            "study_id",
-            "state",
-            sqlite_where=text("failing IS NULL"),
-            postgresql_where=text("failing IS NULL"),
-        ),
-        Index(
-            "ix_settlement_failing",
-            "study_id",
-            sqlite_where=text("CAST(failing AS TEXT) <> '[]'"),
-            postgresql_where=text("CAST(failing AS TEXT) <> '[]'"),
-        ),
+        Index("ix_settlement_failing", "study_id", sqlite_where=_FAILING, postgresql_where=_FAILING),
+        Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")

@@ -11,9 +11,9 @@ from scipy import stats
 from annotators.alignment.tables.pairs import Pairs
 from annotators.arrays import FloatArray
 from annotators.errors import InvalidInput
+from annotators.items.prioritised import UNIFORM, shared_out
 
 NEIGHBOURS = 15
-UNIFORM = 0.5  # how much of a draw is the same for all: no label weighs more than twice what it would in a plain one
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,7 @@ def draw_to_label(
     if n >= len(candidates):
         return [DrawnUnit(candidate.unit, 1.0) for candidate in candidates]
     worth = np.array([candidate.worth for candidate in candidates], dtype=np.float64)
-    total = float(worth.sum())
-    told = worth / total if total > 0 else np.full(len(worth), 1 / len(worth))
-    size: FloatArray = uniform / len(worth) + (1 - uniform) * told
+    size = shared_out(worth, uniform)
     sure = np.zeros(len(worth), dtype=np.bool_)
     chance = size
     while True:

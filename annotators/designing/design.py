@@ -15,8 +15,10 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
-from annotators.items.sampling import ORDERS, share_of
+from annotators.items.prioritised import FIRSTS
+from annotators.items.sampling import BY_SCORE, ORDERS, share_of
 from annotators.moments import moment
 from annotators.protocols import Protocol
 
@@ -43,8 +45,10 @@ class ItemChoice(BaseModel):
     each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
     are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
     scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
-    the imported ones, else phrase_recall and hallucination. Items that were drawn with known probabilities
-    (`assay advice --draw`) keep these: `drawn_with`, the items that could not be drawn, and the seed of the draw.
+    the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known
+    probabilities, whose score `order_score` is what `order_first` says (annotators/items/prioritised.py). Items that
+    were drawn with known probabilities (`assay advice --draw`) keep these: `drawn_with`, the items that could not be
+    drawn, and the seed of the draw.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +62,8 @@ class ItemChoice(BaseModel):
     per: str | None = None
     seed: int = 0
     order: str = "shuffled"
+    order_score: Word | None = None
+    order_first: str | None = None
     show_scores: tuple[Word, ...] = ()
     drawn_with: dict[str, float] | None = None
     not_drawn_from: tuple[Word, ...] = ()
@@ -70,6 +76,8 @@ class ItemChoice(BaseModel):
             "where": list(self.where),
             "with_documents": self.with_documents,
             "pairs": list(self.pairs),
+            "order_score": self.order_score,
+            "order_first": self.order_first,
         }
         asked = {name: value for name, value in said.items() if value}
         if self.one_per_question is not None:
@@ -97,7 +105,8 @@ class StudyDesign(ItemChoice):
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
-    nobody revises an item that they judged, decided or revised before. `gold`, `repeats` and `qualification` say which
+    nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
+    their first item and after their last. `gold`, `repeats` and `qualification` say which
     items with known labels annotators meet, and when items come again (annotators/designing/known.py).
     """
 
@@ -123,6 +132,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    phases: Phases = Phases()
     gold: Gold | None = None
     repeats: Repeats | None = None
     qualification: Qualification | None = None
@@ -174,6 +184,8 @@ class StudyDesign(ItemChoice):
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.phases:
+            said["phases"] = self.phases.in_settings()
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]
@@ -194,6 +206,7 @@ class StudyDesign(ItemChoice):
             yield ("per",), f"Cannot sample per {self.per!r}. Sample per system, category, or system,category."
         if self.order not in ORDERS:
             yield ("order",), f"{self.order!r} is not an order of items. Known: {', '.join(ORDERS)}."
+        yield from self._faults_of_score()
         if self.rule not in RULES:
             yield ("rule",), f"{self.rule!r} is not a rule for settling. Known: {', '.join(RULES)}."
         if self.adjudication not in ADJUDICATIONS:
@@ -257,8 +270,8 @@ class StudyDesign(ItemChoice):
         if self.queue not in QUEUES:
             yield ("queue",), f"{self.queue!r} says not how items go to people. Known: {', '.join(QUEUES)}."
         elif self.queue == BALANCED:
-            said = {"outside": self.outside, "quota": self.quota, "quotas": self.quotas}
-            said["most_overlap"] = self.most_overlap
+            said: dict[str, Any] = {"outside": self.outside, "quota": self.quota, "quotas": self.quotas}
+            said |= {"most_overlap": self.most_overlap, "order_score": self.order_score}
             for name, value in said.items():
                 if value:
                     yield (
@@ -266,6 +279,33 @@ class StudyDesign(ItemChoice):
                         f"Items that are allotted beforehand leave no place for `{name}`. Leave it out, or take "
                         f"`queue: {DYNAMIC}`.",
                     )
+
+    def _faults_of_score(self) -> Iterator[tuple[Path, str]]:
+        if self.order != BY_SCORE:
+            for field in ("order_score", "order_first"):
+                if getattr(self, field) is not None:
+                    yield (
+                        (field,),
+                        f"`{field}` says nothing of the order {self.order!r}. Take {BY_SCORE}, or leave it out.",
+                    )
+            return
+        if not self.order_score:
+            yield (
+                ("order_score",),
+                f"The order {BY_SCORE} needs the score that it goes by. Name it in `order_score`, such as token_f1.",
+            )
+        if self.order_first not in FIRSTS:
+            said = "nothing" if self.order_first is None else repr(self.order_first)
+            yield (
+                ("order_first",),
+                f"{said} says not which scores come first. Give `order_first` one of: {', '.join(FIRSTS)}.",
+            )
+        if self.drawn_with is not None:
+            yield (
+                ("order",),
+                f"These items were drawn with probabilities of their own, which the order {BY_SCORE} would change. "
+                "Take another order, or leave the draw out.",
+            )
 
     def _faults_of_part(self, overlap: int, people: int) -> Iterator[tuple[Path, str]]:
         if (self.part is None) != (self.part_overlap is None):

@@ -150,8 +150,9 @@ def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bo
     return name, content_hash if other_hash is None else f"{content_hash}\x00{other_hash}\x00{'LR'[not left]}"
 
 
-ORDERS = ("shuffled", "by_question", "by_system", "by_category", "given")
-"""The orders in which a study can offer its items."""
+BY_SCORE = "by_score"
+ORDERS = ("shuffled", "by_question", "by_system", "by_category", BY_SCORE, "given")
+"""The orders in which a study can offer its items; that by a score is made in annotators/items/prioritised.py."""
 
 
 def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:

@@ -102,8 +102,15 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
     order: Annotated[
-        str, typer.Option(help="Order of the items: shuffled, given, by_question, by_system or by_category.")
+        str,
+        typer.Option(help="Order of the items: shuffled, given, by_question, by_system, by_category or by_score."),
     ] = "shuffled",
+    order_score: Annotated[
+        str | None, option("NAME", "The score that --order by_score goes by; the draw's probabilities are kept.")
+    ] = None,
+    order_first: Annotated[
+        str | None, option("WHICH", "Which scores come first as a rule: high, low, or uncertain (the middle).")
+    ] = None,
     rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
     adjudication: Annotated[
         str,
@@ -254,6 +261,8 @@ def create(
             per=per,
             seed=seed,
             order=order,
+            order_score=order_score,
+            order_first=order_first,
             rule=rule,
             adjudication=adjudication,
             review_agreed=review_agreed,
@@ -798,7 +807,9 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
-    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read")
+    headers = ["annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read"]
+    if any(annotator["phase"] for annotator in found["annotators"]):
+        headers.append("phase")
     rows = ([annotator[name] for name in headers] for annotator in found["annotators"])
     return "\n".join(
         [

@@ -19,9 +19,11 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import BALANCED, DYNAMIC, RULES, StudyDesign
-from annotators.designing.files import design_to_yaml
+from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
+from annotators.items.sampling import BY_SCORE
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
@@ -50,7 +52,13 @@ ORDERS = {
     "by_question": "Shuffled by question: the answers to one question follow each other",
     "by_system": "In blocks: one system after another, shuffled in each",
     "by_category": "In blocks: one category after another, shuffled in each",
+    "by_score": "By a score: the more informative first, drawn with known probabilities",
     "given": "As imported",
+}
+FIRSTS = {
+    "uncertain": "Those in the middle of the scale",
+    "high": "High scores",
+    "low": "Low scores",
 }
 SUGGESTIONS = {
     "never": "Not shown",
@@ -77,9 +85,11 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
-    "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
+    "study-sample-size", "study-scores", "study-order", "study-order-score", "study-order-first",
+    "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
+    "study-consent", "study-questions",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -137,6 +147,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-sample-size": design.sample,
         "study-scores": list(design.show_scores),
         "study-order": design.order,
+        "study-order-score": design.order_score,
+        "study-order-first": design.order_first,
         "study-rule": design.rule,
         "study-seed": design.seed,
         "study-lease": design.lease_minutes,
@@ -156,6 +168,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        "study-consent": design.phases.consent,
+        "study-questions": phases_to_yaml(design.phases),
         **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
@@ -197,8 +211,11 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
-        more = _more(protocol)
+        more = _more(project, protocol)
         known = known_items.draw()
+        phases = _phases()
+        if phases is None:
+            return None
     with right:
         annotators = _annotators(project)
         outside = int(
@@ -244,12 +261,15 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         per=sample.per,
         seed=more.seed,
         order=more.order,
+        order_score=more.order_score,
+        order_first=more.order_first,
         rule=more.rule,
         lease_minutes=more.lease_minutes,
         deadline=None if more.last_day is None else datetime.combine(more.last_day, time(23, 59), ui.zone()),
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         ask=more.ask,
+        phases=phases,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
@@ -268,6 +288,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.not_yet()
         or suggestions not in (None, "never")
         or known
+        or more.order == BY_SCORE
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
@@ -670,6 +691,8 @@ def _suggestions(protocol: Protocol) -> str | None:
 @dataclass(frozen=True)
 class _More:
     order: str
+    order_score: str | None
+    order_first: str | None
     rule: str
     seed: int
     lease_minutes: int
@@ -678,9 +701,10 @@ class _More:
     ask: tuple[str, ...]
 
 
-def _more(protocol: Protocol) -> _More:
+def _more(project: ProjectRow, protocol: Protocol) -> _More:
     with st.expander("Order, settling, deadline, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
+        score, first = _order_by_score(project) if order == BY_SCORE else (None, None)
         rule = st.selectbox(
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
         )
@@ -737,7 +761,52 @@ def _more(protocol: Protocol) -> _More:
         "talk": talk,
     }
     last_day = day if isinstance(day, date) else None
-    return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
+    return _More(order, score, first, rule, int(seed), int(lease), last_day, adjudication, ask)
+
+
+def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
+    """The score that items are ordered by, and which of its values come first."""
+    used = list_scorers_in(ui.db(), ui.actor(), project.project_id)
+    known = sorted({f"{row.scorer}/{value}" for row in used for value in row.values})
+    score = st.selectbox("Score that the order goes by", known, index=None, key="study-order-score")
+    if not known:
+        st.caption("The project has no scores yet. Import some, or compute them on the page Scores.")
+    first = st.radio(
+        "What comes first as a rule", list(FIRSTS), format_func=FIRSTS.__getitem__, key="study-order-first"
+    )
+    st.caption(
+        "You can stop at any time: what is shown of all items then weighs each label by the probability with which its "
+        "item came so early."
+    )
+    return score, first
+
+
+def _phases() -> Phases | None:
+    """What is put to annotators around the items; None while it cannot be read, which is said."""
+    with st.expander("Consent and questions"):
+        consent = st.text_area(
+            "Consent (Markdown)",
+            key="study-consent",
+            help="Annotators have to agree to it before anything else. Empty asks for none.",
+        )
+        asked = st.text_area(
+            "Questions before the first item and after the last (YAML)",
+            key="study-questions",
+            height=200,
+            placeholder=_QUESTIONS,
+            help="Written as the criteria of a protocol file: choice, several, grade, number and text.",
+        )
+        try:
+            return phases_from_yaml(consent, asked)
+        except InvalidInput as error:
+            st.error(ui.lines(str(error)))
+    return None
+
+
+_QUESTIONS = """before:
+  - {name: field, title: "What do you work in?", labels: [{value: energy}, {value: law}]}
+after:
+  - {name: why, title: "Why?", kind: text, required: false}"""
 
 
 def _size(n_items: int, overlap: int, slots: int, people: int) -> None:

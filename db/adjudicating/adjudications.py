@@ -50,6 +50,7 @@ from db.models import (
     Submission,
 )
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
+from db.studies import tallies
 from db.studies.design import protocol_of
 from db.studies.settlements import (
     COUNTING,
@@ -61,6 +62,7 @@ from db.studies.settlements import (
     settle_item,
     to_decide,
 )
+from db.studies.tallies import Tallies
 
 ALIKE = "alike"
 """The outcome of a disputed unit that two adjudicators decided alike."""
@@ -337,16 +339,9 @@ def _decisions(session: Session, actor: Actor, study_ids: Sequence[int], limit: 
 def settlement_counts(db: Database, _actor: Actor, study_id: int) -> dict[str, int]:
     """Items of the study by where they stand; items without an annotation count as pending."""
     with db.read() as session:
-        rows = session.execute(
-            select(Settlement.state, func.count())
-            .where(Settlement.study_id == study_id)
-            .group_by(col(Settlement.state))
-        )
-        found = {state.value: 0 for state in SettlementState} | dict(rows.all())
-        found[SettlementState.PENDING] = session.get_one(Study, study_id).n_items - sum(
-            n for state, n in found.items() if state != SettlementState.PENDING
-        )
-        return found
+        settled = tallies.settled(session, study_id)
+        pending = session.get_one(Study, study_id).n_items - sum(settled.values())
+        return {SettlementState.PENDING.value: pending, **settled}
 
 
 @operation(On.STUDY_ITEM, ADJUDICATORS)
@@ -618,7 +613,10 @@ def adjudicate(
         final, problems = checked_decisions(session, study, protocol, opened, decisions=decisions, reason=reason)
         if problems:
             raise InvalidInput(problems[0].reason)
-        return store_decisions(session, actor, study, opened, uid=uid, final=final, reason=reason).id or 0
+        counts = Tallies(study.id or 0)
+        row = store_decisions(session, actor, study, opened, uid=uid, final=final, counts=counts, reason=reason)
+        counts.write(session.connection())
+        return row.id or 0
 
 
 class OpenItem(NamedTuple):
@@ -655,9 +653,10 @@ def store_decisions(
     *,
     uid: str,
     final: Sequence[AdjudicatedLabel],
+    counts: Tallies,
     reason: str | None = None,
 ) -> Adjudication:
-    """Append a round of decisions that are checked, in the caller's transaction."""
+    """Append a round of decisions that are checked, in the caller's transaction, which writes the `counts`."""
     assert study.id is not None
     settlement, stage, _ = opened
     study_item_id = settlement.study_item_id
@@ -683,6 +682,7 @@ def store_decisions(
     settlement.failing = None
     waits = None if stage is Stage.FINAL else next_stage(session, study, study_item_id)
     if waits is None:
+        counts.settle(settlement.state, SettlementState.ADJUDICATED)
         settlement.state = SettlementState.ADJUDICATED
     else:
         settlement.stage = waits

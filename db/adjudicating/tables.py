@@ -27,6 +27,7 @@ from db.models import AdjudicatedLabel, Adjudication, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
 from db.studies.labels import places_of_study
+from db.studies.tallies import Tallies
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def adjudicate_table(
         refused: list[type[AssayError]] = [InvalidInput] * (len(wrong) + len(problems))
         wrong = [*problems, *wrong]
         counts = {"items": 0, "units": 0, "overruled": 0, "unchanged": 0}
+        kept = Tallies(study_id)
         for study_item_id in sorted(found):
             decided = found[study_item_id]
             digest = _digest(actor, study_item_id, decided.decisions)
@@ -113,12 +115,13 @@ def adjudicate_table(
                 refused.append(type(error))
                 continue
             if not wrong:
-                _store(session, actor, study, opened, digest=digest, final=final)
+                _store(session, actor, study, opened, digest=digest, final=final, kept=kept)
             counts["items"] += 1
             counts["units"] += len(final)
             counts["overruled"] += sum(label.overrules for label in final)
         if wrong:
             _refuse(wrong, refused)
+        kept.write(session.connection())
         return TableDecided(**counts)
 
 
@@ -245,8 +248,15 @@ def _stands(session: Session, actor: Actor, study: Study, study_item_id: int, *,
 
 
 def _store(
-    session: Session, actor: Actor, study: Study, opened: OpenItem, *, digest: str, final: Sequence[AdjudicatedLabel]
+    session: Session,
+    actor: Actor,
+    study: Study,
+    opened: OpenItem,
+    *,
+    digest: str,
+    final: Sequence[AdjudicatedLabel],
+    kept: Tallies,
 ) -> None:
     last = _last(session, opened.settlement.study_item_id)
     uid = f"table-{digest}-{last.round if last else 0}"
-    store_decisions(session, actor, study, opened, uid=uid, final=final)
+    store_decisions(session, actor, study, opened, uid=uid, final=final, counts=kept)

@@ -18,9 +18,10 @@ from annotators.errors import Conflict, InvalidInput, NotFound
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
 from db.annotating.assignments import add_slot, give_back
 from db.engine import Database
-from db.models import Account, Amendment, AssignmentState, Study, StudyMember, StudyState, now
+from db.models import Account, Amendment, AssignmentState, SettlementState, Study, StudyMember, StudyState, now
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.phases.answers import standing_of
 from db.studies import tallies
 from db.studies.design import check_overlap, has_rechecks, person_who_may_annotate
 from db.studies.settlements import WANTED
@@ -244,6 +245,8 @@ def _change_team(
         member = team.there.get(person_id)
         if member is not None and member.left_at is None and member.paused_at is None:
             raise InvalidInput(f"{name!r} is an annotator of the study already. Leave them out.")
+        if (standing := standing_of(session, study, person_id)) is not None and standing.declined:
+            raise Conflict(f"{name!r} declined to take part, and is not asked again. Leave them out.")
         if member is None:
             quota = study.settings.get("quota")
             member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id, quota=quota)
@@ -304,16 +307,18 @@ _DISAGREE = text(
     "AND coalesce(wanted, 0) <= n_annotations"
 )
 _WAITS_AGAIN = text(
-    "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state IN ('agreed', 'disputed') "
+    "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
     "AND n_annotations < :overlap "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
 )
 _HAS_ENOUGH = text(
-    "UPDATE settlement SET state = CASE WHEN n_disputed > 0 THEN 'disputed' ELSE 'agreed' END "
-    "WHERE study_id = :study AND state = 'pending' AND n_annotations >= "
+    "UPDATE settlement SET state = :state WHERE study_id = :study AND state = 'pending' "
+    "AND (n_disputed > 0) = (:state = 'disputed') AND n_annotations >= "
     f"{WANTED.format(item='settlement.study_item_id')} AND NOT EXISTS (SELECT 1 FROM "
     "assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')"
 )
+
+_BY_VOTES = (SettlementState.AGREED, SettlementState.DISPUTED)
 
 
 def _change_overlap(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
@@ -335,13 +340,17 @@ def _change_overlap(session: Session, actor: Actor, study: Study, *, change: Stu
             if has_rechecks(study):
                 for (study_item_id,) in connection.execute(_RECHECKS_LACKING, lacking).all():
                     study.next_queue = add_slot(connection, study, study_item_id, counts)
-        connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after})
+        for state in _BY_VOTES:
+            again = connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after, "state": state}).rowcount
+            counts.settle(state, SettlementState.PENDING, n=again)
     else:
         if (most := study.settings.get("most_overlap")) is not None:
             connection.execute(_DISAGREE, {"study": study.id, "overlap": after, "most": most})
         gone = connection.execute(_SLOTS_TOO_MANY, {"study": study.id, "overlap": after}).rowcount
         counts.move(AssignmentState.OPEN, None, n=gone)
-        connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after})
+        for state in _BY_VOTES:
+            enough = connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after, "state": state}).rowcount
+            counts.settle(SettlementState.PENDING, state, n=enough)
     counts.write(connection)
     study.overlap = after
     add_amendment(session, actor, study, what="overlap", before=before, after=after, reason=reason)

@@ -4,6 +4,9 @@ Open slots of a study stand in a queue. Each annotator has a cursor: every slot 
 is freed (skipped, expired) goes to the end of the queue with a new number, so that those who have passed its item meet
 it again. Finding the next slot is therefore one look-up in an index, at a thousand items as at a million, and for an
 annotator far ahead of the others as well.
+
+In a study ordered by a score a freed slot comes before all others instead, and leases that have run out are ended as
+soon as somebody wants an item: what its figures are made of ends at the first item that is not judged.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.items.sampling import BY_SCORE
 from db.allotting.slots import is_balanced
 from db.engine import Database
 from db.models import (
@@ -42,6 +46,7 @@ from db.models import (
     now,
 )
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import asks_of, frozen_study, protocol_of
@@ -51,6 +56,10 @@ from db.studies.tallies import Tallies
 AHEAD = 3
 """How many items after the present one are leased and sent ahead by default, while enough are left for everybody."""
 
+LOWEST, HIGHEST = -(2**62), 2**62
+"""Below and above every number of a slot in the queue."""
+
+_BEFORE_ALL = 2**40
 _REVIVED_AT_ONCE = 8
 _EXPIRED_AT_ONCE = 100
 
@@ -189,6 +198,8 @@ def lease(
     wanted = within_quota(member, left.wanted(ahead), done)
     if len(mine) < wanted and left.expired:
         mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    if len(mine) < wanted and member.study.item_order == BY_SCORE:
+        _expire(connection, member, moment, counts)
     if len(mine) < wanted:
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     at_hand = len(mine) + len(fresh)
@@ -404,10 +415,14 @@ def reopen_slot(
 def add_slot(
     connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
 ) -> int:
-    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets."""
+    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets.
+
+    In a study ordered by a score it stands before all that were there at the start.
+    """
     study_id = study.id or 0
     number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
-    slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
+    queue = number - 1 - (_BEFORE_ALL if study.item_order == BY_SCORE else 0)
+    slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": queue, "state": AssignmentState.OPEN}
     first = first_step(connection, study, study_item_id)
     kept = {"kind": "slot", "sitting": 1, "steps_done": first, "allotted_to": whose}
     connection.execute(_ASSIGNMENT.insert(), {**slot, **kept})
@@ -499,12 +514,12 @@ def _take(connection: Connection, member: Member, *, until: datetime, counts: Ta
     before, taken = (member.cursor, member.exhausted_at), list[Held]()
     if wanted < 1:
         return taken
-    while len(taken) < wanted and (row := _claim(connection, member, member.cursor, until)) is not None:
+    while len(taken) < wanted and (row := _claim_next(connection, member, until)) is not None:
         taken.append(row)
-        member.cursor = row.queue
+        member.cursor = max(member.cursor, row.queue)
     if not taken and member.exhausted_at != member.next_queue:
         # Slots that another transaction held when the cursor passed, and then gave back, are found by one full search.
-        row = _claim(connection, member, -1, until, wait=True)
+        row = _claim(connection, member, until, after=LOWEST, wait=True)
         if row is None:
             member.exhausted_at = member.next_queue
         else:
@@ -519,7 +534,7 @@ def _take(connection: Connection, member: Member, *, until: datetime, counts: Ta
 
 
 def _claiming(*, wait: bool, allotted: bool | None = None) -> ReturningUpdate[Any]:
-    """Lease the first open slot after the cursor whose item this person has no row for, in one statement.
+    """Lease the first open slot between two numbers whose item this person has no row for, in one statement.
 
     What another transaction holds is passed over, or waited for. Where slots are `allotted` to people it is one of
     theirs, or (False) of nobody's; None: nobody owns any.
@@ -533,7 +548,8 @@ def _claiming(*, wait: bool, allotted: bool | None = None) -> ReturningUpdate[An
         .where(
             slot.c.study_id == bindparam("study"),
             slot.c.state == AssignmentState.OPEN,
-            slot.c.queue > bindparam("cursor"),
+            slot.c.queue > bindparam("after"),
+            slot.c.queue < bindparam("before"),
             ~had.exists(),
             *_whose(slot, allotted),
         )
@@ -570,8 +586,19 @@ _CLAIM_OWN, _CLAIM_OWN_WAITING = (_claiming(wait=wait, allotted=True) for wait i
 _CLAIM_FREE, _CLAIM_FREE_WAITING = (_claiming(wait=wait, allotted=False) for wait in (False, True))
 
 
-def _claim(connection: Connection, member: Member, cursor: int, until: datetime, *, wait: bool = False) -> Held | None:
-    asked = {"study": member.study.id, "person": member.person_id, "cursor": cursor, "moment": now(), "until": until}
+def _claim_next(connection: Connection, member: Member, until: datetime) -> Held | None:
+    """Lease the next slot for this person, if there is one."""
+    freed = None
+    if member.study.item_order == BY_SCORE:
+        freed = _claim(connection, member, until, after=LOWEST, before=0)
+    return freed or _claim(connection, member, until, after=member.cursor)
+
+
+def _claim(
+    connection: Connection, member: Member, until: datetime, *, after: int, before: int = HIGHEST, wait: bool = False
+) -> Held | None:
+    asked = {"study": member.study.id, "person": member.person_id, "moment": now(), "until": until}
+    asked |= {"after": after, "before": before}
     if is_balanced(member.study):
         own, free = (_CLAIM_OWN_WAITING, _CLAIM_FREE_WAITING) if wait else (_CLAIM_OWN, _CLAIM_FREE)
         row = connection.execute(own, asked).first() or connection.execute(free, asked).first()
@@ -621,6 +648,7 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
+        check_items_are_open(session, member.study, actor.person_id)
         if not reason.strip():
             raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         connection = session.connection()
@@ -664,11 +692,13 @@ def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reaso
         session.add(row)
         counts = Tallies(row.study_id)
         counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)
-        counts.write(session.connection())
-        settlement = session.get(Settlement, row.study_item_id)
+        settlement = session.get(Settlement, row.study_item_id, with_for_update=True)
         if settlement is not None and settlement.state != SettlementState.ADJUDICATED:
+            counts.settle(settlement.state, SettlementState.PENDING)
             settlement.state = SettlementState.PENDING
             session.add(settlement)
+            session.flush()
+        counts.write(session.connection())
         record(
             session,
             actor,

@@ -265,6 +265,6 @@ def _complete(
     if left_out:
         connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
     if kind == AnnotationKind.REGULAR:
-        update_settlements(connection, study, protocol, [row.study_item_id])
+        update_settlements(connection, study, protocol, [row.study_item_id], counts)
         ask_one_more(connection, study, row.study_item_id, counts)
     return "surplus" if left_out or kind == AnnotationKind.SURPLUS else "done"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 
 from db.annotating.assignments import add_slot
-from db.models import Study
+from db.models import SettlementState, Study
 from db.studies.tallies import Tallies
 
 # What all annotators who were asked have submitted, and disagree on; `others`: somebody is left who could be asked.
@@ -36,6 +36,7 @@ def ask_one_more(connection: Connection, study: Study, study_item_id: int, count
         return
     if not found.others:
         connection.execute(_NOBODY_LEFT, {"item": study_item_id})
+        counts.settle(SettlementState.PENDING, SettlementState.DISPUTED)
         return
     connection.execute(_WANTS, {"item": study_item_id, "wanted": found.n_annotations + 1})
     add_slot(connection, study, study_item_id, counts)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, text
 from sqlmodel import Session, col
 
+from annotators.asking.qualifying import Qualifying
+from annotators.designing.phases import AFTER, DECLINED, phases_of
 from db.allotting.slots import is_balanced, waiting_by_person
 from db.annotating.guidelines import readers
 from db.engine import Database
 from db.models import Account, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
+from db.phases.answers import Standing, standings
 from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items
@@ -65,6 +69,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                 StudyMember.left_at,
                 StudyMember.left_out_from,
                 StudyMember.paused_at,
+                StudyMember.qualified_at,
                 StudyMember.quota,
                 StudyMember.failed_at,
             )
@@ -72,10 +77,11 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             .where(col(StudyMember.study_id) == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
-        read = readers(session, study)
+        read, standing = readers(session, study), standings(session, study)
+        is_over = not any(everybody.get(state, 0) for state in _UNFINISHED)
         waiting = waiting_by_person(session.connection(), study_id) if is_balanced(study) else None
         annotators, full = [], list[int]()
-        for person_id, name, left_at, left_out_from, paused_at, quota, failed_at in members:
+        for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota, failed_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -94,6 +100,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "left": left_at.isoformat() if left_at else None,
                     "left_out_from": left_out_from.isoformat() if left_out_from else None,
                     "paused": paused_at.isoformat() if paused_at else None,
+                    "phase": _phase_of(study, standing.get(person_id), qualified_at, submitted, is_over=is_over),
                     "quota": quota,
                     "gets_items": not (left_at or left_out_from or paused_at or failed_at),
                     "allotted": None if waiting is None else waiting.get(person_id, 0),
@@ -101,7 +108,6 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
         may_be_stuck = states["skipped"] or states["left_out"] or "most_overlap" in study.settings
-        unfinished = states["open"] + states["leased"] + states["returned"]
         return {
             "study": study.name,
             "protocol": study.protocol_name,
@@ -112,5 +118,29 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "disputed": disputed_items(session, study_id),
             "stuck": _stuck(session, study_id, full) if states["open"] and (may_be_stuck or full) else 0,
             "annotators": annotators,
-            "finished": unfinished == 0,
+            "finished": is_over,
         }
+
+
+_UNFINISHED = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
+
+
+def _phase_of(
+    study: Study, standing: Standing | None, qualified_at: datetime | None, submitted: int, *, is_over: bool
+) -> str | None:
+    """In which phase of the study somebody is; None where it has none around its items.
+
+    `declined`, one of annotators/designing/phases.py, `qualification`, `items`, or `done`.
+    """
+    if "phases" not in study.settings:
+        return None
+    standing = standing or Standing(phases_of(study.settings), frozenset(), declined=False)
+    if standing.declined:
+        return DECLINED
+    if standing.before_items is not None:
+        return standing.before_items
+    if Qualifying.of(study.settings).items and qualified_at is None:
+        return "qualification"
+    if AFTER in standing.answered:
+        return "done"
+    return AFTER if is_over and submitted and standing.after_items else "items"

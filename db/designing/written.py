@@ -24,10 +24,19 @@ from db.studies.library import protocol_in
 
 _IN_SETTINGS = (
     *("items", "where", "with_documents", "one_per_question", "pairs", "sample", "per"),
-    *("drawn_with", "not_drawn_from", "draw_seed", "show_names", "allow_own_adjudication"),
+    *(
+        "order_score",
+        "order_first",
+        "drawn_with",
+        "not_drawn_from",
+        "draw_seed",
+        "show_names",
+        "allow_own_adjudication",
+    ),
     "separate_revisers",
     *("quota", "queue"),
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
+    "phases",
 )
 
 

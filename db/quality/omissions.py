@@ -166,7 +166,7 @@ def _decide(
         touched = {annotation for annotation in before.keys() | after.keys()
                    if before.get(annotation) != after.get(annotation)}  # fmt: skip
         items = _items_of(session, member, touched)
-        update_settlements(session.connection(), study, protocol_of(study), items)
+        update_settlements(session.connection(), study, protocol_of(study), items, counts)
         for study_item_id in items:
             ask_one_more(session.connection(), study, study_item_id, counts)
         counts.write(session.connection())

@@ -32,6 +32,7 @@ from db.models import (
 )
 from db.permissions import READERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows
+from db.studies import tallies
 from db.studies.design import protocol_of
 from db.studies.settlements import Known, SettledUnit, settled_units
 
@@ -339,10 +340,10 @@ class Stage:
     reached: int = 0
     moved: int = 0
 
-    def count(self, n: int = 1, *, reached: bool, moved: bool) -> None:
-        """n items more."""
-        self.reached += n * reached
-        self.moved += n * (reached and moved)
+    def count(self, reached: int, moved: int) -> None:
+        """So many more items reached it, and so many of those moved on."""
+        self.reached += reached
+        self.moved += min(reached, moved)
 
     def to_json(self, items: int) -> dict[str, Any]:
         """As `assay status --json` prints it: shares of the study's items, and of those that reached it."""
@@ -377,32 +378,51 @@ def study_stages(db: Database, _actor: Actor, study_id: int) -> StudyStages:
     fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
     """
     _keep_failing(db, study_id)
-    counts = _Counts()
     with db.read() as session:
-        for state, failing, n in session.connection().execute(_ORDINARY, {"study": study_id}):
-            counts.ordinary(state, failing=bool(failing), n=n)
-        for block in sampled_items(session, study_id, special=True):
+        study = session.get_one(Study, study_id)
+        if "pairs" in study.settings:
+            return _Counts().stages_of_study()
+        settled, failing = tallies.settled(session, study_id), _n_failing(session, study_id)
+        counts = _Counts()
+        for block in _special_items(session, study_id):
             for item in standings(session, block, study_id=study_id).values():
                 counts.special(item)
-        session.expunge_all()
-    return StudyStages(counts.items, counts.states, [*counts.stages.values(), *counts.ends.values()])
+                for place in item.studies[study_id].places:
+                    settled[place.state] = settled.get(place.state, 0) - 1
+                    failing -= bool(place.failing)
+        counts.ordinary(study.n_items - counts.items, settled, failing=failing)
+        return counts.stages_of_study()
 
 
+def _n_failing(session: Session, study_id: int) -> int:
+    """How many settled items have final labels that the protocol does not accept, as far as that was worked out."""
+    return int(session.execute(_FAILING, {"study": study_id}).scalar_one())
+
+
+def _special_items(session: Session, study_id: int) -> Iterator[Sequence[int]]:
+    """Blocks of the ids of the items of a study whose state does not follow from their one settlement."""
+    ids = session.execute(_SPECIAL_ITEMS, {"study": study_id}).scalars().all()
+    for start in range(0, len(ids), BLOCK):
+        yield ids[start : start + BLOCK]
+
+
+# Items of a study whose state does not follow from their one settlement: revised, ended by hand, or withdrawn once.
 _SPECIAL = (
-    "(EXISTS (SELECT 1 FROM item_version w WHERE w.item_id = v.item_id AND w.number > v.number) "
-    "OR EXISTS (SELECT 1 FROM item_ending e WHERE e.item_id = v.item_id) "
-    "OR EXISTS (SELECT 1 FROM item i JOIN withdrawal b ON b.batch_id = i.batch_id WHERE i.id = v.item_id))"
+    "SELECT item_id FROM item_version WHERE number > 1 UNION SELECT item_id FROM item_ending "
+    "UNION SELECT i.id FROM withdrawal b JOIN item i ON i.batch_id = b.batch_id"
 )
-"""Items whose state does not follow from their one settlement: revised, ended by hand, or withdrawn once."""
-
-_SAMPLED = (
-    "FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
-    "LEFT JOIN settlement s ON s.study_item_id = x.id "
-    f"WHERE x.study_id = :study AND x.purpose = '{Purpose.SAMPLE}' AND x.other_version_id IS NULL "
+_PLACES = (
+    "JOIN item_version v ON v.item_id = w.item_id JOIN study_item x ON x.item_version_id = v.id "
+    f"WHERE x.study_id = :study AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}') "
+    "AND x.other_version_id IS NULL"
 )
-_ORDINARY = text(
-    "SELECT s.state, CASE WHEN s.failing IS NULL OR CAST(s.failing AS TEXT) = '[]' THEN 0 ELSE 1 END AS failed, "
-    f"count(*) {_SAMPLED} AND NOT {_SPECIAL} GROUP BY s.state, failed"
+_SPECIAL_ITEMS = text(
+    f"SELECT v.item_id, min(x.position) AS place FROM ({_SPECIAL}) AS w {_PLACES} AND x.purpose = '{Purpose.SAMPLE}' "
+    "GROUP BY v.item_id ORDER BY place"
+)
+_FAILING = text(
+    "SELECT count(*) FROM settlement WHERE study_id = :study AND CAST(failing AS TEXT) <> '[]' "
+    f"AND state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}')"
 )
 
 
@@ -415,19 +435,23 @@ class _Counts:
         self.stages = {name: Stage(name) for name in ("labels", "adjudication", "revision", "recheck")}
         self.ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
 
-    def ordinary(self, state: str | None, *, failing: bool, n: int) -> None:
-        """n items that are where their settlement is."""
-        labelled = state is not None and state != SettlementState.PENDING
-        disputed = state == SettlementState.DISPUTED
-        failed = failing and state in _SETTLED
-        now = State.DISPUTED if disputed else State.IN_STUDY
-        if state in _SETTLED:
-            now = State.IN_REVISION if failed else State.ACCEPTED
-        self._add(now, n)
-        self.stages["labels"].count(n, reached=True, moved=labelled)
-        decided = disputed or state == SettlementState.ADJUDICATED
-        self.stages["adjudication"].count(n, reached=decided, moved=not disputed)
-        self.stages["revision"].count(n, reached=failed, moved=False)
+    def stages_of_study(self) -> StudyStages:
+        return StudyStages(self.items, self.states, [*self.stages.values(), *self.ends.values()])
+
+    def ordinary(self, n: int, settled: Mapping[str, int], *, failing: int) -> None:
+        """n items that are where their settlement is; of those that are settled so many fail."""
+        disputed, adjudicated = settled[SettlementState.DISPUTED], settled[SettlementState.ADJUDICATED]
+        done = settled[SettlementState.AGREED] + adjudicated
+        self._add(State.IN_STUDY, n - disputed - done)
+        self._add(State.DISPUTED, disputed)
+        self._add(State.IN_REVISION, failing)
+        self._add(State.ACCEPTED, done - failing)
+        for stage, reached, moved in (
+            ("labels", n, disputed + done),
+            ("adjudication", disputed + adjudicated, adjudicated),
+            ("revision", failing, 0),
+        ):
+            self.stages[stage].count(reached, moved)
 
     def special(self, item: Standing) -> None:
         """An item that was revised, ended by hand or withdrawn."""
@@ -437,29 +461,31 @@ class _Counts:
         self._add(state, 1)
         ended = state in self.ends and item.by_hand
         fell = len(mine.places) > 1 or bool(mine.missing)
-        self.stages["labels"].count(reached=True, moved=mine.places[0].state != SettlementState.PENDING)
-        self.stages["adjudication"].count(reached=mine.was_disputed, moved=state is not State.DISPUTED)
-        self.stages["revision"].count(reached=mine.failed or mine.revised, moved=mine.revised or ended)
-        self.stages["recheck"].count(reached=fell, moved=state is not State.IN_RECHECK)
+        self.stages["labels"].count(True, mine.places[0].state != SettlementState.PENDING)
+        self.stages["adjudication"].count(mine.was_disputed, state is not State.DISPUTED)
+        self.stages["revision"].count(mine.failed or mine.revised, mine.revised or ended)
+        self.stages["recheck"].count(fell, state is not State.IN_RECHECK)
 
     def _add(self, state: State, n: int) -> None:
         self.items += n
         self.states[state] += n
-        for end, stage in self.ends.items():
-            stage.count(n, reached=state is end, moved=False)
+        if state in self.ends:
+            self.ends[state].count(n, 0)
 
 
-def sampled_items(session: Session, study_id: int, *, special: bool = False) -> Iterator[list[int]]:
-    """Blocks of the ids of a study's items, in the order of its sample; of a study of pairs none.
-
-    `special`: only those whose state does not follow from their one settlement.
-    """
-    only = f"AND {_SPECIAL} " if special else ""
-    block = f"SELECT v.item_id, x.position {_SAMPLED}{only}AND x.position > :after ORDER BY x.position LIMIT {BLOCK}"
+def sampled_items(session: Session, study_id: int) -> Iterator[list[int]]:
+    """Blocks of the ids of a study's items, in the order of its sample; of a study of pairs none."""
     position = -1
-    while rows := session.connection().execute(text(block), {"study": study_id, "after": position}).all():
+    while rows := session.connection().execute(_SAMPLED, {"study": study_id, "after": position}).all():
         yield [item_id for item_id, _ in rows]
         position = rows[-1][1]
+
+
+_SAMPLED = text(
+    "SELECT v.item_id, x.position FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
+    f"WHERE x.study_id = :study AND x.purpose = '{Purpose.SAMPLE}' AND x.other_version_id IS NULL "
+    f"AND x.position > :after ORDER BY x.position LIMIT {BLOCK}"
+)
 
 
 @operation(On.PROJECT, READERS)

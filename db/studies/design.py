@@ -188,7 +188,7 @@ def insert_frozen(
     chosen: ChosenItems,
 ) -> Study:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, chosen=chosen)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
     if suggestions.scores is not None:
@@ -312,8 +312,9 @@ def _insert_study(
     *,
     protocol: Protocol,
     design: StudyDesign,
-    ordered: list[Candidate],
+    chosen: ChosenItems,
 ) -> Study:
+    ordered = chosen.ordered
     n_items, overlap, of_part = len(ordered), design.overlap_of(protocol), design.part_overlap or 0
     n_slots, widest = design.n_slots(n_items, protocol), max(overlap, of_part)
     study = Study(
@@ -348,10 +349,12 @@ def _insert_study(
         (
             study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
             candidate.other_left, of_part if candidate.name in part else None,
+            *(chosen.keys[position] if chosen.keys else (None, None)),
         )
         for position, candidate in enumerate(ordered)
     ]  # fmt: skip
     columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left", "overlap"]
+    columns += ["sampling_weight", "sampling_key"]
     insert_many(connection, "study_item", columns, rows)
     for slot in range(widest):
         session.execute(
@@ -515,8 +518,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
 
 def disputed_items(session: Session, study_id: int) -> int:
     """How many items of the study wait for an adjudicator."""
-    query = select(func.count()).where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
-    return int(session.execute(query).scalar_one())
+    return tallies.settled(session, study_id)[SettlementState.DISPUTED]
 
 
 def share(session: Session, study: Study, done: int, quota: int | None = None) -> int:

@@ -29,7 +29,7 @@ from db.studies.labels import (
     planned,
     rejections,
 )
-from db.studies.selection import candidates
+from db.studies.selection import ChosenItems, candidates
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _add_study(
         )
     design = StudyDesign(name=name, overlap=0, order="given")
     ordered = [_frozen(*(pool[item] for item in several)) for several in wanted]
-    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, chosen=ChosenItems(ordered))
     study.overlap, study.settings = overlap, {**study.settings, "foreign": True}
     details = {"name": study.name, "protocol": protocol.name, "items": len(ordered), "overlap": overlap}
     record(session, actor, "study created", "study", study.id, project_id=project_id, details=details)

@@ -11,13 +11,17 @@ from sqlalchemy import ColumnElement, Select, case, func
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
+from annotators.arrays import np
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.designing.design import ItemChoice, about
 from annotators.errors import InvalidInput, shown
-from annotators.figures import count
+from annotators.figures import count, some
 from annotators.items.conditions import DESCRIPTIVE, OF_EVIDENCE, Condition, alternatives, words_of
-from annotators.items.sampling import Candidate, arrange, draw, one_of_each_question, pairs_of
+from annotators.items.prioritised import HIGH, LOW, UNCERTAIN, keys_of, weights_of
+from annotators.items.sampling import BY_SCORE, Candidate, arrange, draw, one_of_each_question, pairs_of
 from annotators.protocols import Material, Protocol
+from annotators.scorers import SCORERS
+from annotators.scorers.base import value_kind
 from db.items.current import batches_left_out, item_is_current, version_is_latest
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
 from db.query import pick
@@ -31,6 +35,13 @@ from db.studies.unasked import (
 
 _AT_ONCE = 20_000
 _LISTED = 12
+
+FIRST_IN_WORDS = {
+    HIGH: "the highest first as a rule",
+    LOW: "the lowest first as a rule",
+    UNCERTAIN: "those in the middle of its scale first as a rule",
+}
+"""Which items come first by a score."""
 
 
 def candidates(session: Session, project_id: int) -> list[Candidate]:
@@ -68,9 +79,13 @@ class JudgedScores:
 
 @dataclass(frozen=True)
 class ChosenItems:
-    """The items in their order, how many were left out by which reason, and what there is to say of it in words."""
+    """The items in their order, how many were left out by which reason, and what there is to say of it in words.
+
+    Of an order by a score `keys` has the weight and the key of each of them.
+    """
 
     ordered: list[Candidate]
+    keys: Sequence[tuple[float, float]] = ()
     scores: JudgedScores | None = None
     reasons: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -130,7 +145,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             )
         _count(reasons, "same_question", len(pool) - len(one_each))
         pool = one_each
-    ordered = arrange(draw(pool, wanted.sample, wanted.per, wanted.seed), wanted.order, wanted.seed)
+    drawn = draw(pool, wanted.sample, wanted.per, wanted.seed)
+    ordered, keys = _in_order(session, project_id, protocol, drawn, wanted, notes=notes)
     on_pages = protocol.first_step_showing(Material.EVIDENCE, Material.DOCUMENTS) is not None
     if on_pages and not wanted.with_documents and (unreadable := _without_document(session, project_id, ordered)):
         notes.append(
@@ -139,7 +155,7 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
         )
     notes += notes_on_what_is_not_asked(parts, protocol, ordered)
     notes += notes_on_what_is_not_shown(parts, protocol, ordered)
-    return ChosenItems(ordered, scores, reasons, tuple(notes))
+    return ChosenItems(ordered, keys, scores, reasons, tuple(notes))
 
 
 def _pairs(
@@ -212,6 +228,70 @@ def _without_document(session: Session, project_id: int, pool: Sequence[Candidat
 
 def _streamed(session: Session, query: Select[Any]) -> Iterator[Any]:
     return iter(session.execute(query.execution_options(yield_per=_AT_ONCE)))
+
+
+# Order by a score -----------------------------------------------------------------------------------------------------
+
+
+def _in_order(
+    session: Session,
+    project_id: int,
+    protocol: Protocol,
+    drawn: Sequence[Candidate],
+    wanted: ItemChoice,
+    *,
+    notes: list[str],
+) -> tuple[list[Candidate], list[tuple[float, float]]]:
+    """The items in their order, and of an order by a score the weight and the key of each."""
+    if wanted.order != BY_SCORE:
+        return arrange(drawn, wanted.order, wanted.seed), []
+    with about("order_score"):
+        return _by_score(session, project_id, protocol, drawn, wanted, notes=notes)
+
+
+def _by_score(
+    session: Session,
+    project_id: int,
+    protocol: Protocol,
+    drawn: Sequence[Candidate],
+    wanted: ItemChoice,
+    *,
+    notes: list[str],
+) -> tuple[list[Candidate], list[tuple[float, float]]]:
+    """The items, the more informative first by their keys, and weight and key of each.
+
+    InvalidInput for pairs, for a score that none of the items has, and for one that is the same of all.
+    """
+    name = (wanted.order_score or "").removeprefix("score:")
+    if protocol.about_pairs:
+        raise InvalidInput("A pair has no score of its own that an order could go by. Take another order.")
+    values = _Fields(session, project_id, drawn).values(f"score:{name}")
+    scores = np.array([values.get(item.version_id, (np.nan,))[0] for item in drawn], dtype=np.float64)
+    there = scores_there(session, project_id)
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        command = f"Compute it with: assay score PROJECT --scorer {name}" if name in SCORERS.names() else "Import it"
+        listed = ", ".join(dict.fromkeys(name for key in there for name in key)) or "none"
+        raise InvalidInput(
+            f"None of the {count(len(drawn), 'item')} has a score {shown(name)} to be ordered by. {command}, or name "
+            f"another one. Scores of the project: {listed}."
+        )
+    if known.min() == known.max():
+        raise InvalidInput(
+            f"All of the {count(len(known), 'item')} have the same score {shown(name)}, {known[0]:g}: by it none is "
+            "more informative than another. Name another score, or take the order shuffled."
+        )
+    kinds = [value_kind(*key) for key in there if name in (key[1], key[0], "/".join(key))]
+    ends = next(((kind.low, kind.high) for kind in kinds if kind.low is not None and kind.high is not None), None)
+    weights = weights_of(scores, wanted.order_first or "", ends)
+    keys = keys_of([item.name for item in drawn], weights, wanted.seed)
+    order = sorted(range(len(drawn)), key=lambda place: (-keys[place], drawn[place].version_id))
+    without = [item.external_id for item in drawn if item.version_id not in values]
+    note = f"Items are ordered by {name}, {FIRST_IN_WORDS[wanted.order_first or '']}: drawn with known probabilities."
+    if without:
+        note += f" {items_have(len(without))} no such score and the average chance ({some(without, 3)})."
+    notes.append(note)
+    return [drawn[place] for place in order], [(float(weights[place]), float(keys[place])) for place in order]
 
 
 # Conditions -----------------------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from db.models import (
 from db.permissions import Actor
 from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
 from db.studies.design import has_rechecks
+from db.studies.tallies import Tallies
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -61,23 +62,19 @@ _LOCK = (
 
 # Where an item stands by its votes: what was adjudicated stays so, and what an annotator has been asked to judge again
 # is about to change, and stands only until then.
-_STANDS = """
-  n_annotations = {n_annotations},
-  n_disputed = CASE WHEN settlement.state = 'adjudicated' THEN settlement.n_disputed ELSE {n_disputed} END,
-  dispute = CASE WHEN settlement.state = 'adjudicated' THEN settlement.dispute ELSE {dispute} END,
+_SETTLE = """
+UPDATE settlement SET
+  n_annotations = {mark},
+  n_disputed = CASE WHEN settlement.state = 'adjudicated' THEN settlement.n_disputed ELSE {mark} END,
+  dispute = CASE WHEN settlement.state = 'adjudicated' THEN settlement.dispute ELSE {mark} END,
   failing = NULL,
   state = CASE
     WHEN settlement.state = 'adjudicated' THEN settlement.state
     WHEN EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')
       THEN 'pending'
-    ELSE {state} END
+    ELSE {mark} END
+WHERE study_item_id = {mark}
 """
-_VOTED = ("n_annotations", "n_disputed", "dispute", "state")
-_SETTLE = "UPDATE settlement SET" + _STANDS.format(**dict.fromkeys(_VOTED, "{mark}")) + "WHERE study_item_id = {mark}"
-_SETTLE_NEW = (
-    "INSERT INTO settlement (n_annotations, n_disputed, dispute, state, study_item_id, study_id) "
-    "VALUES ({mark}, {mark}, {mark}, {mark}, {mark}, {mark}) ON CONFLICT (study_item_id) DO UPDATE SET"
-) + _STANDS.format(**{name: f"excluded.{name}" for name in _VOTED})
 _LABELLED_BESIDES = (
     "SELECT DISTINCT study_item_id FROM annotation WHERE study_id = {mark} AND (batch_id IS NULL OR batch_id <> {mark})"
 )
@@ -139,6 +136,8 @@ def _current() -> Select[Any]:
 
 
 _CURRENT = _current()
+_STATES = pick(Settlement.state, func.count().label("n")).group_by(col(Settlement.state))
+_STATES = _STATES.where(col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)))
 _SAMPLED = """
 SELECT x.id, i.external_id, v.number, q.key, i.system, o.external_id, o.system, x.other_left
 FROM study_item x
@@ -238,40 +237,75 @@ def to_decide(
     return [unit for unit in units if is_disputed(protocol, unit[0], unit[2], n_annotations)] or list(units)
 
 
-def update_settlements(connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
-    """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
+def update_settlements(
+    connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int], counts: Tallies
+) -> None:
+    """Work out again where items stand, after annotations of them came in; in the caller's transaction.
+
+    What that changes of the kept counts is added to `counts`, which the caller writes at its end.
+    """
     assert study.id is not None
     known: Known = {}
-    sign = mark(connection)
-    for start in range(0, len(study_item_ids), _AT_ONCE):
-        ids = sorted(study_item_ids[start : start + _AT_ONCE])
-        connection.exec_driver_sql(_LOCK.format(mark=sign), [(identifier, study.id) for identifier in ids])
+    for ids in _blocks(study_item_ids):
+        before = _locked(connection, study.id, ids)
         found, again = current_labels(connection, study.id, ids), looked_at_again(connection, study, ids)
         overlaps = overlaps_of(connection, study, ids)
         stands = [
             (*_by_votes(study, protocol, found[of], known, again.get(of), overlap=overlaps[of]), of) for of in ids
         ]
-        connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
+        _settle(connection, stands, before, counts)
 
 
 def settle_batch(
     connection: Connection, study: Study, protocol: Protocol, labels: Mapping[int, ItemLabels], batch_id: int
 ) -> None:
-    """Work out where items stand, after all these labels came in as a batch; in the caller's transaction.
+    """Work out where items stand, after all these labels came in as a batch; in the caller's transaction, at its end.
 
     As `update_settlements`, without reading again what was just written. Items with other labels besides are read:
     after the others, whose rows are locked by then, so that of two who write at once the second sees both.
     """
+    assert study.id is not None
     known: Known = {}
+    counts = Tallies(study.id)
     again, overlaps = looked_at_again(connection, study, list(labels)), overlaps_of(connection, study, list(labels))
-    stands = [
-        (*_by_votes(study, protocol, labels[of], known, again.get(of), overlap=overlaps[of]), of, study.id)
-        for of in sorted(labels)
-    ]
+    for ids in _blocks(list(labels)):
+        before = _locked(connection, study.id, ids)
+        stands = [
+            (*_by_votes(study, protocol, labels[of], known, again.get(of), overlap=overlaps[of]), of) for of in ids
+        ]
+        _settle(connection, stands, before, counts)
     sign = mark(connection)
-    connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
     besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))
-    update_settlements(connection, study, protocol, [item for (item,) in besides if item in labels])
+    update_settlements(connection, study, protocol, [item for (item,) in besides if item in labels], counts)
+    counts.write(connection)
+
+
+def _blocks(study_item_ids: Sequence[int]) -> Iterator[list[int]]:
+    """The ids in order, so that two who write at once lock rows in one order."""
+    ordered = sorted(study_item_ids)
+    for start in range(0, len(ordered), _AT_ONCE):
+        yield ordered[start : start + _AT_ONCE]
+
+
+def _locked(connection: Connection, study_id: int, ids: Sequence[int]) -> Mapping[str, int]:
+    """Lock the rows of these items, making those that are missing, and count their states."""
+    connection.exec_driver_sql(_LOCK.format(mark=mark(connection)), [(identifier, study_id) for identifier in ids])
+    return _states(connection, ids)
+
+
+def _settle(
+    connection: Connection, stands: Sequence[tuple[Any, ...]], before: Mapping[str, int], counts: Tallies
+) -> None:
+    """Write where locked items stand, of which so many were in each state before."""
+    connection.exec_driver_sql(_SETTLE.format(mark=mark(connection)), stands)
+    after = _states(connection, [row[-1] for row in stands])
+    for state in SettlementState:
+        counts.settle(SettlementState.PENDING, state, n=after.get(state, 0) - before.get(state, 0))
+
+
+def _states(connection: Connection, study_item_ids: Sequence[int]) -> Mapping[str, int]:
+    """How many of these items are in each state."""
+    return {row.state: row.n for row in connection.execute(_STATES, {"ids": study_item_ids})}
 
 
 WANTED = (

@@ -1,4 +1,4 @@
-"""Counts of assignments by study, person and state, kept as they change so that no page has to count."""
+"""Counts of assignments by study, person and state, and of settled items, kept as they change: no page has to count."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, text
 from sqlmodel import Session, select
 
-from db.models import AssignmentState, Tally
+from db.models import AssignmentState, SettlementState, Tally
 
 EVERYBODY = 0
 """The person id under which a study's totals stand."""
 
 PLANTED = "planted"
 """The state under which the gold items and repeats that somebody has submitted stand: they use no slot."""
+
+ITEMS = {state.value: f"items {state}" for state in SettlementState if state is not SettlementState.PENDING}
+"""The states under which a study's items stand that are settled in some way; all others are pending."""
 
 DONE = (AssignmentState.SUBMITTED.value, PLANTED)
 """What an annotator has done, as they see it: what is planted looks like any item."""
@@ -44,6 +47,11 @@ class Tallies:
             if after:
                 self._n[who, after] += n
                 self._seconds[who, after] += seconds
+
+    def settle(self, before: str, after: str, *, n: int = 1) -> None:
+        """n items of the study went from one state of `SettlementState` to another."""
+        if before != after:
+            self.move(ITEMS.get(before), ITEMS.get(after), n=n)
 
     def change(self, person_id: int, state: str) -> int:
         """By how much the count of a person's assignments in a state has changed so far."""
@@ -75,3 +83,9 @@ def count(session: Session, study_id: int, person_id: int, state: str) -> int:
     """Assignments in one state."""
     row = session.get(Tally, (study_id, person_id, state))
     return row.n if row else 0
+
+
+def settled(session: Session, study_id: int) -> dict[str, int]:
+    """Items of the study by state of `SettlementState`, without those that are pending."""
+    found = counts(session, study_id)
+    return {state: found.get(kept, 0) for state, kept in ITEMS.items()}

@@ -19,6 +19,7 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
 from annotators.intervals.result import IntervalKind, Raters, Statistic
+from db.designing.by_score import NOT_ALIKE, not_alike
 from db.engine import Database
 from db.permissions import Actor
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
@@ -301,6 +302,8 @@ def _measured(report: CriterionReport, asked: dict[str, Any]) -> CriterionReport
         over="questions",
         **asked,
     )
+    if not_alike(report.found.study, len(np.unique(report.found.annotations.item))):
+        measured = replace(measured, warnings=[*measured.warnings, NOT_ALIKE])
     return replace(report, measured=measured)
 
 

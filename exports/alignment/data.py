@@ -14,13 +14,14 @@ from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
+from db.designing.by_score import Beginning, judged_beginning
 from db.engine import Database
 from db.models import Annotation, AnnotationKind, Item, ItemVersion, Purpose, Study, StudyItem
 from db.permissions import Actor
 from db.query import pick
 from db.studies.ratings import CriterionRatings, StudyRatings, pair_name, ratings
 from db.studies.settlements import stream_settled
-from exports.alignment.scores import Metric, scores_of, unit_key
+from exports.alignment.scores import Metric, scores_of, study_item_of, unit_key
 
 NOTHING = "(none)"
 """The group of items that lack what they are grouped by."""
@@ -98,13 +99,17 @@ class Human:
 
 @dataclass(frozen=True)
 class StudyData:
-    """A study's units, what people said on every criterion, and every metric with values of these units."""
+    """A study's units, what people said on every criterion, and every metric with values of these units.
+
+    Of a study ordered by a score also the beginning of it that is judged.
+    """
 
     study: Study
     protocol: Protocol
     units: Mapping[str, UnitFacts]
     humans: Sequence[Human]
     metrics: Sequence[Metric]
+    beginning: Beginning | None = None
 
     def human(self, criterion: str) -> Human:
         """What people said on a criterion; NotFound lists them."""
@@ -179,14 +184,15 @@ def study_data(
             if label.state != "open":
                 final[label.criterion, unit_key(label.study_item_id, label.target)] = label.value
         metrics = scores_of(session, people.study, scorers, pairs=pairs)
+        beginning = judged_beginning(session, people.study)
     scored = {metric.value for metric in metrics}
     humans = [_human(column, people, final, scored) for column in people.criteria]
     judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
     if scorers:
         judges = [judge for judge in judges if judge.scorer in scorers]
     everything = _all_units(humans, [*metrics, *judges])
-    facts = {unit: items[int(unit.partition("|")[0])].unit(unit) for unit in everything}
-    return StudyData(people.study, people.protocol, facts, humans, [*metrics, *judges])
+    facts = {unit: items[study_item_of(unit)].unit(unit) for unit in everything}
+    return StudyData(people.study, people.protocol, facts, humans, [*metrics, *judges], beginning)
 
 
 def _all_units(humans: Iterable[Human], metrics: Iterable[Metric]) -> set[str]:

@@ -58,6 +58,11 @@ def unit_key(study_item_id: int, target: str) -> str:
     return str(study_item_id) if target == "item" else f"{study_item_id}|{target}"
 
 
+def study_item_of(unit: str) -> int:
+    """The study item that a unit is of."""
+    return int(unit.partition("|")[0])
+
+
 @dataclass(frozen=True)
 class _Run:
     """`labels` names the studies whose labels it took, as its parameters do; empty where it took none."""

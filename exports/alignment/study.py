@@ -33,12 +33,13 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.progress import Progress
+from db.designing.by_score import NOT_ALIKE
 from db.engine import Database
 from db.models import Study
 from db.permissions import Actor
 from exports.alignment.arms import Arms, other_arm
 from exports.alignment.data import Human, StudyData, UnitFacts, study_data
-from exports.alignment.scores import Metric, ProjectItem, metrics_about, project_items
+from exports.alignment.scores import Metric, ProjectItem, metrics_about, project_items, study_item_of
 from exports.growing import whole
 
 T = TypeVar("T")
@@ -326,6 +327,9 @@ class _OfCriterion:
                 "the items were drawn by an advice, hard ones more often. The means over all items weigh each label by "
                 "one over the probability of its item; the other figures are about the items as they were drawn."
             )
+        beginning = self.data.beginning
+        if beginning is not None and beginning.n < beginning.n_items:
+            found.append(f"{NOT_ALIKE} Estimates are of {beginning.in_words}.")
         return [f"{self.name}: {words}" for words in found]
 
     @cached_property
@@ -509,8 +513,9 @@ class _OfCriterion:
     def _powered(self, metric: Metric) -> list[Aligned]:
         """The human mean over all that the metric has values of.
 
-        A score of whole items: all current items of the project. A judge, or parts of items: all units of the study.
-        Labels that an advice drew count by the probability with which their item was drawn.
+        A score of whole items: all current items of the project. A judge, or parts of items: all units of the study;
+        so in a study ordered by a score, of which only labels of its judged beginning count. Labels that were drawn
+        count by the probability with which their item was.
         """
         values = self.one_each
         said = dict(values)
@@ -518,8 +523,14 @@ class _OfCriterion:
         parts = [part for part in per.split(",") if part]
         about: dict[str, Any] = {"criterion": self.name, "metric": metric.name, "scale": self.human.scale}
         drawn = drawn_with(self.data.study)
-        if metric.judge or self.human.criterion.target != "item":
+        beginning = self.data.beginning
+        if metric.judge or self.human.criterion.target != "item" or beginning is not None:
             units = [unit for unit in self.data.units if unit in metric.values]
+            chances = None
+            if beginning is not None:
+                of_units = [beginning.chance.get(study_item_of(unit), np.nan) for unit in units]
+                chances, parts = np.array(of_units, dtype=np.float64), []
+                said = {unit: said[unit] for unit, p in zip(units, of_units, strict=True) if unit in said and p > 0}
             facts = [self.data.units[unit] for unit in units]
             if not units or any(part not in facts[0].groups for part in parts):
                 parts = []
@@ -529,6 +540,7 @@ class _OfCriterion:
                 self.asked,
                 clusters=[fact.question for fact in facts],
                 strata=[tuple(fact.groups[part] for part in parts) for fact in facts] if parts else None,
+                probabilities=chances,
                 **about,
             )
         of_version = {self.data.units[unit].version_id: value for unit, value in values}

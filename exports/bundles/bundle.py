@@ -20,6 +20,7 @@ from sqlmodel import Session, col
 
 from annotators.errors import NotFound
 from annotators.items.normal import Normal
+from annotators.items.sampling import BY_SCORE
 from annotators.version import program_version
 from db.annotating.amendments import amendments_by_study
 from db.engine import Database
@@ -53,8 +54,11 @@ from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
 from exports.bundles.contents import check_export_formats, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
+from exports.bundles.known_table import write_known
 from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
+from exports.bundles.questionnaire_table import write_questionnaires
+from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.checks import check_export_folder
 from exports.formats._writing import Files, LabelledWriter, Writer
@@ -177,6 +181,9 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             if name in _TABLES:
                 with sink.open(f"{folders[study.id]}{name}.csv") as out:
                     counts[name] = counts.get(name, 0) + _TABLES[name](session, study, out, selection)
+        if "labels" in selection.formats and study.item_order == BY_SCORE:
+            with sink.open(f"{folders[study.id]}sampling.csv") as out:
+                counts["sampling"] = counts.get("sampling", 0) + write_sampling(session, study, out)
     if "scores" in selection.formats:
         with sink.open("scores.csv") as out:
             counts["scores"] = write_scores(session, _frozen_blocks(session, selection), out)
@@ -188,6 +195,8 @@ _TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
     "labels": lambda session, study, out, selection: write_labels(session, study, out, names=selection.names),
     "derived": lambda session, study, out, selection: write_derived(session, study, out, names=selection.names),
     "adjudicated": lambda session, study, out, _: write_adjudicated(session, study, out),
+    "questionnaires": lambda session, study, out, _: write_questionnaires(session, study, out),
+    "known": lambda session, study, out, _: write_known(session, study, out),
 }
 """Tables that every study has one of."""
 

@@ -91,6 +91,7 @@ def study_snapshot(
         "overlap": study.overlap,
         **{name: study.settings[name] for name in ("part", "part_overlap", "most_overlap") if name in study.settings},
         "order": study.item_order,
+        **{name: study.settings[name] for name in ("order_score", "order_first") if name in study.settings},
         "seed": study.seed,
         "rule": study.rule,
         "show_scores": study.show_scores,

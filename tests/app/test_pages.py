@@ -28,6 +28,7 @@ from db.scores.write import run_scorer
 from db.studies.design import list_studies
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
+from tests.db.designing.test_by_score import scored
 from tests.makers import StudyInUse, make_item, read_guidelines, tiny_protocol
 
 RESEARCHERS_PAGES = ("studies", "study", "protocols", "data", "item", "claims", "imports", "exports", "scores")
@@ -417,3 +418,27 @@ def test_links_in_the_guide_lead_somewhere() -> None:
 def test_every_setting_is_in_the_guide() -> None:
     text = (help_page.DOCS / "administration.md").read_text()
     assert not [setting.name for setting in Settings.load({}).describe({}) if f"| `{setting.name}` |" not in text]
+
+
+def test_a_study_is_ordered_by_a_score_in_the_form(filled: Filled) -> None:
+    scored(filled.pages.db, [0.1, 0.9, 0.4, None])
+    page = filled.open("rosa", "studies", new=1)
+    page.selectbox(key="study-order").select("by_score").run()
+    shown = words(page)
+    assert "needs the score that it goes by. Name it in `order_score`" in shown
+    assert page.button(key="study-create").disabled
+    assert page.radio(key="study-order-first").value == "uncertain"
+    page.selectbox(key="study-order-score").select("imported:t/risk").run()
+    page.radio(key="study-order-first").set_value("high").run()
+    shown = no_problem(page)
+    assert "Items are ordered by imported:t/risk, the highest first as a rule: drawn with known probabilities." in shown
+    assert "1 item has no such score and the average chance (i00004)." in shown
+    page.text_input(key="study-name").input("Risky first").run()
+    page.button(key="study-create").click().run()
+    made = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)[-1]
+    assert made.name == "Risky first"
+    told = "high scores first as a rule, drawn with known probabilities"
+    shown = no_problem(filled.open("rosa", "study", study=made.study_id, show="design"))
+    assert told in shown
+    set_member(filled.pages.db, filled.pages.admin, filled.project_id, name="rosa", role=Role.ANNOTATOR)
+    assert told not in words(filled.open("rosa", "study", study=made.study_id, show="design"))

@@ -163,6 +163,10 @@ def _count(session: Session, study_id: int) -> None:
     )
     connection = session.connection()
     connection.exec_driver_sql(f"DELETE FROM tally WHERE study_id = {study_id}")
+    connection.exec_driver_sql(
+        f"INSERT INTO tally (study_id, person_id, state, n, seconds) SELECT study_id, 0, 'items ' || state, "
+        f"count(*), 0 FROM settlement WHERE study_id = {study_id} GROUP BY study_id, state"
+    )
     connection.exec_driver_sql(kept.format(person=0, which="1 = 1", group=""))
     connection.exec_driver_sql(
         kept.format(person="a.person_id", which="a.person_id IS NOT NULL", group="a.person_id, ")

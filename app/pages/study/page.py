@@ -13,16 +13,17 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.designing.design import DYNAMIC
 from annotators.figures import duration
+from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, draft, results
 from app.widgets import blocks, protocol_view
-from app.widgets.study_form import ORDERS, QUEUES, SAMPLES, SUGGESTIONS
+from app.widgets.study_form import FIRSTS, ORDERS, QUEUES, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.status import study_status
 from db.models import Study, StudyState
-from db.permissions import ADJUDICATORS, RESEARCHERS
+from db.permissions import ADJUDICATORS, READERS, RESEARCHERS
 from db.projects import my_projects
 from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
@@ -120,12 +121,17 @@ def _progress(row: StudyRow) -> None:
         blocks.figures([("annotations", f"{states['submitted']:,} of {slots:,}"), *_items(row), *_left(status)])
         share = states["submitted"] / max(1, slots)
         st.html(blocks.bar(share, wording.percent(share)).html)
+        phases = any(annotator["phase"] for annotator in status["annotators"])
         blocks.table(
             f"Annotators of {status['study']}",
-            ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            (
+                *("Annotator", *(("Phase",) if phases else ()), "Guidelines"),
+                *("Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            ),
             [
                 (
                     annotator["annotator"] + _standing(annotator),
+                    *((_PHASES[annotator["phase"]],) if phases else ()),
                     _guidelines(annotator["guidelines_read"]),
                     f"{annotator['submitted']:,}" + (f" of {quota:,}" if (quota := annotator["quota"]) else ""),
                     f"{annotator['open']:,}",
@@ -162,6 +168,17 @@ def _held(row: StudyRow, status: dict[str, Any]) -> None:
                     with ui.problems():
                         amend_study(ui.db(), ui.actor(), row.study_id, change=change, reason=reason)
                         st.rerun()
+
+
+_PHASES = {
+    "declined": "declined",
+    "consent": "consent",
+    "before": "questions before",
+    "qualification": "qualification",
+    "items": "items",
+    "after": "questions after",
+    "done": "done",
+}
 
 
 def _standing(annotator: dict[str, Any]) -> str:
@@ -216,7 +233,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Items", f"{study.n_items:,}"),
             ("Sample", f"{sample}, seed {study.seed}"),
             ("Sample SHA-256", _hash(study.sample_hash)),
-            ("Order", ORDERS[study.item_order]),
+            ("Order", _order(study)),
             ("Overlap", f"{study.overlap}: {wording.count(slots_of(study), 'slot')}"),
             ("Overlap of a part", _of_part(settings)),
             ("Where people disagree", f"up to {most} annotations" if (most := settings.get("most_overlap")) else ""),
@@ -239,6 +256,17 @@ def _design(study: Study, protocol: Protocol) -> None:
     )
     about = "Change it and make a new study of it; this study's protocol is frozen."
     protocol_view.download(protocol, "Protocol as YAML", key="study-protocol-yaml", about=about)
+
+
+def _order(study: Study) -> str:
+    """The order in words for those who may know it: a score must not tell annotators what comes first."""
+    if study.item_order != BY_SCORE:
+        return ORDERS[study.item_order]
+    role = next((row.role for row in my_projects(ui.db(), ui.actor()) if row.project_id == study.project_id), None)
+    if role is None or not ui.may(role, READERS):
+        return ""
+    score, first = study.settings["order_score"], FIRSTS[study.settings["order_first"]]
+    return f"By {score}, {first.lower()} first as a rule, drawn with known probabilities"
 
 
 def _of_part(settings: dict[str, Any]) -> str:

@@ -37,11 +37,15 @@ def upgrade() -> None:
     _invitations()
     _qualification()
     _allotted_slots()
+    _phases()
+    _orders()
 
 
 def downgrade() -> None:
     """Back."""
     _no_allotted_slots()
+    _no_phases()
+    _no_orders()
     _no_invitations()
     _no_qualification()
     _no_proposals()
@@ -247,8 +251,25 @@ def _adjudication_as_it_was() -> None:
 # How items end --------------------------------------------------------------------------------------------------------
 
 
+_READ = (
+    ("ix_settlement_failing", ["settlement", "study_id"], "CAST(failing AS TEXT) <> '[]'"),
+    (
+        "ix_settlement_unread",
+        ["settlement", "study_id", "study_item_id"],
+        "failing IS NULL AND state IN ('agreed', 'adjudicated')",
+    ),
+    ("ix_item_version_later", ["item_version", "item_id"], "number > 1"),
+)
+
+
 def _endings() -> None:
     op.add_column("settlement", _value("failing"))
+    for name, columns, where in _READ:
+        op.create_index(name, columns[0], columns[1:], sqlite_where=sa.text(where), postgresql_where=sa.text(where))
+    op.execute(
+        "INSERT INTO tally (study_id, person_id, state, n, seconds) SELECT study_id, 0, 'items ' || state, count(*), 0 "
+        "FROM settlement WHERE state <> 'pending' GROUP BY study_id, state"
+    )
     op.create_table(
         "item_ending",
         sa.Column("id", _identifier(), autoincrement=True, nullable=False),
@@ -264,9 +285,6 @@ def _endings() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_item_ending_item_id", "item_ending", ["item_id"])
-    for name, columns, words in _FAILING:
-        where = sa.text(words)
-        op.create_index(name, "settlement", columns, sqlite_where=where, postgresql_where=where)
     op.create_table(
         "revision_lease",
         sa.Column("item_id", _identifier(), nullable=False),
@@ -278,17 +296,12 @@ def _endings() -> None:
     )
 
 
-_FAILING = (
-    ("ix_settlement_unread", ["study_id", "state"], "failing IS NULL"),
-    ("ix_settlement_failing", ["study_id"], "CAST(failing AS TEXT) <> '[]'"),
-)
-
-
 def _no_endings() -> None:
     op.drop_table("revision_lease")
-    for name, _, _ in _FAILING:
-        op.drop_index(name, "settlement")
     op.drop_table("item_ending")
+    op.execute("DELETE FROM tally WHERE state LIKE 'items %'")
+    for name, columns, _ in _READ:
+        op.drop_index(name, columns[0])
     op.drop_column("settlement", "failing")
 
 
@@ -395,6 +408,33 @@ def _no_qualification() -> None:
         op.drop_column("study_member", name)
 
 
+# Phases around the work -----------------------------------------------------------------------------------------------
+
+
+def _phases() -> None:
+    op.create_table(
+        "phase_answer",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("uid", sa.String(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("phase", sa.String(), nullable=False),
+        _value("answers", nullable=False),
+        sa.Column("seconds", sa.Float(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("uid"),
+        sa.UniqueConstraint("study_id", "person_id", "phase"),
+    )
+    op.create_index("ix_phase_answer_person_id", "phase_answer", ["person_id"])
+
+
+def _no_phases() -> None:
+    op.drop_table("phase_answer")
+
+
 # Proposed revisions ---------------------------------------------------------------------------------------------------
 
 
@@ -499,3 +539,18 @@ def _allotted_slots() -> None:
 def _no_allotted_slots() -> None:
     op.drop_index("ix_assignment_allotted", "assignment")
     op.drop_column("assignment", "allotted_to")
+
+
+# Orders by a score ----------------------------------------------------------------------------------------------------
+
+_OF_AN_ORDER = ("sampling_weight", "sampling_key")
+
+
+def _orders() -> None:
+    for name in _OF_AN_ORDER:
+        op.add_column("study_item", sa.Column(name, sa.Float(), nullable=True))
+
+
+def _no_orders() -> None:
+    for name in _OF_AN_ORDER:
+        op.drop_column("study_item", name)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from db.people.accounts import local_administrator
 from tests.app.cli.command_line import CommandLine, write_items
+from tests.exports.judged import make_judged
 
 DESIGN = """\
 # a pass over the harbour answers
@@ -207,3 +209,55 @@ def test_what_is_wrong_with_gold_is_told_by_the_line_of_the_design(project: Comm
     told = project(*make, design, code=2).err
     assert "design.yaml, line 13: gold.csv, line 3: The project has no item 'nobody'." in told
     assert project.json("study", "list", "finance") == []
+
+
+# Order by a score -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(begun: CommandLine, tmp_path: Path) -> CommandLine:
+    database = begun.database()
+    make_judged(database, local_administrator(database), tmp_path / "source", questions=6, labelled=1)
+    database.dispose()
+    return begun
+
+
+BY_SCORE = ("--order", "by_score", "--order-score", "overlap")
+
+
+def test_a_study_is_ordered_by_a_score_and_made_again_of_its_design(judged: CommandLine, tmp_path: Path) -> None:
+    make = ("study", "create", "judged", "hard", "--protocol", "ambiguity", "--annotators", "ada,ben", "--every-item")
+    asked = (*make, *BY_SCORE, "--order-first", "low", "--seed", "4")
+    dry = judged.json(*asked, "--dry-run")
+    [note] = [note for note in dry["notes"] if "ordered" in note]
+    assert "ordered by overlap, the lowest first as a rule: drawn with known probabilities." in note
+    assert "1 item has no such score and the average chance (q005:quay)." in note
+    made = judged.json(*asked)
+    assert (made["items"], made["sample_hash"]) == (18, dry["sample_hash"])
+    design = judged.json("study", "show", "judged", "hard")["design"]
+    assert (design["order"], design["order_score"], design["order_first"]) == ("by_score", "overlap", "low")
+    again = written(tmp_path, json.dumps(design | {"name": "again"}), "again.yaml")
+    made_again = judged.json("study", "create", "judged", "again", "--design", again)
+    assert made_again["sample_hash"] == made["sample_hash"]
+    to = tmp_path / "export"
+    judged("export", "judged", "--study", "hard", "--to", to)
+    assert (to / "sampling.csv").read_text().count("\n") == 19
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ((*BY_SCORE,), "one of: high, low, uncertain"),
+        (("--order", "by_score", "--order-first", "low"), "needs the score that it goes by"),
+        (
+            ("--order", "by_score", "--order-score", "bleu", "--order-first", "low"),
+            "has a score 'bleu' to be ordered by",
+        ),
+        (("--order-score", "overlap"), "says nothing of the order 'shuffled'"),
+    ],
+)
+def test_an_order_by_a_score_that_cannot_be_says_what_would_do(
+    judged: CommandLine, given: tuple[str, ...], says: str
+) -> None:
+    make = ("study", "create", "judged", "hard", "--protocol", "ambiguity", "--annotators", "ada,ben")
+    assert says in judged(*make, *given, code=2).err

@@ -17,7 +17,7 @@ from db.engine import Database
 from db.people.sign_in import session_actor
 from tests.makers import StudyInUse, tiny_protocol
 
-MOST = 22
+MOST = 24
 """Statements of a submit that brings a new item with its evidence, from the cookie to the answer."""
 
 Statement = tuple[str, Any]

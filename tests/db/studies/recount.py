@@ -7,12 +7,12 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from db.items.current import withdrawn_batches
-from db.models import BARRED, PLANTED_KINDS, SLOTLESS_KINDS, Annotation, Assignment, AssignmentState
-from db.studies.tallies import PLANTED
+from db.models import BARRED, PLANTED_KINDS, SLOTLESS_KINDS, Annotation, Assignment, AssignmentState, Settlement
+from db.studies.tallies import ITEMS, PLANTED
 
 
 def recount(session: Session, study_id: int) -> dict[str, int]:
-    """Assignments by state, counted from the rows themselves; gold items and repeats stand beside the others.
+    """Assignments by state, and settled items, counted from the rows themselves; what is planted stands beside them.
 
     What was submitted with an import that is withdrawn does not count.
     """
@@ -34,4 +34,8 @@ def recount(session: Session, study_id: int) -> dict[str, int]:
     )
     if n := session.execute(planted).scalar_one():
         found[PLANTED] = n
+    settled = select(Settlement.state, func.count()).where(Settlement.study_id == study_id)
+    for state, n in session.execute(settled.group_by(col(Settlement.state))):
+        if state in ITEMS:
+            found[ITEMS[state]] = n
     return found
