@@ -555,7 +555,8 @@ class StudyScore(Table, table=True):
 class StudyMember(Table, table=True):
     """An annotator of a study, and how far down the queue of slots they have come.
 
-    `cursor`: every slot up to this queue number has been offered. `exhausted_at`: the study's `next_queue` when a
+    `cursor`: every slot up to this queue number has been offered, or, in a study in which everybody has an order of
+    their own, the number of their last turn. `exhausted_at`: the study's `next_queue` when a
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
     `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`

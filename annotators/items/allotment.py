@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+from annotators.arrays import IntArray, np
 
 _LONG = 4_000
 _STARTS = 12
-
-Counts = NDArray[np.int64]
 
 
 def allotment(people: int, overlaps: Sequence[int], seed: int) -> Iterator[tuple[int, ...]]:
@@ -40,13 +37,13 @@ def allotment(people: int, overlaps: Sequence[int], seed: int) -> Iterator[tuple
         yield tuple(int(names[person]) for person in block)
 
 
-def _is_whole(loads: Counts, met: Counts, n: int) -> bool:
+def _is_whole(loads: IntArray, met: IntArray, n: int) -> bool:
     """Whether so many items are a round that can come again."""
     apart = met[~np.eye(len(loads), dtype=bool)]
     return n > 0 and bool((loads == loads[0]).all() and (n >= _LONG or (apart == apart[:1]).all()))
 
 
-def least_met(loads: Counts, met: Counts, wanted: int, random: np.random.Generator) -> list[int]:
+def least_met(loads: IntArray, met: IntArray, wanted: int, random: np.random.Generator) -> list[int]:
     """So many people of those with the fewest items, who have met each other least; ties are drawn.
 
     `loads` is the number of items of each, `met` that of the items of each two.
@@ -61,7 +58,7 @@ def least_met(loads: Counts, met: Counts, wanted: int, random: np.random.Generat
     return min((_filled([int(first)], may, met, wanted) for first in may[:_STARTS]), key=lambda found: found[0])[1]
 
 
-def _filled(begun: list[int], may: Counts, met: Counts, wanted: int) -> tuple[int, list[int]]:
+def _filled(begun: list[int], may: IntArray, met: IntArray, wanted: int) -> tuple[int, list[int]]:
     """The block with one after the other of those who have met it least; and how often its people have met."""
     chosen = np.array(begun)
     block, times = list(begun), int(met[chosen][:, chosen].sum() - met[chosen, chosen].sum()) // 2

@@ -47,14 +47,6 @@ SAMPLES: dict[str, str] = {
     "category": "Some items of each category",
     "system,category": "Some items of each system and category",
 }
-ORDERS = {
-    "shuffled": "Shuffled, so that systems and categories mix",
-    "by_question": "Shuffled by question: the answers to one question follow each other",
-    "by_system": "In blocks: one system after another, shuffled in each",
-    "by_category": "In blocks: one category after another, shuffled in each",
-    "by_score": "By a score: the more informative first, drawn with known probabilities",
-    "given": "As imported",
-}
 FIRSTS = {
     "uncertain": "Those in the middle of the scale",
     "high": "High scores",
@@ -292,7 +284,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside)
+    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside, order=more.order)
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -703,7 +695,9 @@ class _More:
 
 def _more(project: ProjectRow, protocol: Protocol) -> _More:
     with st.expander("Order, settling, deadline, blinding"):
-        order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
+        order = st.selectbox(
+            "Order of items", list(wording.ORDERS), format_func=wording.ORDERS.__getitem__, key="study-order"
+        )
         score, first = _order_by_score(project) if order == BY_SCORE else (None, None)
         rule = st.selectbox(
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
@@ -809,9 +803,10 @@ after:
   - {name: why, title: "Why?", kind: text, required: false}"""
 
 
-def _size(n_items: int, overlap: int, slots: int, people: int) -> None:
+def _size(n_items: int, overlap: int, slots: int, people: int, *, order: str) -> None:
     """What pressing the button would make."""
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
     more = f" + {slots - n_items * overlap:,}" if slots > n_items * overlap else ""
     words = f"{wording.count(n_items, 'item')} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
+    words += f" {wording.ORDERS[order]}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

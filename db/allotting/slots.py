@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, bindparam, func, update
 from sqlalchemy import select as sql_select
 
+from annotators.arrays import np
 from annotators.designing.design import BALANCED
 from annotators.items.allotment import allotment
 from db.models import Assignment, AssignmentState, Study, StudyMember

@@ -122,7 +122,7 @@ overlap: 2
         "An overlap of 4 needs as many different annotators; 2 are named. Lower the overlap or name more annotators."
     )
     assert "Did you mean `sample`?" in lines[4]
-    assert "Known: shuffled, by_question, by_system, by_category, by_score, given." in lines[5]
+    assert "Known: shuffled, own, by_question, by_system, by_category, by_score, given." in lines[5]
     assert "'2026-13-01' is no time" in lines[7]
     assert "on line 3 already" in lines[9]
     assert "d.yaml, line 5:" in str(refused.value)
