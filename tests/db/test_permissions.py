@@ -189,6 +189,8 @@ MAY: dict[str, frozenset[str]] = {
     "designing.making.create_study": RESEARCHERS,
     "studies.design.find_study": ROLES,
     "studies.design.list_studies": ROLES,
+    "adjudicating.adjudications.disputes_for_me": SIGNED_IN,
+    "releasing.listed.items_in_state": READERS,
     "studies.design.my_studies": SIGNED_IN,
     "designing.making.plan_study": RESEARCHERS,
     "inviting.invitations.invitations_of": RESEARCHERS,
