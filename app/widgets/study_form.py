@@ -18,7 +18,7 @@ from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
-from annotators.designing.design import RULES, StudyDesign
+from annotators.designing.design import BALANCED, DYNAMIC, RULES, StudyDesign
 from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
@@ -69,6 +69,10 @@ _TALKS = {
     DISPUTED: "Where they disagree, to resolve it together",
     ALL: "Every item (norming)",
 }
+QUEUES = {
+    DYNAMIC: "Whoever comes first",
+    BALANCED: "Allotted beforehand, so that every two people share as many",
+}
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
@@ -77,7 +81,7 @@ KEPT = (
     "study-sample-size", "study-scores", "study-order", "study-order-score", "study-order-first",
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
-    "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-ask-*",
+    "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
     "study-consent", "study-questions", "study-own-figures",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
@@ -144,6 +148,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-show-names": design.show_names,
         "study-outside": design.outside,
         "study-quota": design.quota,
+        "study-queue": design.queue,
         "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
@@ -223,6 +228,14 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
                 help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
             )
         )
+        queue = st.selectbox(
+            "Who gets which item",
+            list(QUEUES),
+            format_func=QUEUES.__getitem__,
+            key="study-queue",
+            help="Allotted, everybody has as many items and keeps them; what somebody cannot do is handed on. Not with "
+            "invitations, a quota, or more annotations where people disagree.",
+        )
         overlap = _overlap(protocol, len(annotators) + outside)
         mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
@@ -233,6 +246,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         protocol=protocol.name,
         annotators=tuple(annotators),
         outside=outside,
+        queue=queue,
         quota=quota or None,
         quotas={name: n for name, n in st.session_state.get(QUOTAS, {}).items() if name in annotators},
         overlap=overlap,

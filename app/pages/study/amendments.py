@@ -36,6 +36,7 @@ _WHAT = {
     "annotators": "Annotators",
     "quota": "Quota",
     "own_figures": "Own figures",
+    "slots": "Slots",
     "gold": "Gold items",
     "recheck": "Sent back",
     "qualification": "Qualification",
