@@ -555,7 +555,8 @@ class StudyScore(Table, table=True):
 class StudyMember(Table, table=True):
     """An annotator of a study, and how far down the queue of slots they have come.
 
-    `cursor`: every slot up to this queue number has been offered. `exhausted_at`: the study's `next_queue` when a
+    `cursor`: every slot up to this queue number has been offered, or, in a study in which everybody has an order of
+    their own, the number of their last turn. `exhausted_at`: the study's `next_queue` when a
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
     `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
@@ -577,6 +578,26 @@ class StudyMember(Table, table=True):
     paused_at: datetime | None = _time(nullable=True)
     qualified_at: datetime | None = _time(nullable=True)
     failed_at: datetime | None = _time(nullable=True)
+
+
+class PhaseAnswer(Table, table=True):
+    """What somebody said in a phase around a study's work: to the consent, or to a questionnaire. Append-only.
+
+    `phase` is one of annotators/designing/phases.py; `answers` are {"question", "value"}, in their order.
+    Kept apart from labels: nothing that is measured reads it.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "phase_answer"
+    __table_args__ = (UniqueConstraint("study_id", "person_id", "phase"),)
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    study_id: int = _ref("study.id")
+    person_id: int = _ref("person.id", index=True)
+    phase: str
+    answers: list[Any] = _json(list)
+    seconds: float | None = None
+    created_at: datetime = _time()
 
 
 class Invitation(Table, table=True):
@@ -605,7 +626,8 @@ class Invitation(Table, table=True):
 class OutsideAnnotator(Table, table=True):
     """Somebody who came by an invitation, and the id that a recruiter knows them by: it stands nowhere else.
 
-    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more) or `stopped`.
+    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more), `declined` (to take
+    part) or `stopped`.
     """
 
     __tablename__ = "outside_annotator"
@@ -692,7 +714,7 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
-_FAILING = text("CAST(failing AS TEXT) <> '[]'")
+_FAILING = text("failing <> '[]'")
 _UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
 
 
@@ -716,7 +738,7 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
-        Index("ix_settlement_failing", "study_id", sqlite_where=_FAILING, postgresql_where=_FAILING),
+        Index("ix_settlement_failing", "study_id", "state", sqlite_where=_FAILING, postgresql_where=_FAILING),
         Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)

@@ -44,7 +44,7 @@ def protocol_faults(data: dict[str, Any]) -> list[Fault]:
     try:
         Protocol.model_validate(data)
     except ValidationError as error:
-        return list(faults_of(error, lambda path: _fields_at(path, data)))
+        return list(faults_of(error, lambda path: fields_at(path, data)))
     return []
 
 
@@ -64,8 +64,8 @@ def line_of(text: str, *path: str | int) -> int:
     return reader.line_of(path)
 
 
-def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
-    """The fields that may stand beside the last part of `path`."""
+def fields_at(path: Path, data: dict[str, Any]) -> list[str]:
+    """The fields that may stand beside the last part of `path` in a protocol that is given as plain data."""
     inside: dict[str, type[BaseModel]] = {
         "steps": Step,
         "labels": Label,

@@ -15,6 +15,7 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
 from annotators.items.sampling import BY_SCORE, ORDERS, share_of
@@ -100,7 +101,8 @@ class StudyDesign(ItemChoice):
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
-    nobody revises an item that they judged, decided or revised before. `gold`, `repeats` and `qualification` say which
+    nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
+    their first item and after their last. `gold`, `repeats` and `qualification` say which
     items with known labels annotators meet, and when items come again (annotators/designing/known.py).
     """
 
@@ -125,6 +127,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    phases: Phases = Phases()
     gold: Gold | None = None
     repeats: Repeats | None = None
     qualification: Qualification | None = None
@@ -174,6 +177,8 @@ class StudyDesign(ItemChoice):
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.phases:
+            said["phases"] = self.phases.in_settings()
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]

@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from annotators.asking.protocol_files import protocol_data, protocol_faults
+from annotators.asking.protocol_files import fields_at, protocol_data, protocol_faults
 from annotators.asking.repairs import Fault, Path, all_faults
 from annotators.asking.yaml_files import InLine, YamlFile, faults_of, written
 from annotators.designing.design import StudyDesign
 from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
+from annotators.designing.phases import CONSENT, Phases
 from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
 from annotators.protocols import Protocol
@@ -67,7 +68,7 @@ def _faults(data: dict[str, Any]) -> list[Fault]:
     try:
         StudyDesign.model_validate(fields)
     except ValidationError as error:
-        found += faults_of(error, _fields_at)
+        found += faults_of(error, lambda path: _fields_at(path, data))
     wrong = {fault.path[0] for fault in found}
     design = StudyDesign.model_validate({name: value for name, value in fields.items() if name not in wrong})
     overlap = None if {"overlap", "annotators"} & wrong else design.overlap
@@ -75,13 +76,44 @@ def _faults(data: dict[str, Any]) -> list[Fault]:
     return found + [Fault(path, "value_error", message) for path, message in hold if path[0] not in wrong]
 
 
-def _fields_at(path: Path) -> list[str]:
+def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
+    if path[0] == "phases" and len(path) > 1:
+        if len(path) > 3:  # the questions of a phase are criteria
+            return fields_at(("criteria", *path[2:]), {"criteria": data["phases"][path[1]]})
+        return list(Phases.model_fields)
     part = _PARTS.get(path[0]) if len(path) == 2 else None
     if len(path) == 4 and path[1] == "labels":
         part = RightLabel
     if part is not None:
         return [field.alias or name for name, field in part.model_fields.items() if not field.exclude]
     return list(StudyDesign.model_fields) if len(path) == 1 else []
+
+
+def phases_from_yaml(consent: str, text: str, source: str = "questions") -> Phases:
+    """A consent text, and the questions `before` and `after` that a YAML text holds; both may be empty.
+
+    Raises InvalidInput with a line for each thing that is wrong.
+    """
+    file = YamlFile(source, kind="list of questions", begins="before:")
+    said = file.read(text) if text.strip() else {}
+
+    def faults(given: dict[str, Any]) -> list[Fault]:
+        try:
+            Phases.model_validate({"consent": consent, **given})
+        except ValidationError as error:
+            at = {"phases": given}
+            return list(faults_of(error, lambda path: _fields_at(("phases", *path), at)))
+        return []
+
+    if found := faults(said):
+        raise file.refused(found, all_faults(said, faults))
+    return Phases.model_validate({"consent": consent, **said})
+
+
+def phases_to_yaml(phases: Phases) -> str:
+    """The questions of the phases as a text that `phases_from_yaml` reads back; empty where there are none."""
+    asked = {name: value for name, value in phases.in_settings().items() if name != CONSENT}
+    return written(asked) if asked else ""
 
 
 def design_data(design: StudyDesign, protocol: Protocol | None = None, *, whole: bool = False) -> dict[str, Any]:

@@ -150,8 +150,8 @@ def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bo
     return name, content_hash if other_hash is None else f"{content_hash}\x00{other_hash}\x00{'LR'[not left]}"
 
 
-BY_SCORE = "by_score"
-ORDERS = ("shuffled", "by_question", "by_system", "by_category", BY_SCORE, "given")
+BY_SCORE, OWN = "by_score", "own"
+ORDERS = ("shuffled", OWN, "by_question", "by_system", "by_category", BY_SCORE, "given")
 """The orders in which a study can offer its items; that by a score is made in annotators/items/prioritised.py."""
 
 
@@ -159,13 +159,14 @@ def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidat
     """The sample in the order it is offered.
 
     `given`: as imported. `shuffled`: seeded, so that systems and categories mix. `by_question`, `by_system`,
-    `by_category`: blocks, shuffled, in each of them its items, shuffled.
+    `by_category`: blocks, shuffled, in each of them its items, shuffled. `own`: shuffled, and each annotator goes
+    through them in an order of their own (`own_place`).
     """
     given = sorted(sample, key=lambda c: c.version_id)
     match order:
         case "given":
             return given
-        case "shuffled":
+        case "shuffled" | "own":
             return sorted(given, key=lambda c: _rank(seed, "order", c.name))
         case "by_question":
             return sorted(given, key=lambda c: (_rank(seed, "order", c.question_key), _rank(seed, "order", c.name)))
@@ -174,6 +175,25 @@ def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidat
             blocks = {name: _rank(seed, "block", name) for name in {c.stratum(per) for c in given}}
             return sorted(given, key=lambda c: (blocks[c.stratum(per)], _rank(seed, "order", c.name)))
     raise InvalidInput(f"{order!r} is not an order of items. Known: {', '.join(ORDERS)}.")
+
+
+def own_place(turn: int, n: int, key: str) -> int:
+    """Where (0 to n - 1) somebody's turn is in an order of n items of their own, which `key` draws.
+
+    Over n turns each place comes once, and then again in another order. No order is kept: it is a permutation of four
+    Feistel rounds (Luby & Rackoff 1988, SIAM Journal on Computing 17, 373-386), walked until it falls among the n.
+    """
+    half = max(1, -(-(n - 1).bit_length() // 2))
+    mask = (1 << half) - 1
+    place = turn % n
+    while True:
+        left, right = place >> half, place & mask
+        for part in range(4):
+            drawn = hashlib.sha256(f"{key}\x00{turn // n}\x00{part}\x00{right}".encode()).digest()
+            left, right = right, left ^ (int.from_bytes(drawn[:8]) & mask)
+        place = left << half | right
+        if place < n:
+            return place
 
 
 def sample_digest(ordered: Iterable[tuple[str, str]]) -> str:

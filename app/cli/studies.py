@@ -24,6 +24,7 @@ from app.cli.base import (
 )
 from app.cli.output import emit, table
 from app.cli.protocols import protocol_named
+from app.wording import ORDERS
 from app.wording import state as in_words
 
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ def create(
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
     order: Annotated[
         str,
-        typer.Option(help="Order of the items: shuffled, given, by_question, by_system, by_category or by_score."),
+        typer.Option(
+            help="Order of the items: shuffled, own (an order for each annotator), given, by_question, by_system, "
+            "by_category or by_score."
+        ),
     ] = "shuffled",
     order_score: Annotated[
         str | None, option("NAME", "The score that --order by_score goes by; the draw's probabilities are kept.")
@@ -368,7 +372,7 @@ def _create(here: Here, project_id: int, chosen: Protocol, design: StudyDesign, 
     if wanted.dry_run:
         made = plan_study(here.db, here.actor, **about)
         begun = f"Would create study {design.name}"
-        document["dry_run"] = True
+        document |= {"dry_run": True, "order": design.order}
     elif wanted.draft:
         made = save_draft(here.db, here.actor, **about)
         begun = f"Kept the draft {design.name}, which nobody gets items of until `assay study start`"
@@ -395,7 +399,8 @@ def _emit_made(
         "notes": list(made.notes),
     }
     size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
-    emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *made.notes]), as_json=as_json)
+    order = [f"{ORDERS[document['order']]}."] if "order" in document else []
+    emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *order, *made.notes]), as_json=as_json)
 
 
 def _listed(path: Path) -> tuple[str, ...]:
@@ -798,7 +803,9 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
-    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read")
+    headers = ["annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read"]
+    if any(annotator["phase"] for annotator in found["annotators"]):
+        headers.append("phase")
     rows = ([annotator[name] for name in headers] for annotator in found["annotators"])
     return "\n".join(
         [

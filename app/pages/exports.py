@@ -25,6 +25,8 @@ TITLES = {
     "derived": "What each annotator's labels amount to (derived.csv)",
     "adjudicated": "Final labels (adjudicated.csv)",
     "scores": "Scores (scores.csv)",
+    "questionnaires": "Consent and answers to questions (questionnaires.csv)",
+    "known": "Labels of gold and qualification items (known.csv)",
 }
 _READY = "exports-ready"
 
@@ -124,7 +126,7 @@ def _what(chosen: int | str | None, studies: Mapping[int, StudyRow]) -> str:
 
 def _have_documents(formats: tuple[str, ...]) -> bool:
     """Whether any of these is a format of items."""
-    return not set(formats) <= {"labels", "derived", "adjudicated", "scores"}
+    return not set(formats) <= set(TITLES) - {"native"}
 
 
 def _make(project: ProjectRow, wanted: _Wanted) -> None:

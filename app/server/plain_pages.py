@@ -154,6 +154,7 @@ def leave_page(*, study_id: int, standing: Standing) -> HTMLResponse:
     words = {
         "done": "You have done all of it. Thank you!",
         "failed": "The study has no more items for you. Thank you for your work.",
+        "declined": "You declined to take part. Thank you for your time.",
         "stopped": "You have stopped. Thank you for your work.",
     }[standing.outcome]
     code = f'<p>Your code:</p><p class="code" data-testid="code">{escape(standing.code)}</p>' if standing.code else ""

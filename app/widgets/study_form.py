@@ -19,7 +19,8 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
-from annotators.designing.files import design_to_yaml
+from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.items.sampling import BY_SCORE
@@ -45,14 +46,6 @@ SAMPLES: dict[str, str] = {
     "system": "Some items of each system",
     "category": "Some items of each category",
     "system,category": "Some items of each system and category",
-}
-ORDERS = {
-    "shuffled": "Shuffled, so that systems and categories mix",
-    "by_question": "Shuffled by question: the answers to one question follow each other",
-    "by_system": "In blocks: one system after another, shuffled in each",
-    "by_category": "In blocks: one category after another, shuffled in each",
-    "by_score": "By a score: the more informative first, drawn with known probabilities",
-    "given": "As imported",
 }
 FIRSTS = {
     "uncertain": "Those in the middle of the scale",
@@ -84,6 +77,7 @@ KEPT = (
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-ask-*",
+    "study-consent", "study-questions",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -161,6 +155,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        "study-consent": design.phases.consent,
+        "study-questions": phases_to_yaml(design.phases),
         **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
@@ -204,6 +200,9 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         suggestions = _suggestions(protocol)
         more = _more(project, protocol)
         known = known_items.draw()
+        phases = _phases()
+        if phases is None:
+            return None
     with right:
         annotators = _annotators(project)
         outside = int(
@@ -248,6 +247,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         ask=more.ask,
+        phases=phases,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
@@ -270,7 +270,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside)
+    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside, order=more.order)
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -681,7 +681,9 @@ class _More:
 
 def _more(project: ProjectRow, protocol: Protocol) -> _More:
     with st.expander("Order, settling, deadline, blinding"):
-        order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
+        order = st.selectbox(
+            "Order of items", list(wording.ORDERS), format_func=wording.ORDERS.__getitem__, key="study-order"
+        )
         score, first = _order_by_score(project) if order == BY_SCORE else (None, None)
         rule = st.selectbox(
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
@@ -759,9 +761,38 @@ def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
     return score, first
 
 
-def _size(n_items: int, overlap: int, slots: int, people: int) -> None:
+def _phases() -> Phases | None:
+    """What is put to annotators around the items; None while it cannot be read, which is said."""
+    with st.expander("Consent and questions"):
+        consent = st.text_area(
+            "Consent (Markdown)",
+            key="study-consent",
+            help="Annotators have to agree to it before anything else. Empty asks for none.",
+        )
+        asked = st.text_area(
+            "Questions before the first item and after the last (YAML)",
+            key="study-questions",
+            height=200,
+            placeholder=_QUESTIONS,
+            help="Written as the criteria of a protocol file: choice, several, grade, number and text.",
+        )
+        try:
+            return phases_from_yaml(consent, asked)
+        except InvalidInput as error:
+            st.error(ui.lines(str(error)))
+    return None
+
+
+_QUESTIONS = """before:
+  - {name: field, title: "What do you work in?", labels: [{value: energy}, {value: law}]}
+after:
+  - {name: why, title: "Why?", kind: text, required: false}"""
+
+
+def _size(n_items: int, overlap: int, slots: int, people: int, *, order: str) -> None:
     """What pressing the button would make."""
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
     more = f" + {slots - n_items * overlap:,}" if slots > n_items * overlap else ""
     words = f"{wording.count(n_items, 'item')} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
+    words += f" {wording.ORDERS[order]}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

@@ -51,7 +51,7 @@ from db.models import (
 )
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
 from db.studies import tallies
-from db.studies.design import protocol_of
+from db.studies.design import disputed_items, protocol_of
 from db.studies.settlements import (
     COUNTING,
     adjudicated_labels,
@@ -184,15 +184,10 @@ def disputes(db: Database, actor: Actor, study_id: int, *, limit: int = 200) -> 
 def count_disputed(db: Database, actor: Actor, project_id: int) -> int:
     """How many items of the project's studies wait for a decision of this person."""
     with db.read() as session:
-        rows = session.execute(
-            select(Settlement.study_id, func.count())
-            .join(Study, col(Study.id) == Settlement.study_id)
-            .where(Study.project_id == project_id, Settlement.state == SettlementState.DISPUTED)
-            .group_by(col(Settlement.study_id))
+        return sum(
+            _waiting(session, study, actor) if is_double(study) else disputed_items(session, study.id or 0)
+            for study in session.exec(select(Study).where(Study.project_id == project_id))
         )
-        counts = dict(rows.all())
-        studies = session.exec(select(Study).where(col(Study.id).in_(counts)))
-        return sum(_waiting(session, study, actor) if is_double(study) else counts[study.id] for study in studies)
 
 
 def _waiting(session: Session, study: Study, actor: Actor) -> int:
@@ -218,16 +213,15 @@ def desk_counts(db: Database, actor: Actor, study_id: int) -> DeskCounts:
     """How far adjudication of a study is for this person. Where one decides, what anybody decided is done."""
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        state = select(func.count()).select_from(Settlement).where(Settlement.study_id == study_id)
-        disputed = int(session.execute(state.where(Settlement.state == SettlementState.DISPUTED)).scalar_one())
+        settled = tallies.settled(session, study_id)
+        disputed = settled[SettlementState.DISPUTED]
         if is_double(study):
             state = select(func.count(func.distinct(Adjudication.study_item_id))).where(
                 Adjudication.study_id == study_id, Adjudication.person_id == actor.person_id
             )
             waiting = _waiting(session, study, actor)
             return DeskCounts(int(session.execute(state).scalar_one()), waiting, disputed - waiting)
-        done = session.execute(state.where(Settlement.state == SettlementState.ADJUDICATED)).scalar_one()
-        return DeskCounts(int(done), disputed, 0)
+        return DeskCounts(settled[SettlementState.ADJUDICATED], disputed, 0)
 
 
 @dataclass(frozen=True)
@@ -250,6 +244,7 @@ def study_disputes(db: Database, actor: Actor, study_id: int) -> StudyDisputes:
         .join(Settlement, col(Settlement.study_item_id) == Annotation.study_item_id)
         .where(
             Settlement.study_id == study_id,
+            Annotation.study_id == study_id,
             Settlement.state == SettlementState.DISPUTED,
             col(Annotation.kind).in_(COUNTING),
         )

@@ -20,6 +20,7 @@ from db.engine import Database
 from db.models import Account, Amendment, AssignmentState, SettlementState, Study, StudyMember, StudyState, now
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.phases.answers import standing_of
 from db.studies import tallies
 from db.studies.design import check_overlap, has_rechecks, person_who_may_annotate
 from db.studies.settlements import WANTED
@@ -235,6 +236,8 @@ def _change_team(
         member = team.there.get(person_id)
         if member is not None and member.left_at is None and member.paused_at is None:
             raise InvalidInput(f"{name!r} is an annotator of the study already. Leave them out.")
+        if (standing := standing_of(session, study, person_id)) is not None and standing.declined:
+            raise Conflict(f"{name!r} declined to take part, and is not asked again. Leave them out.")
         if member is None:
             quota = study.settings.get("quota")
             member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id, quota=quota)

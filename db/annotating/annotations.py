@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection
 from sqlmodel import Session, col, select
 
 from annotators.asking.asides import asked_by, for_browser
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.designing.phases import AFTER, CONSENT, DECLINED, PHASES
+from annotators.errors import Conflict, InvalidInput, NotFound, shown
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
 from db.annotating.assignments import (
     AHEAD,
     Hand,
     Member,
+    give_back,
     is_halted,
     last_submitted,
     lease,
@@ -39,13 +40,16 @@ from db.models import (
     AssignmentState,
     Draft,
     ItemVersion,
+    PhaseAnswer,
     Project,
     Study,
     StudyItem,
+    StudyMember,
     StudyState,
     now,
 )
-from db.permissions import ANNOTATORS, Actor, On, operation
+from db.permissions import ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open, standing_of, stored
 from db.studies.design import asks_of, equal_part, protocol_of
 from db.studies.tallies import Tallies
 
@@ -57,7 +61,7 @@ class Submitted:
     """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand.
 
     `halted` says why the study gives nobody, or this person, any items now; `enough`, that they have reached their
-    quota. `feedback` on an item of the qualification
+    quota. `phase` is what is open around the items (`_open_phase`). `feedback` on an item of the qualification
     (`feedback_on`).
     """
 
@@ -68,6 +72,7 @@ class Submitted:
     progress: dict[str, Any]
     finished: bool
     halted: str | None
+    phase: dict[str, Any] | None
     enough: str | None
     feedback: dict[str, Any] | None = None
 
@@ -87,7 +92,7 @@ def work(
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
         connection, counts = session.connection(), Tallies(study_id)
-        hand = _hand(connection, member, counts, ahead)
+        hand = _hand(session, member, counts, ahead)
         counts.write(connection)
     study = member.study
     with db.read() as session:
@@ -114,7 +119,10 @@ def work(
         return out
 
 
-def _hand(connection: Connection, member: Member, counts: Tallies, ahead: int) -> Hand:
+def _hand(session: Session, member: Member, counts: Tallies, ahead: int) -> Hand:
+    connection, standing = session.connection(), standing_of(session, member.study, member.person_id)
+    if standing is not None and (standing.declined or standing.before_items):
+        return lease(connection, member, counts, ahead=ahead, nothing_new=True)
     if must_qualify(member) and not is_halted(member):
         waiting = lease(connection, member, counts, ahead=ahead, nothing_new=True)
         return replace(waiting, items=items_to_qualify(connection, member, ahead=ahead))
@@ -175,13 +183,121 @@ def _items(session: Session, member: Member, hand: Hand, have: Sequence[int]) ->
 
 def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     """Whether everything is done, and why nothing is given out, in words for the annotator."""
-    halted = None
-    if is_halted(member):
-        halted = why_failed(session, member) if member.failed_at is not None else why_halted(session, member)
+    phase = _open_phase(session, member, hand)
+    halted = _why_nothing(session, member) if is_halted(member) else None
     enough = None
     if not hand.items and halted is None and member.quota is not None and hand.done >= member.quota:
         enough = f"You have done {hand.done:,} items, as many as are asked of you. What is left waits for others."
-    return {"finished": not hand.items and halted is None, "halted": halted, "enough": enough}
+    finished = not hand.items and halted is None and phase is None
+    return {"finished": finished, "halted": halted, "enough": enough, "phase": phase}
+
+
+def _why_nothing(session: Session, member: Member) -> str:
+    """Why the person gets no items, in words for them."""
+    standing = standing_of(session, member.study, member.person_id)
+    if standing is not None and standing.declined:
+        return "You declined to take part. You will not be asked again. Thank you for your time."
+    return why_failed(session, member) if member.failed_at is not None else why_halted(session, member)
+
+
+# Phases around the items ----------------------------------------------------------------------------------------------
+
+
+def _open_phase(session: Session, member: Member, hand: Hand) -> dict[str, Any] | None:
+    """What is put to the person now besides items: the `text` of the consent, or a `protocol` of questions.
+
+    The last one opens once there is nothing left for somebody who has done something.
+    """
+    standing = None if is_halted(member) else standing_of(session, member.study, member.person_id)
+    if standing is None:
+        return None
+    name = standing.before_items
+    if name is None and standing.after_items and hand.done and not hand.items and not must_qualify(member):
+        name = AFTER
+    if name is None:
+        return None
+    if name == CONSENT:
+        return {"phase": CONSENT, "text": standing.phases.consent}
+    return {"phase": name, "protocol": protocol_for_browser(standing.phases.questionnaire(name))}
+
+
+@operation(On.STUDY, ANNOTATORS)
+def answer_phase(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    uid: str,
+    phase: str,
+    answers: Mapping[str, Any],
+    seconds: float | None = None,
+    ahead: int = AHEAD,
+) -> dict[str, Any]:
+    """Keep what somebody says in the phase that is open to them; what comes next, as `work` has it.
+
+    `answers` are values by question; to the consent `{"consent": "agreed"}` or `declined`, by which they leave the
+    study and give back what they hold. The same `uid` is stored once. Raises InvalidInput for answers that do not fit
+    the questions, Conflict for a phase that is not open, with the one that is.
+    """
+    if phase not in PHASES:
+        raise InvalidInput(f"{shown(phase)} is no phase. Known: {', '.join(PHASES)}.")
+    with db.write() as session:
+        member = member_of(session, study_id, actor.person_id, alone=True)
+        connection, counts = session.connection(), Tallies(study_id)
+        status, known = "duplicate", stored(session, uid)
+        if known is None:
+            status, known = "done", _answer_open(session, actor, member, counts, phase=phase, answers=answers)
+            known.uid, known.seconds = uid, within_a_day(seconds)
+            session.add(known)
+            session.flush()
+        elif (known.person_id, known.study_id, known.phase) != (actor.person_id, study_id, phase):
+            raise Conflict(f"The id {shown(uid)} was used for something else. Reload the page and try again.")
+        saved_at = known.created_at
+        member = member_of(session, study_id, actor.person_id)
+        hand = _hand(session, member, counts, ahead)
+        counts.write(connection)
+    with db.read() as session:
+        return {
+            "status": status,
+            "item": None,
+            "saved_at": saved_at,
+            "items": _items(session, member, hand, ()),
+            "progress": _progress(session, member, hand),
+            **_whether_more(session, member, hand),
+        }
+
+
+def _answer_open(
+    session: Session, actor: Actor, member: Member, counts: Tallies, *, phase: str, answers: Mapping[str, Any]
+) -> PhaseAnswer:
+    """What is to be stored of a phase that is open to the person, who leaves the study where they decline."""
+    study = member.study
+    assert study.id is not None
+    standing = standing_of(session, study, actor.person_id)
+    if standing is None or phase not in standing.phases.asked():
+        raise Conflict(f"This study has no phase {phase!r}. Ask for work to see what is open.")
+    if standing.declined:
+        raise Conflict("You declined to take part in this study.")
+    if phase in standing.answered:
+        raise Conflict(f"The phase {phase!r} was answered already, and is asked once.")
+    if phase == AFTER and standing.before_items is None:
+        hand = _hand(session, member, counts, 0)
+        if hand.items or not hand.done or must_qualify(member):
+            raise Conflict("The phase 'after' opens once your last item is submitted. Ask for work first.")
+    elif is_halted(member):
+        raise Conflict(why_halted(session, member))
+    elif phase != standing.before_items:
+        raise Conflict(f"The phase {phase!r} is not open: {standing.before_items!r} comes first.")
+    said = standing.phases.checked(phase, answers)
+    details = {"phase": phase} | ({"answer": said[0]["value"]} if phase == CONSENT else {})
+    record(session, actor, "phase answered", "study", study.id, project_id=study.project_id, details=details)
+    if phase == CONSENT and said[0]["value"] == DECLINED:
+        place = session.get_one(StudyMember, (study.id, actor.person_id))
+        place.left_at = now()
+        session.add(place)
+        session.flush()
+        give_back(session.connection(), study, actor.person_id, counts)
+    return PhaseAnswer(uid="", study_id=study.id, person_id=actor.person_id, phase=phase, answers=said)
 
 
 def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
@@ -218,6 +334,7 @@ def save_draft(
     moment = now()
     with db.write() as session:
         study = member_of(session, study_id, actor.person_id, alone=True).study
+        check_items_are_open(session, study, actor.person_id)
         connection = session.connection()
         row, _ = own(connection, actor, study_id, assignment_id)
         if next_step(row, protocol_of(study), asks_of(connection, study, row.study_item_id)) != (sitting, step):
@@ -257,6 +374,7 @@ def submit(
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
         study, protocol = member.study, protocol_of(member.study)
+        check_items_are_open(session, study, actor.person_id)
         connection, counts = session.connection(), Tallies(study_id)
         row, known = own(connection, actor, study_id, step.assignment_id, uid=step.uid)
         if known is not None:
@@ -267,7 +385,7 @@ def submit(
             status, saved_at = "duplicate", known.created_at
         else:
             status, saved_at = commit(session, member, protocol, row=row, step=step, counts=counts)
-        hand = _hand(connection, member, counts, ahead)
+        hand = _hand(session, member, counts, ahead)
         counts.write(connection)
     with db.read() as session:
         following = None
@@ -295,7 +413,7 @@ def submit(
 def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | None = None) -> dict[str, Any]:
     """The presentation of something I submitted, to look at and correct; without an id, the last one."""
     with db.read() as session:
-        member_of(session, study_id, actor.person_id)
+        check_items_are_open(session, member_of(session, study_id, actor.person_id).study, actor.person_id)
         wanted = assignment_id or last_submitted(session, study_id, actor.person_id)
         if wanted is None:
             raise NotFound("You have not submitted anything in this study yet.")

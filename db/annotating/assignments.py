@@ -5,6 +5,10 @@ is freed (skipped, expired) goes to the end of the queue with a new number, so t
 it again. Finding the next slot is therefore one look-up in an index, at a thousand items as at a million, and for an
 annotator far ahead of the others as well.
 
+In a study in which everybody has an order of their own, the cursor counts turns. Each turn has a place in the queue
+that is drawn for the person (`own_place` in annotators/items/sampling.py), and gives the first open slot from there on:
+that of the item there, as long as it has one.
+
 In a study ordered by a score a freed slot comes before all others instead, and leases that have run out are ended as
 soon as somebody wants an item: what its figures are made of ends at the first item that is not judged.
 """
@@ -23,7 +27,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from annotators.items.sampling import BY_SCORE
+from annotators.items.sampling import BY_SCORE, OWN
 from db.engine import Database
 from db.models import (
     PLANTED_KINDS,
@@ -45,9 +49,10 @@ from db.models import (
     now,
 )
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
-from db.studies.design import asks_of, frozen_study, protocol_of
+from db.studies.design import asks_of, frozen_study, protocol_of, turns_begin
 from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
 
@@ -502,7 +507,6 @@ def _take(connection: Connection, member: Member, *, until: datetime, counts: Ta
         return taken
     while len(taken) < wanted and (row := _claim_next(connection, member, until)) is not None:
         taken.append(row)
-        member.cursor = max(member.cursor, row.queue)
     if not taken and member.exhausted_at != member.next_queue:
         # Slots that another transaction held when the cursor passed, and then gave back, are found by one full search.
         row = _claim(connection, member, until, after=LOWEST, wait=True)
@@ -558,11 +562,21 @@ _CLAIM, _CLAIM_WAITING = _claiming(wait=False), _claiming(wait=True)
 
 
 def _claim_next(connection: Connection, member: Member, until: datetime) -> Held | None:
-    """Lease the next slot for this person, if there is one."""
-    freed = None
-    if member.study.item_order == BY_SCORE:
-        freed = _claim(connection, member, until, after=LOWEST, before=0)
-    return freed or _claim(connection, member, until, after=member.cursor)
+    """Lease the next slot for this person, if there is one, and move their cursor on."""
+    study = member.study
+    if study.item_order == OWN:
+        if member.exhausted_at == member.next_queue:
+            return None
+        member.cursor += 1
+        begin = turns_begin(study, member.person_id, member.cursor)
+        behind = _claim(connection, member, until, after=begin - 1)
+        return behind or _claim(connection, member, until, after=LOWEST, before=begin)
+    if study.item_order == BY_SCORE and (freed := _claim(connection, member, until, after=LOWEST, before=0)):
+        return freed
+    found = _claim(connection, member, until, after=member.cursor)
+    if found is not None:
+        member.cursor = found.queue
+    return found
 
 
 def _claim(
@@ -615,6 +629,7 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
+        check_items_are_open(session, member.study, actor.person_id)
         if not reason.strip():
             raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         connection = session.connection()

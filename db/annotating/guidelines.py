@@ -10,11 +10,13 @@ from datetime import datetime
 
 from sqlmodel import Session, col, select
 
+from annotators.designing.phases import CONSENT
 from annotators.errors import Conflict
 from db.annotating.assignments import member_of
 from db.engine import Database
 from db.models import Event, Study
 from db.permissions import ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open, standing_of
 
 READ = "guidelines read"
 """The kind of the event."""
@@ -30,6 +32,9 @@ def guidelines_read(db: Database, actor: Actor, study_id: int, *, protocol_hash:
     with db.write() as session:
         member_of(session, study_id, actor.person_id, alone=True)  # two windows that say it at once make one event
         study = session.get_one(Study, study_id)
+        standing = standing_of(session, study, actor.person_id)
+        if standing is not None and (standing.declined or standing.before_items == CONSENT):
+            check_items_are_open(session, study, actor.person_id)
         if protocol_hash != study.protocol_hash:
             raise Conflict("These are not the guidelines of this study any more. Reload the page to see its own.")
         known = readers(session, study, actor.person_id).get(actor.person_id)

@@ -131,7 +131,8 @@ def _known_labels() -> Any:
 _KNOWN = _known_labels()
 
 
-def _is_right(criterion: Criterion, right: Any, given: Any) -> bool:
+def is_right(criterion: Criterion, right: Any, given: Any) -> bool:
+    """Whether a label counts as the same vote as the right one; None was not given, and is not right."""
     return given is not None and criterion.vote(given) == criterion.vote(right)
 
 
@@ -139,7 +140,7 @@ def _right(connection: Connection, study: Study, rows: Sequence[Held]) -> tuple[
     """How many labels of these assignments are right, of how many that have a right one."""
     protocol = protocol_of(study)
     known = connection.execute(_KNOWN, {"of": [row.id for row in rows]}).all()
-    hits = [_is_right(protocol.criterion(name), right, given) for _, name, _, right, _, given in known]
+    hits = [is_right(protocol.criterion(name), right, given) for _, name, _, right, _, given in known]
     return sum(hits), len(hits)
 
 
@@ -171,7 +172,7 @@ def feedback_on(session: Session, member: Member, row: Held) -> dict[str, Any]:
                 "target": "" if shown in {"item", "pair"} else shown.partition(":")[2] or shown,
                 "given": None if given is None else _words(criterion, wire.value_out(given, criterion)),
                 "right": _words(criterion, wire.value_out(right, criterion)),
-                "is_right": _is_right(criterion, right, given),
+                "is_right": is_right(criterion, right, given),
                 "explanation": explanation,
             }
         )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlalchemy import Connection, bindparam, func
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
+from annotators.items.sampling import OWN
 from annotators.protocols import Material
 from db.annotating.assignments import AHEAD
 from db.annotating.presentations import Materials, Wire, load_materials, materials_at
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Study, StudyMember, StudyState, Tally
 from db.query import table_of
-from db.studies.design import frozen_study, protocol_of
+from db.studies.design import frozen_study, protocol_of, turns_begin
 from db.studies.tallies import EVERYBODY
 
 MOST = 400
@@ -40,6 +42,7 @@ _STUDIES = (
 _AT_HAND = sql_select(_SLOT.study_item_id).where(
     _SLOT.study_id == bindparam("study"), _SLOT.state == AssignmentState.LEASED
 )
+_TURNS = sql_select(_MEMBER.person_id, _MEMBER.cursor).where(_MEMBER.study_id == bindparam("study"))
 _CURSORS = (
     sql_select(_MEMBER.cursor, func.count()).where(_MEMBER.study_id == bindparam("study")).group_by(_MEMBER.cursor)
 )
@@ -77,18 +80,26 @@ def queued_pages(db: Database, *, known: Container[StudyItemKey] = ()) -> dict[S
     found: dict[StudyItemKey, QueuedPage | None] = {}
     with db.read() as session:
         for study_id, created_at, protocol, sample, amended in session.connection().execute(_STUDIES).all():
-            items = [item for item in _next_items(session.connection(), study_id) if (study_id, item) not in known]
+            study = frozen_study(session, study_id, created_at, frozen=(protocol, sample), amended=amended)
+            items = [item for item in _next_items(session.connection(), study) if (study_id, item) not in known]
             if items:
-                study = frozen_study(session, study_id, created_at, frozen=(protocol, sample), amended=amended)
                 found |= _first_pages(session, study, items[:MOST])
     return found
 
 
-def _next_items(connection: Connection, study_id: int) -> Iterable[int]:
-    items = dict.fromkeys(connection.execute(_AT_HAND, {"study": study_id}).scalars())
-    for cursor, members in connection.execute(_CURSORS, {"study": study_id}).all():
-        asked = {"study": study_id, "cursor": cursor, "most": min(MOST, members * (1 + AHEAD))}
-        items |= dict.fromkeys(connection.execute(_NEXT, asked).scalars())
+def _next_items(connection: Connection, study: Study) -> Iterable[int]:
+    about = {"study": study.id}
+    items = dict.fromkeys(connection.execute(_AT_HAND, about).scalars())
+    places: list[tuple[int, int]]  # in the queue, and how many slots behind each are wanted next
+    if study.item_order == OWN:
+        turns = connection.execute(_TURNS, about).all()
+        begin = (turns_begin(study, who, last + turn) for who, last in turns for turn in range(1, 2 + AHEAD))
+        places = [(place - 1, 1) for place in islice(begin, MOST)]
+    else:
+        cursors = connection.execute(_CURSORS, about).all()
+        places = [(cursor, min(MOST, members * (1 + AHEAD))) for cursor, members in cursors]
+    for cursor, most in places:
+        items |= dict.fromkeys(connection.execute(_NEXT, about | {"cursor": cursor, "most": most}).scalars())
     return items
 
 

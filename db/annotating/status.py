@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, case, func, select, text
 from sqlmodel import Session, col
 
+from annotators.asking.qualifying import Qualifying
 from annotators.designing.finish import finish
+from annotators.designing.phases import AFTER, DECLINED, phases_of
 from db.annotating.guidelines import readers
 from db.engine import Database
 from db.models import (
@@ -25,6 +26,7 @@ from db.models import (
     now,
 )
 from db.permissions import Actor, On, Role, operation
+from db.phases.answers import Standing, standings
 from db.query import pick, table_of
 from db.studies import tallies
 from db.studies.design import disputed_items
@@ -67,7 +69,7 @@ def _stuck(session: Session, study_id: int, full: Sequence[int]) -> int:
 DAYS = 14
 """Days that are looked back on to say when a study will be finished."""
 
-_LATEST = 50_000
+_LATEST = 20_000
 
 
 def _daily(session: Session, study_id: int, moment: datetime) -> list[int]:
@@ -79,14 +81,12 @@ def _daily(session: Session, study_id: int, moment: datetime) -> list[int]:
     given = table_of(Annotation).c
     newest = session.execute(select(func.max(given.id))).scalar_one() or 0
     among = [given.id > newest - _LATEST, given.study_id == study_id, given.supersedes_id.is_(None)]
-    ends = [moment - timedelta(days=day) for day in range(DAYS, -1, -1)]
-    within = [
-        func.sum(case(((given.created_at > begin) & (given.created_at <= end), 1), else_=0))
-        for begin, end in pairwise(ends)
-    ]
-    found = session.execute(select(*within).where(*among, given.kind == AnnotationKind.REGULAR)).one()
+    begins = [moment - timedelta(days=day) for day in range(1, DAYS + 1)]
+    day = case(*((given.created_at > begin, place) for place, begin in enumerate(begins, 1)), else_=0).label("day")
+    rows = select(day, func.count().label("n")).where(*among, given.kind == AnnotationKind.REGULAR).group_by("day")
+    found = {row.day: row.n for row in session.execute(rows)}
     oldest = session.execute(select(given.created_at).where(given.id == newest - _LATEST)).scalar()
-    counted = [n or 0 for begin, n in zip(ends, found, strict=False) if oldest is None or begin > oldest]
+    counted = [found.get(place, 0) for place, begin in enumerate(begins, 1) if oldest is None or begin > oldest][::-1]
     first = next((place for place, n in enumerate(counted) if n), len(counted))
     return counted[first:]
 
@@ -123,15 +123,17 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                 StudyMember.left_at,
                 StudyMember.left_out_from,
                 StudyMember.paused_at,
+                StudyMember.qualified_at,
                 StudyMember.quota,
             )
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
             .where(col(StudyMember.study_id) == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
-        read = readers(session, study)
+        read, standing = readers(session, study), standings(session, study)
+        is_over = not any(everybody.get(state, 0) for state in _UNFINISHED)
         annotators, full = [], list[int]()
-        for person_id, name, left_at, left_out_from, paused_at, quota in members:
+        for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -150,12 +152,12 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "left": left_at.isoformat() if left_at else None,
                     "left_out_from": left_out_from.isoformat() if left_out_from else None,
                     "paused": paused_at.isoformat() if paused_at else None,
+                    "phase": _phase_of(study, standing.get(person_id), qualified_at, submitted, is_over=is_over),
                     "quota": quota,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
         may_be_stuck = states["skipped"] or states["left_out"] or "most_overlap" in study.settings
-        unfinished = states["open"] + states["leased"] + states["returned"]
         return {
             "study": study.name,
             "protocol": study.protocol_name,
@@ -166,6 +168,30 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "disputed": disputed_items(session, study_id),
             "stuck": _stuck(session, study_id, full) if states["open"] and (may_be_stuck or full) else 0,
             "annotators": annotators,
-            "finish": _finish(session, study, unfinished),
-            "finished": unfinished == 0,
+            "finish": _finish(session, study, sum(states[state] for state in _UNFINISHED)),
+            "finished": is_over,
         }
+
+
+_UNFINISHED = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
+
+
+def _phase_of(
+    study: Study, standing: Standing | None, qualified_at: datetime | None, submitted: int, *, is_over: bool
+) -> str | None:
+    """In which phase of the study somebody is; None where it has none around its items.
+
+    `declined`, one of annotators/designing/phases.py, `qualification`, `items`, or `done`.
+    """
+    if "phases" not in study.settings:
+        return None
+    standing = standing or Standing(phases_of(study.settings), frozenset(), declined=False)
+    if standing.declined:
+        return DECLINED
+    if standing.before_items is not None:
+        return standing.before_items
+    if Qualifying.of(study.settings).items and qualified_at is None:
+        return "qualification"
+    if AFTER in standing.answered:
+        return "done"
+    return AFTER if is_over and submitted and standing.after_items else "items"

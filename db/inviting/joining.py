@@ -37,6 +37,7 @@ from db.people.sign_in import (
     token_hash,
 )
 from db.permissions import ANNOTATORS, Actor, On, Role, actor_of, operation, record
+from db.phases.answers import standing_of
 from db.studies import tallies
 from db.studies.tallies import Tallies
 
@@ -232,6 +233,11 @@ def _outside(session: Session, study_id: int, person_id: int) -> tuple[OutsideAn
 
 
 def _outcome(session: Session, member: Member, done: int, counts: Tallies) -> str | None:
+    standing = standing_of(session, member.study, member.person_id)
+    if standing is not None and standing.declined:
+        return "declined"
+    if standing is not None and not is_halted(member) and (standing.before_items or (done and standing.after_items)):
+        return None  # what is put to them besides items comes first
     if member.quota is not None and done >= member.quota:
         return "done"
     if any((member.left_at, member.left_out_from, member.paused_at, member.failed_at)):

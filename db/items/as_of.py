@@ -27,7 +27,7 @@ Marks = dict[str, dict[str, Any]]
 exports before revision 0005 lack, {"last": highest id, "unpublished": [id, …] of those that nobody saw}."""
 
 MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
-          "adjudication", "amendment", "omission", "study_item")  # fmt: skip
+          "adjudication", "amendment", "omission", "study_item", "phase_answer")  # fmt: skip
 """Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
 
 _PARENTS = {
@@ -77,7 +77,7 @@ def look_back(session: Session, past: Marks) -> None:
 def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
     """Table → the condition on an id, written `{id}`, that it was there."""
     conditions = {}
-    since_0008 = ("amendment", "omission", "study_item")
+    since_0008 = ("amendment", "omission", "study_item", "phase_answer")
     nothing_yet = {table: {"last": 0, "missing": []} for table in since_0008}
     for table in MARKED:
         try:

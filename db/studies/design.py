@@ -22,7 +22,7 @@ from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, Problem
 from annotators.figures import some
-from annotators.items.sampling import Candidate, part_of, sample_digest
+from annotators.items.sampling import OWN, Candidate, own_place, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
 from db.items.proposed import versions_without_proposals
@@ -344,7 +344,11 @@ def _insert_study(
     session.flush()
     connection = session.connection()
     part = set() if design.part is None else part_of(ordered, design.part, design.per or _STRATA, design.seed)
-    study.settings = {**study.settings, **({"part_items": len(part)} if part else {})}
+    study.settings = {
+        **study.settings,
+        **({"part_items": len(part)} if part else {}),
+        **({"queue_width": widest} if study.item_order == OWN else {}),
+    }
     rows = [
         (
             study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
@@ -559,6 +563,12 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
 def has_rechecks(study: Study) -> bool:
     """Whether some items came back to the study in a later version."""
     return bool(study.settings.get("rechecks"))
+
+
+def turns_begin(study: Study, person_id: int, turn: int) -> int:
+    """Where in the queue a turn of somebody's begins, in a study in which everybody has an order of their own."""
+    key = f"{study.seed}\x00{study.sample_hash}\x00{study.id}\x00{person_id}"
+    return own_place(turn, study.n_items, key) * int(study.settings["queue_width"])
 
 
 def asks_of(connection: Connection, study: Study, study_item_id: int) -> frozenset[str] | None:

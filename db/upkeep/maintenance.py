@@ -37,6 +37,7 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("submission", ("id",), "flag", _OF_STUDY),
     ("assignment", ("id",), "reason", "study_id = :study"),
     ("message", ("id",), "text", "study_id = :study"),
+    ("phase_answer", ("id",), "answers", "study_id = :study"),
     ("adjudication", ("id",), "reason", "study_id = :study"),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "reason", _DECIDED),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "note", _DECIDED),
@@ -44,7 +45,7 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("release_label", ("release_id", "item_version_id", "study_id", "criterion", "target"), "value", _RELEASED),
     ("event", ("id",), "details", _ABOUT_STUDY),
 )
-_JSON = frozenset({"value", "rationale", "details"})
+_JSON = frozenset({"value", "rationale", "details", "answers"})
 _LEAST = 3
 
 
@@ -154,6 +155,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_score", _PLACE),
     ("gold_label", _PLACE),
     ("study_item", _STUDY),
+    ("phase_answer", _STUDY),
     ("outside_annotator", f"invitation_id IN (SELECT id FROM invitation WHERE {_STUDY})"),
     ("invitation", _STUDY),
     ("study_member", _STUDY),

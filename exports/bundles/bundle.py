@@ -54,8 +54,10 @@ from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
 from exports.bundles.contents import check_export_formats, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
+from exports.bundles.known_table import write_known
 from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
+from exports.bundles.questionnaire_table import write_questionnaires
 from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.checks import check_export_folder
@@ -193,6 +195,8 @@ _TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
     "labels": lambda session, study, out, selection: write_labels(session, study, out, names=selection.names),
     "derived": lambda session, study, out, selection: write_derived(session, study, out, names=selection.names),
     "adjudicated": lambda session, study, out, _: write_adjudicated(session, study, out),
+    "questionnaires": lambda session, study, out, _: write_questionnaires(session, study, out),
+    "known": lambda session, study, out, _: write_known(session, study, out),
 }
 """Tables that every study has one of."""
 

@@ -9,8 +9,8 @@ from exports.formats import FORMATS
 from exports.formats._writing import Writer
 
 ITEMS = "native"
-OF_STUDIES = ("labels", "derived", "adjudicated")
-NOT_RELEASED = ("labels", "derived")
+OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
+NOT_RELEASED = ("labels", "derived", "questionnaires", "known")
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
 

@@ -60,3 +60,23 @@ def test_a_draft_is_deleted_and_who_only_reads_has_no_buttons(filled: Filled) ->
     page = filled.open("rosa", "study", draft=draft.draft_id)
     page.button(key="draft-delete").click().run()
     assert drafts_of(filled.pages.db, filled.study.researcher, filled.study.project_id) == []
+
+
+def test_consent_and_questions_of_the_form_stand_in_the_draft(filled: Filled) -> None:
+    page = filled.open("rosa", "studies", new=1)
+    page.text_input(key="study-name").input("Asks").run()
+    page.text_area(key="study-consent").input("# You take part").run()
+    page.text_area(key="study-questions").input("before:\n  - {name: a, titel: b}").run()
+    assert "line 2" in page.error[0].value and "titel" in page.error[0].value
+    page.text_area(key="study-questions").input("before:\n  - {name: a, title: Age, kind: number}").run()
+    no_problem(page)
+    page.button(key="study-draft-save").click().run()
+    project_id, researcher = filled.study.project_id, filled.study.researcher
+    [draft] = drafts_of(filled.pages.db, researcher, project_id)
+    assert draft.design.phases.asked() == ("consent", "before")
+    page = filled.open("rosa", "study", draft=draft.draft_id).button(key="draft-change").click().run()
+    page._page_hash = calc_hash("studies")
+    page.query_params.clear()
+    page.run()
+    assert page.text_area(key="study-consent").value == "# You take part"
+    assert "title: Age" in (page.text_area(key="study-questions").value or "")

@@ -1,6 +1,6 @@
 """How long the next item takes at 1,000 and at 100,000 items, also for an annotator far ahead of the others.
 
-Run: .venv/bin/python -m tests.bench.bench_next_item [--large 100000] [--mixed] [--database URL]
+Run: .venv/bin/python -m tests.bench.bench_next_item [--large 100000] [--order own] [--mixed] [--database URL]
 With `--mixed`, a tenth of the items has an overlap of 3 and the rest one of 2, and a tenth of what people are given are
 gold items, a twentieth repeats. Prints the median and 95th percentile of `submit` with the next item in each place, and
 the ratio to 1,000 items.
@@ -63,7 +63,7 @@ def fill(db: Database, project_id: int, n: int) -> None:
         insert_many(connection, "item_version", columns, rows)
 
 
-def study(db: Database, n: int, *, mixed: bool) -> tuple[int, list[Actor]]:
+def study(db: Database, n: int, *, order: str, mixed: bool) -> tuple[int, list[Actor]]:
     """A study of n items by three annotators, overlap 3; with `mixed`, 2 or 3, and with gold items and repeats."""
     project_id = make_project(db)
     researcher = make_person(db, admin=True)
@@ -72,7 +72,7 @@ def study(db: Database, n: int, *, mixed: bool) -> tuple[int, list[Actor]]:
         make_member(db, project_id, actor, "annotator")
     fill(db, project_id, n)
     team = tuple(actor.name for actor in people)
-    design = StudyDesign(name="bench", annotators=team, overlap=3, order="given")
+    design = StudyDesign(name="bench", annotators=team, overlap=3, order=order)
     if mixed:
         design = design.model_copy(update={"overlap": 2, "part": 0.1, "part_overlap": 3})
     study_id = create_study(db, researcher, project_id, protocol=tiny_protocol(), design=design).study_id
@@ -133,14 +133,15 @@ def measure(db: Database, study_id: int, actor: Actor, rounds: int) -> list[floa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", type=int, default=100_000)
+    parser.add_argument("--order", choices=("given", "own"), default="given", help="own: each annotator has another")
     parser.add_argument("--mixed", action="store_true", help="two overlaps, gold items and repeats")
     parser.add_argument("--database", help="a database URL; without it, SQLite in a temporary folder")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         db = Database(arguments.database or f"sqlite:///{Path(folder) / 'bench.db'}")
         migrate(db)
-        small, few = study(db, 1000, mixed=arguments.mixed)
-        large, many = study(db, arguments.large, mixed=arguments.mixed)
+        small, few = study(db, 1000, order=arguments.order, mixed=arguments.mixed)
+        large, many = study(db, arguments.large, order=arguments.order, mixed=arguments.mixed)
         ahead = min(10_000, arguments.large // 2)
         move_ahead(db, large, many[1], ahead)
         if not db.is_sqlite:

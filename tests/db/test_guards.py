@@ -68,6 +68,8 @@ def one_of_each(db: Database) -> None:
         s.flush()
         annotation = s.connection().execute(text("SELECT id FROM annotation")).scalar_one()
         s.add(models.OmissionSurplus(omission_id=omission.id, annotation_id=annotation))
+        of = {"study_id": study.study_id, "person_id": person}
+        s.add(models.PhaseAnswer(uid="u", **of, phase="before", answers=[{"question": "age", "value": 30}]))
         s.add(models.GoldLabel(study_item_id=study_item, criterion="right", value="yes"))
         s.add(models.StudyScore(study_item_id=study_item, score_id=score.id))
         s.add(models.AdjudicatedLabel(adjudication_id=adjudication.id, criterion="right", value="yes"))

@@ -68,6 +68,7 @@ MAY: dict[str, frozenset[str]] = {
     "adjudicating.listed.listed_disputes": ADJUDICATORS,
     "adjudicating.tables.adjudicate_table": ADJUDICATORS,
     "annotating.annotations.my_work": SIGNED_IN,
+    "annotating.annotations.answer_phase": ANNOTATORS,
     "annotating.annotations.reopen": ANNOTATORS,
     "annotating.annotations.save_draft": ANNOTATORS,
     "annotating.annotations.submit": ANNOTATORS,

@@ -14,7 +14,7 @@ from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, draft, progress, results
 from app.widgets import blocks, protocol_view
-from app.widgets.study_form import FIRSTS, ORDERS, SAMPLES, SUGGESTIONS
+from app.widgets.study_form import FIRSTS, SAMPLES, SUGGESTIONS
 from db.models import Study, StudyState
 from db.permissions import READERS, RESEARCHERS
 from db.projects import my_projects
@@ -144,7 +144,7 @@ def _design(study: Study, protocol: Protocol) -> None:
 def _order(study: Study) -> str:
     """The order in words for those who may know it: a score must not tell annotators what comes first."""
     if study.item_order != BY_SCORE:
-        return ORDERS[study.item_order]
+        return wording.ORDERS[study.item_order]
     role = next((row.role for row in my_projects(ui.db(), ui.actor()) if row.project_id == study.project_id), None)
     if role is None or not ui.may(role, READERS):
         return ""

@@ -137,13 +137,29 @@ def _day(at: str | None) -> str:
     return ui.when(datetime.fromisoformat(at)).rsplit(" ", 1)[0] if at else "later"
 
 
+_PHASES = {
+    "declined": "declined",
+    "consent": "consent",
+    "before": "questions before",
+    "qualification": "qualification",
+    "items": "items",
+    "after": "questions after",
+    "done": "done",
+}
+
+
 def _annotators(row: StudyRow, status: dict[str, Any]) -> None:
+    phases = any(annotator["phase"] for annotator in status["annotators"])
     blocks.table(
         f"Annotators of {status['study']}",
-        ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+        (
+            *("Annotator", *(("Phase",) if phases else ()), "Guidelines"),
+            *("Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+        ),
         [
             (
                 annotator["annotator"] + _standing(annotator),
+                *((_PHASES[annotator["phase"]],) if phases else ()),
                 _guidelines(annotator["guidelines_read"]),
                 f"{annotator['submitted']:,}" + (f" of {quota:,}" if (quota := annotator["quota"]) else ""),
                 f"{annotator['open']:,}",

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from annotators.asking.submissions import FLAGGED, GivenLabel
 from annotators.errors import InvalidInput
 from app.server.routes.json_routes import Handler, integer, json_route, number, text
-from db.annotating.annotations import reopen, save_draft, submit, work
+from db.annotating.annotations import answer_phase, reopen, save_draft, submit, work
 from db.annotating.assignments import AHEAD, skip
 from db.annotating.committing import StepSubmission
 from db.annotating.guidelines import guidelines_read
@@ -38,6 +38,7 @@ def routes(database: Callable[[], Database], *, ahead: int = AHEAD) -> list[Rout
         route("skip", partial(_skip, ahead)),
         route("reopen", _reopen),
         route("guidelines", _guidelines),
+        route("phase", partial(_phase, ahead)),
     ]
 
 
@@ -51,9 +52,7 @@ def _work(ahead: int, db: Database, actor: Actor | None, study_id: int, body: di
 
 
 def _submit(ahead: int, db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
-    uid = text(body, "uid", 100)
-    if not uid:
-        raise InvalidInput("A submission needs an id of its own ('uid'). Reload the page and try again.")
+    uid = _uid(body)
     given = body.get("labels")
     if not isinstance(given, list) or not all(isinstance(label, dict) for label in given):
         raise InvalidInput("'labels' must be a list of objects. Reload the page and try again.")
@@ -68,6 +67,13 @@ def _submit(ahead: int, db: Database, actor: Actor | None, study_id: int, body: 
         seconds=number(body, "seconds"),
     )
     return asdict(submit(db, actor, study_id, step=step, have=_have(body), ahead=ahead))
+
+
+def _uid(body: dict[str, Any]) -> str:
+    uid = text(body, "uid", 100)
+    if not uid:
+        raise InvalidInput("A submission needs an id of its own ('uid'). Reload the page and try again.")
+    return uid
 
 
 def _flag(body: dict[str, Any]) -> str | None:
@@ -120,6 +126,14 @@ def _skip(ahead: int, db: Database, actor: Actor | None, study_id: int, body: di
 def _reopen(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
     wanted = integer(body, "assignment") if body.get("assignment") is not None else None
     return {"item": reopen(db, actor, study_id, assignment_id=wanted)}
+
+
+def _phase(ahead: int, db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    answers = body.get("answers")
+    if not isinstance(answers, dict):
+        raise InvalidInput("'answers' must be an object of values by question. Reload the page and try again.")
+    phase, seconds = text(body, "phase", 100) or "", number(body, "seconds")
+    return answer_phase(db, actor, study_id, uid=_uid(body), phase=phase, answers=answers, seconds=seconds, ahead=ahead)
 
 
 def _guidelines(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:

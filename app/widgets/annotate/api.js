@@ -39,6 +39,11 @@ export class Api {
     return having('saved_at', await ask(`${this.base}/guidelines`, read));
   }
 
+  /** @param {PhaseAnswers} said what is said in the phase that is open @returns {Promise<Submitted>} */
+  async phase(said) {
+    return having('saved_at', await ask(`${this.base}/phase`, said));
+  }
+
   /** @param {number | null} assignment null: the last one that was submitted @returns {Promise<{item: Presentation}>} */
   reopen(assignment) {
     return ask(`${this.base}/reopen`, { assignment });

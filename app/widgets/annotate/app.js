@@ -14,6 +14,7 @@ import { NextStep } from './next_step.js';
 import { h } from '../shared/dom.js';
 import { freshId, Outbox } from '../shared/outbox.js';
 import { Page } from '../frame/page.js';
+import { Phase } from './phases.js';
 import { Preferences } from '../shared/preferences.js';
 import { Queue } from './queue.js';
 import { Reading } from './guidelines_read.js';
@@ -73,12 +74,16 @@ export class App extends Page {
     this.finished = false;
     /** @type {string | null} why the study gives nothing now */
     this.halted = null;
+    /** What is put to the annotator around the items now. @type {Phase | null} */
+    this.phase = null;
+    /** Its questions, where they are on the screen. @type {Phase | null} */
+    this.asking = null;
     /** @type {string | null} */
     this.enough = null;
   }
 
   get live() {
-    return this.sheet !== null && !this.busy && !this.status.signedOut;
+    return (this.sheet !== null || this.asking !== null) && !this.busy && !this.status.signedOut;
   }
 
   get signedOut() {
@@ -166,9 +171,11 @@ export class App extends Page {
   /** Does what a button or key says. @param {string} action */
   act(action) {
     const { judgement } = this;
-    if (this.busy || this.status.signedOut || (this.sheet && this.guidelines?.unread)) return;
+    if (this.busy || this.status.signedOut || ((this.sheet || this.asking) && this.guidelines?.unread)) return;
+    if (this.phase?.consent && !this.sheet) return; // agreeing comes before everything else
     if (action === 'guidelines') this.desk?.toggleGuidelines();
     else if (action === 'keys') this.desk?.showKeys();
+    else if (this.asking) this.#actOnQuestions(action);
     else if (action === 'back') {
       if (!this.sheet || !judgement?.undoRest()) void this.#back();
     }
@@ -190,6 +197,7 @@ export class App extends Page {
     this.status.signedOut = false;
     this.status.draftTrouble = null;
     this.screens.signedIn();
+    this.#setPhase(work.phase);
     this.keys ??= new Keys(work.keys, work.study.protocol, this.preferences, 'keys');
     if (!this.desk) this.#build();
     this.queue.refill(work.items, this.#underWay);
@@ -208,11 +216,13 @@ export class App extends Page {
     const { study, person } = work;
     const project = this.options.ends ? TEXT.toFinish : study.project; // where its link leads
     this.topLine.show({ project, study: study.name, title: study.protocol.title, person: person.name }, keys);
-    this.desk = new Desk(this.shell, keys, work.study.protocol, {
+    const { asking } = this;
+    this.desk = new Desk(this.shell, keys, asking?.protocol ?? study.protocol, {
       act: (action) => this.act(action), change: () => this.#changed(), keys: () => this.#build(),
       study: this.api.base, unread: () => !this.reading.done(work.study), read: () => this.#haveRead(), complete: () => this.#completed(),
-    }, h('section', { class: 'settings' }, h('h2', {}, TEXT.settings), this.breaks.setting, this.nextStep.setting));
-    if (sheet) this.desk.put(sheet, this.queue.correcting);
+    }, h('section', { class: 'settings' }, h('h2', {}, TEXT.settings), this.breaks.setting, this.nextStep.setting), study.protocol);
+    if (asking?.sheet) this.desk.put(asking.sheet, false);
+    else if (sheet) this.desk.put(sheet, this.queue.correcting);
   }
 
   /** Shows the next item, or says why there is none. */
@@ -228,6 +238,7 @@ export class App extends Page {
     const { waiting, trouble } = this.outbox;
     if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(TEXT.waitingNext);
+    else if (this.phase) this.#ask(this.phase);
     else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '', this.enough);
     else {
       this.screens.nothing(this.halted);
@@ -239,6 +250,7 @@ export class App extends Page {
   /** Puts an item on the screen. @param {Presentation} item @param {Content} [content] in place of its draft */
   #show(item, content) {
     const { study } = /** @type {Work} */ (this.work);
+    this.#stopAsking();
     const sheet = new Sheet(item, study.protocol);
     const draft = this.drafts.restore(item);
     const kept = content ?? draft?.content;
@@ -262,6 +274,72 @@ export class App extends Page {
     this.reading.say(/** @type {Work} */ (this.work).study);
     this.clock.start(this.clock.seconds);
     this.shownAt = performance.now();
+  }
+
+  // What is put to the annotator around the items ----------------------------------------------------------------------
+
+  /** @param {OpenPhase | null} open */
+  #setPhase(open) {
+    if (this.phase?.name === open?.phase) return; // what was answered of it stays on the screen
+    this.#stopAsking();
+    this.phase = open && new Phase(open, (agreed) => void this.#answer({ consent: agreed ? 'agreed' : 'declined' }));
+  }
+
+  /** Puts what is open on the screen, if it is not there. @param {Phase} phase */
+  #ask(phase) {
+    const work = /** @type {Work} */ (this.work);
+    const { consent, protocol } = phase;
+    if (consent && !consent.element.isConnected) {
+      this.shell.fill(consent.element);
+      this.shell.announce(TEXT.consent);
+      consent.focus();
+    } else if (this.asking === phase) this.clock.start(this.clock.seconds);
+    else if (protocol) {
+      this.asking = phase;
+      this.busy = false;
+      this.keys = new Keys(work.keys, protocol, this.preferences, 'keys');
+      this.#build();
+      this.clock.start(0);
+      this.shownAt = performance.now();
+      this.shell.announce(TEXT.questions[phase.name === 'after' ? 'after' : 'before']);
+    }
+  }
+
+  /** Items are next: the desk is theirs again. */
+  #stopAsking() {
+    const { work } = this;
+    if (!this.asking || !work) return;
+    this.asking = null;
+    this.keys = new Keys(work.keys, work.study.protocol, this.preferences, 'keys');
+    this.#build();
+  }
+
+  /** @param {string} action */
+  #actOnQuestions(action) {
+    const { asking, judgement } = this;
+    if (!asking || !judgement || asking.lacks(action)) return;
+    if (action !== 'submit') judgement.act(action);
+    else if ((asking.sheet?.touched || performance.now() - this.shownAt > BLINK) && !judgement.pointAtMissing()) void this.#answer(asking.answers());
+  }
+
+  /** Sends what was said in the phase that is open. @param {Record<string, unknown>} answers */
+  async #answer(answers) {
+    const { phase } = this;
+    if (!phase || this.busy) return;
+    if (this.asking) this.#wait(TEXT.waitingAnswers);
+    this.busy = true;
+    phase.consent?.setBusy(true);
+    try {
+      const seconds = this.asking ? this.clock.seconds : null;
+      const answer = await this.api.phase({ uid: phase.uid, phase: phase.name, answers, seconds });
+      this.busy = false;
+      this.#follow(answer);
+      this.#next();
+    } catch (error) {
+      phase.consent?.setBusy(false);
+      this.#failed(error, TEXT.notAnswered);
+      if (error instanceof Refused && error.status === 409) await this.load(); // answered in another window
+    }
   }
 
   #changed() {
@@ -363,6 +441,7 @@ export class App extends Page {
     this.status.progress = answer.progress;
     this.finished = answer.finished;
     this.halted = answer.halted;
+    this.#setPhase(answer.phase);
     this.enough = answer.enough;
     this.queue.refill(answer.items, this.#underWay);
     this.#count();
@@ -472,7 +551,8 @@ export class App extends Page {
 
   /** @param {string} words */
   #say(words) {
-    if (this.sheet) this.judgement?.say(words);
+    if (this.sheet || this.asking) this.judgement?.say(words);
+    else if (this.phase?.consent) this.phase.consent.say(words);
     else this.screens.say(words);
   }
 

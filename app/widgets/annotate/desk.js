@@ -26,9 +26,10 @@ export class Desk extends Common {
    * @param {() => void} on.read they have read them
    * @param {() => void} on.complete the last label that was missing was given
    * @param {HTMLElement} settings other settings, shown beneath the keys
+   * @param {Protocol} [guided] whose guidelines are shown, if another protocol's
    */
-  constructor(shell, keys, protocol, on, settings) {
-    super(shell, keys, protocol, on.keys, { settings });
+  constructor(shell, keys, protocol, on, settings, guided = protocol) {
+    super(shell, keys, protocol, on.keys, { settings, guided });
     this.on = on;
     /** @type {Sheet | null} what the viewer shows; null while another one is being put on the screen */
     this.sheet = null;

@@ -13,8 +13,11 @@ from app import ui, wording
 from app.uploads import stored
 from exports.importing.decisions import with_labels
 
-KEPT = ("study-gold-*", "study-repeats-*", "study-qualify-*")
-"""The widgets whose values are kept."""
+KEPT = (
+    *("study-gold-rate", "study-gold-mark", "study-gold-after", "study-gold-below"),
+    *("study-repeats-*", "study-qualify-mark", "study-qualify-tries"),
+)
+"""The widgets whose values are kept; not those of files, which Streamlit does not let anybody fill in."""
 
 READ = "study-known-labels"
 """The parts of the design whose labels were uploaded, by name: an uploader forgets its file with the page."""

@@ -16,9 +16,10 @@ export class Desk {
    * @param {import('../shared/keys.js').Keys} keys
    * @param {Protocol} protocol
    * @param {() => void} changed a key was changed: the desk has to be built again
-   * @param {{heading?: string, settings?: HTMLElement}} [sheet] what the sheet of keys calls the labels, and other settings beneath them
+   * @param {{heading?: string, settings?: HTMLElement, guided?: Protocol}} [sheet] what the sheet of keys calls the labels, and other
+   *   settings beneath them; whose guidelines are shown, if another protocol's
    */
-  constructor(shell, keys, protocol, changed, { heading, settings } = {}) {
+  constructor(shell, keys, protocol, changed, { heading, settings, guided = protocol } = {}) {
     /** Put up by the page that this desk is of. @type {Judgement} */
     this.judgement;
     /** @type {import('../viewer/viewer.js').Viewer} */
@@ -26,7 +27,7 @@ export class Desk {
     this.shell = shell;
     this.protocol = protocol;
     this.texts = new Texts(keys.preferences, keys.of('raw_text'));
-    this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
+    this.guidelines = new Guidelines(guided, () => this.toggleGuidelines());
     this.keySheet = new KeySheet(keys, (anything) => {
       if (anything) changed();
       else this.judgement.focus();

@@ -238,6 +238,20 @@ export const TEXT = {
   elsewhereDone: 'You submitted that item at another computer. This is the next one.',
   backWaits: 'The last submission is not saved yet; it opens once it is.',
 
+  // consent and questions
+  consent: 'Before you take part',
+  consentAsked: 'Nothing is asked of you until you agree.',
+  agree: 'I agree',
+  decline: 'I do not agree',
+  declineSure: 'If you decline you get no items, and are not asked again.',
+  declineYes: 'Yes, decline',
+  declineNo: 'Back to the text',
+  questions: { before: 'A few questions before the first item', after: 'Your items are done. A few questions before you go' },
+  questionsMore: 'Your answers are kept apart from your labels.',
+  submitAnswers: 'Send my answers',
+  waitingAnswers: 'Saving your answers…',
+  notAnswered: 'No answer from the server: it may be saved or not. Try again; it counts once.',
+
   // guidelines and keys
   guidelinesFirst: 'Please read this before your first item',
   guidelinesRead: 'I have read them',

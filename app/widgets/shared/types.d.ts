@@ -106,6 +106,8 @@ type Feedback = {
 };
 
 interface Presentation {
+  /** These are no item's: the questions before the first item, or after the last. */
+  questions?: 'before' | 'after';
   qualifying?: Qualifying;
   assignment: number;
   sitting: string | number;
@@ -156,11 +158,16 @@ interface Work {
   items: Presentation[];
   finished: boolean;
   halted: string | null;
+  phase: OpenPhase | null;
   enough: string | null;
   last: number | null;
 }
 
-type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; enough: string | null; feedback?: Feedback | null };
+/** What is put to the annotator around the items: a text to agree to, or questions. */
+type OpenPhase = { phase: 'consent'; text: string } | { phase: 'before' | 'after'; protocol: Protocol };
+type PhaseAnswers = { uid: string; phase: string; answers: Record<string, unknown>; seconds: number | null };
+
+type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; phase: OpenPhase | null; enough: string | null; feedback?: Feedback | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
 };

@@ -36,11 +36,13 @@ def upgrade() -> None:
     _asides()
     _invitations()
     _qualification()
+    _phases()
     _orders()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_phases()
     _no_orders()
     _no_invitations()
     _no_qualification()
@@ -248,7 +250,7 @@ def _adjudication_as_it_was() -> None:
 
 
 _READ = (
-    ("ix_settlement_failing", ["settlement", "study_id"], "CAST(failing AS TEXT) <> '[]'"),
+    ("ix_settlement_failing", ["settlement", "study_id", "state"], "failing <> '[]'"),
     (
         "ix_settlement_unread",
         ["settlement", "study_id", "study_item_id"],
@@ -402,6 +404,33 @@ def _qualification() -> None:
 def _no_qualification() -> None:
     for name in ("failed_at", "qualified_at"):
         op.drop_column("study_member", name)
+
+
+# Phases around the work -----------------------------------------------------------------------------------------------
+
+
+def _phases() -> None:
+    op.create_table(
+        "phase_answer",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("uid", sa.String(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("phase", sa.String(), nullable=False),
+        _value("answers", nullable=False),
+        sa.Column("seconds", sa.Float(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("uid"),
+        sa.UniqueConstraint("study_id", "person_id", "phase"),
+    )
+    op.create_index("ix_phase_answer_person_id", "phase_answer", ["person_id"])
+
+
+def _no_phases() -> None:
+    op.drop_table("phase_answer")
 
 
 # Proposed revisions ---------------------------------------------------------------------------------------------------

@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from annotators.asking.protocol_files import protocol_to_yaml
+from annotators.criteria.number import Number
+from annotators.criteria.text import Text
 from annotators.designing.design import StudyDesign
 from annotators.designing.files import design_from_yaml, design_to_yaml
 from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
+from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS
 from tests.makers import tiny_protocol
@@ -49,6 +52,11 @@ FULL = StudyDesign(
     review_agreed=0.1,
     talk="all",
     separate_revisers=True,
+    phases=Phases(
+        consent="# You take part",
+        before=(Text(name="why", title="Why?", required=False),),
+        after=(Number(name="years", title="Years", maximum=60),),
+    ),
     gold=Gold(
         file="gold.csv",
         labels=(
@@ -111,7 +119,7 @@ overlap: 2
         "An overlap of 4 needs as many different annotators; 2 are named. Lower the overlap or name more annotators."
     )
     assert "Did you mean `sample`?" in lines[4]
-    assert "Known: shuffled, by_question, by_system, by_category, by_score, given." in lines[5]
+    assert "Known: shuffled, own, by_question, by_system, by_category, by_score, given." in lines[5]
     assert "'2026-13-01' is no time" in lines[7]
     assert "on line 3 already" in lines[9]
     assert "d.yaml, line 5:" in str(refused.value)
@@ -181,3 +189,19 @@ def test_rates_that_are_more_than_half_together_and_fields_that_are_none_are_tol
         design_from_yaml(text.replace("rate: 0.4", "mrk: 0.4"))
     with pytest.raises(InvalidInput, match=r"line 4: `rate` of `repeats` is missing"):
         design_from_yaml(text.replace("{rate: 0.2}", "{after: 2}"))
+
+
+def test_questions_that_are_none_are_named_with_their_line() -> None:
+    begun = "protocol: factuality\nannotators: [ada]\noverlap: 1\nphases:\n  before:\n"
+    for question, said in (
+        (
+            "{name: a, titel: Age, kind: text}",
+            "line 6: `titel` of entry 1 of `before` of `phases` is no field. Did you",
+        ),
+        ("{name: a, title: A, target: page, labels: [{value: x}, {value: y}]}", "about the person; leave `target` out"),
+        ("{name: a, title: A, kind: number, accept: [1]}", "`accept` is about items; leave it out"),
+        ("{name: a, title: A, kind: place}", "is about items"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            design_from_yaml(f"{begun}    - {question}\n")
+        assert said in str(refused.value), str(refused.value)

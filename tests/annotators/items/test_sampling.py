@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from annotators.errors import InvalidInput
-from annotators.items.sampling import Candidate, arrange, draw
+from annotators.items.sampling import Candidate, arrange, draw, own_place
 
 
 def candidates(n: int, system: str = "alpha") -> list[Candidate]:
@@ -57,3 +59,27 @@ def test_the_order_in_which_items_are_given_does_not_matter() -> None:
 def test_an_empty_sample_is_refused() -> None:
     with pytest.raises(InvalidInput):
         draw(candidates(3), 0, None, 7)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 48, 64, 1000])
+def test_an_own_order_has_each_place_once_in_every_round(n: int) -> None:
+    for about in ("1", "2"):
+        rounds = [[own_place(part * n + turn, n, about) for turn in range(n)] for part in (0, 1)]
+        assert [sorted(order) for order in rounds] == [list(range(n))] * 2
+        if n >= 48:
+            assert rounds[0] != rounds[1]
+
+
+def test_own_orders_differ_between_people_and_mix_places() -> None:
+    """The first tenth of 1,000 turns: its mean place is that of a draw, and two people share about a tenth of it."""
+    firsts = [[own_place(turn, 1000, f"seed {who}") for turn in range(100)] for who in range(40)]
+    means = [sum(first) / 100 for first in firsts]
+    assert abs(sum(means) / 40 - 499.5) < 4 * 288.7 / 4000**0.5
+    shared = [len(set(one) & set(other)) for one, other in pairwise(firsts)]
+    assert 6 < sum(shared) / len(shared) < 14
+    adjacent = sum(abs(a - b) == 1 for first in firsts for a, b in pairwise(first))
+    assert adjacent < 30  # 40 × 99 steps, of which one in 500 goes to a neighbour
+
+
+def test_an_own_order_is_the_same_on_every_machine() -> None:
+    assert [own_place(turn, 10, "a") for turn in range(10)] == [4, 7, 0, 3, 6, 1, 2, 8, 5, 9]

@@ -229,6 +229,9 @@ def test_a_study_is_ordered_by_a_score_and_made_again_of_its_design(judged: Comm
     make = ("study", "create", "judged", "hard", "--protocol", "ambiguity", "--annotators", "ada,ben", "--every-item")
     asked = (*make, *BY_SCORE, "--order-first", "low", "--seed", "4")
     dry = judged.json(*asked, "--dry-run")
+    assert dry["order"] == "by_score"
+    words = judged(*make, "--order", "own", "--dry-run").out
+    assert "Shuffled for each annotator: everybody has an order of their own." in words
     [note] = [note for note in dry["notes"] if "ordered" in note]
     assert "ordered by overlap, the lowest first as a rule: drawn with known probabilities." in note
     assert "1 item has no such score and the average chance (q005:quay)." in note

@@ -33,6 +33,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/studies/{id:int}/draft"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/skip"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/guidelines"): {"annotator of the study"},
+    ("POST", "/api/studies/{id:int}/phase"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/reopen"): {"annotator of the study"},
     ("GET", "/api/studies/{id:int}/disputes"): {*STAFF},
     ("GET", "/api/study-items/{id:int}"): {*STAFF},
@@ -106,6 +107,7 @@ def ask(walk: Walk, method: str, path: str, who: str) -> httpx.Response:
     body = {
         "uid": f"of {who}",
         "labels": [],
+        "answers": {},
         "content": {},
         "reason": "",
         "decisions": [],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlmodel import select
 
 from db.annotating.queued_pages import queued_pages
 from db.engine import Database
-from db.models import Document, Study
+from db.models import Assignment, Document, Study
 from tests.makers import StudyInUse
 
 
@@ -58,3 +60,18 @@ def test_a_study_that_is_finished_or_shows_no_pages_has_none(database: Database)
     step = {"question_factual": "factual", "answer_factual": "factual", "complete": "complete", "grounding": "required"}
     done.submit(0, item, step)
     assert queued_pages(database) == {}
+
+
+def test_where_everybody_has_an_order_of_their_own_the_next_turns_are_drawn(database: Database) -> None:
+    study = StudyInUse(
+        database, items=40, annotators=2, overlap=2, n_evidence=2, protocol="qa_verification", order="own"
+    )
+    supply(database)
+    drawn = set(queued_pages(database))
+    given = {(study.study_id, slot_item(study, item)) for who in (0, 1) for item in study.work(who)["items"]}
+    assert drawn == given
+
+
+def slot_item(study: StudyInUse, item: dict[str, Any]) -> int:
+    with study.db.read() as session:
+        return session.get_one(Assignment, item["assignment"]).study_item_id

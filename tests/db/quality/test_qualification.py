@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from db.quality.gold import GoldRow, gold_given
 from db.quality.qualification import QualificationSet, let_in, qualifications, set_qualification
 from db.studies import tallies
 from db.studies.ratings import ratings
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against
 from tests.db.studies.recount import recount
 from tests.makers import StudyInUse, make_item
 
@@ -160,3 +164,25 @@ def test_what_cannot_be_is_refused_and_nothing_is_stored(sqlite_database: Databa
         set_qualification(sqlite_database, study.researcher, study.study_id, rows=rows, reason="x")
     assert qualifications(sqlite_database, study.researcher, study.study_id) == []
     assert study.label_all(0) == 1
+
+
+def test_what_was_said_of_known_items_leaves_only_when_asked_for_and_verifies(
+    database: Database, tmp_path: Path
+) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    qualify(study, 2, mark=1.0)
+    try_with(study, "yes", "no")
+    asked = tmp_path / "asked"
+    manifest = export_project(
+        database, study.researcher, study.project_id, to=asked, study_id=study.study_id, formats=("labels", "known")
+    )
+    assert manifest.counts == {"labels": 0, "known": 2}
+    rows = list(csv.DictReader((asked / "known.csv").open()))
+    names = ("annotator", "kind", "try", "item", "value", "right_value", "is_right", "current")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("A1", "qualification", "1", "q0", "yes", "yes", "true", "true"),
+        ("A1", "qualification", "1", "q1", "no", "yes", "false", "true"),
+    ]
+    try_with(study, "yes", "yes")
+    report = verify_against(database, study.researcher, asked)
+    assert report.ok, report

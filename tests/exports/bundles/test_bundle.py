@@ -298,7 +298,9 @@ def test_an_export_that_fails_leaves_nothing(study: StudyInUse, tmp_path: Path) 
 
 
 def test_what_cannot_be_exported_is_named(study: StudyInUse, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"'excel' is not a format.*native, labels, derived, adjudicated, scores"):
+    with pytest.raises(
+        InvalidInput, match=r"'excel' is not a format.*native, labels, derived, adjudicated, questionnaires"
+    ):
         Export(study, tmp_path / "out", formats=["excel"])
     with pytest.raises(NotFound, match="no study 99"):
         export_project(study.db, study.researcher, study.project_id, to=tmp_path / "out", study_id=99)

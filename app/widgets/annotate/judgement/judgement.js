@@ -125,6 +125,7 @@ export class Judgement extends Side {
     this.text.replaceChildren(
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, item.suggestions?.length ? TEXT.comparing : TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...(item.returned && !correcting ? [h('div', { class: 'banner', 'data-testid': 'returned' }, h('span', { dir: 'auto' }, TEXT.returned(item.returned)))] : []),
+      ...(item.questions ? [h('h2', { class: 'questions-title' }, TEXT.questions[item.questions]), h('p', { class: 'soft' }, TEXT.questionsMore)] : []),
       ...(item.qualifying ? [h('p', { class: 'soft suggestions-legend', 'data-testid': 'qualifying' }, TEXT.qualifying(item.qualifying))] : []),
       ...(item.suggestions?.length && !correcting ? [h('p', { class: 'soft suggestions-legend', 'data-testid': 'suggestions' }, h('i', { class: 'suggested-sign' }), TEXT.suggestions)] : []),
       ...(steps > 1 ? [this.#steps(protocol)] : []),
@@ -151,7 +152,7 @@ export class Judgement extends Side {
     this.rests = rests;
     this.parts.replaceChildren(...elements, h('div', { class: 'notes item-notes' }, this.flagNote, this.itemComment));
     this.placeCards();
-    this.#buildFooter(item.step < steps - 1);
+    this.#buildFooter(item.step < steps - 1, !!item.questions);
     this.refresh();
     this.#select(sheet.next(null) ?? sheet.visible()[0] ?? null);
   }
@@ -578,16 +579,16 @@ export class Judgement extends Side {
     return h('div', {}, chips, earlier);
   }
 
-  /** @param {boolean} more another step follows */
-  #buildFooter(more) {
+  /** @param {boolean} more another step follows @param {boolean} questions they are no item's */
+  #buildFooter(more, questions) {
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => this.on.action(name),
       { key: this.keys.of(name), testid: name, hint: this.keys.title(name) });
     this.flagButton = action('flag', TEXT.flag);
-    this.submitWords = more ? TEXT.submitStep : TEXT.submit;
+    this.submitWords = questions ? TEXT.submitAnswers : more ? TEXT.submitStep : TEXT.submit;
     this.submitButton = button(this.submitWords, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
     this.backButton = action('back', TEXT.back);
-    this.footer.replaceChildren(this.notSeen, this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
-      action('comment', TEXT.comment), this.flagButton, this.submitButton);
+    const ofItems = [this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge), action('comment', TEXT.comment), this.flagButton];
+    this.footer.replaceChildren(this.notSeen, ...(questions ? [] : ofItems), this.submitButton);
   }
 
   /** The row that got the focus becomes the current one. @param {HTMLElement} target */

@@ -1,0 +1,1 @@
+"""The phases around the work of a study: what annotators answered, and which phase is open to whom."""
