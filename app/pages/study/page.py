@@ -9,12 +9,13 @@ import streamlit as st
 from annotators.asking.asides import ASIDES, asked_by
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
+from annotators.designing.design import DYNAMIC
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, draft, progress, results
 from app.widgets import blocks, protocol_view
-from app.widgets.study_form import FIRSTS, SAMPLES, SUGGESTIONS
+from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
 from db.models import Study, StudyState
 from db.permissions import READERS, RESEARCHERS
 from db.projects import my_projects
@@ -127,6 +128,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Annotators of an item talk about it", _TALKS[settings.get("talk", NEVER)]),
             ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
+            ("Who gets which item", QUEUES[settings.get("queue", DYNAMIC)]),
             ("Quota", f"{wording.count(quota, 'item')} for each" if (quota := settings.get("quota")) else ""),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),

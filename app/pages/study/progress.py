@@ -12,6 +12,7 @@ from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks
 from db.adjudicating.adjudications import settlement_counts
+from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.status import study_status
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
@@ -54,6 +55,7 @@ def draw(row: StudyRow) -> None:
                 f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
                 "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
             )
+        _held(row, status)
         others = [f"{n:,} {state.replace('_', ' ')}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
 
@@ -135,6 +137,22 @@ def _left(status: dict[str, Any]) -> str:
 
 def _day(at: str | None) -> str:
     return ui.when(datetime.fromisoformat(at)).rsplit(" ", 1)[0] if at else "later"
+
+
+def _held(row: StudyRow, status: dict[str, Any]) -> None:
+    """What is allotted to people who get no items, and the one act that gives it to the others."""
+    held = [annotator for annotator in status["annotators"] if annotator["allotted"] and not annotator["gets_items"]]
+    for annotator in held:
+        name, n = annotator["annotator"], annotator["allotted"]
+        with st.container(horizontal=True, vertical_alignment="center", key=f"study-held-{row.study_id}-{name}"):
+            st.warning(f"{wording.count(n, 'slot')} of {ui.plain(name)}, who gets no items now, wait for nobody else.")
+            with st.popover("Hand on…"):
+                reason = st.text_input("Reason", max_chars=2000, key=f"study-hand-on-reason-{name}")
+                if st.button("Give them to the others", type="primary", key=f"study-hand-on-{name}"):
+                    change = StudyChange(hand_on=(name,))
+                    with ui.problems():
+                        amend_study(ui.db(), ui.actor(), row.study_id, change=change, reason=reason)
+                        st.rerun()
 
 
 _PHASES = {
