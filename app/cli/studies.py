@@ -761,6 +761,9 @@ def recheck(
     project: ProjectName,
     study: StudyName,
     items: Annotated[str | None, option("ID,ID", "Only these items.  [default: all that can come back]")] = None,
+    overlap: Annotated[
+        int | None, typer.Option(metavar="K", help="How many are asked again.  [default: the study's overlap]")
+    ] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "revised",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List what fell, and send nothing.")] = False,
     as_json: AsJson = False,
@@ -773,7 +776,8 @@ def recheck(
         if dry_run:
             found = to_recheck(here.db, here.actor, study_id)
         else:
-            found = send_to_recheck(here.db, here.actor, study_id, items=_names(items), reason=reason)
+            names = _names(items)
+            found = send_to_recheck(here.db, here.actor, study_id, items=names, overlap=overlap, reason=reason)
         headers = ("item", "from", "to", "criteria", "fresh", "waits")
         rows = [row.to_json() for row in found]
 

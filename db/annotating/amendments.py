@@ -281,7 +281,7 @@ _RECHECKS_LACKING = text(
     "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose = 'recheck' "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap ORDER BY x.position"
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < coalesce(x.overlap, :overlap) ORDER BY x.position"
 )
 # The open slots of an item that are too many: those behind so many that are taken already, or come before them.
 _SLOTS_TOO_MANY = text(
@@ -299,7 +299,8 @@ _DISAGREE = text(
 )
 _WAITS_AGAIN = text(
     "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
-    "AND n_annotations < :overlap "
+    "AND n_annotations < coalesce((SELECT x.overlap FROM study_item x WHERE x.id = settlement.study_item_id "
+    "AND x.purpose = 'recheck'), :overlap) "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
 )
 _HAS_ENOUGH = text(
