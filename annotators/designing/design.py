@@ -16,6 +16,7 @@ from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.arms import ALLOTS, ITEMS, PEOPLE, Arm
 from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
@@ -107,10 +108,10 @@ class StudyDesign(ItemChoice):
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
     nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
-    their first item and after their last. `gold`, `repeats` and `qualification` say which
-    items with known labels annotators meet, and when items come again (annotators/designing/known.py). With `arms` it
-    is a study for each of them, over one sample, to which people or items are dealt out at random (`allot`;
-    annotators/designing/arms.py).
+    their first item and after their last. `own_figures`: what they see of their own (annotators/designing/
+    own_figures.py). `gold`, `repeats` and `qualification` say which items with known labels annotators meet, and when
+    items come again (annotators/designing/known.py). With `arms` it is a study for each of them, over one sample, to
+    which people or items are dealt out at random (`allot`; annotators/designing/arms.py).
     """
 
     name: str = ""
@@ -135,6 +136,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    own_figures: str = PROGRESS
     phases: Phases = Phases()
     gold: Gold | None = None
     repeats: Repeats | None = None
@@ -189,6 +191,8 @@ class StudyDesign(ItemChoice):
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.own_figures != PROGRESS:
+            said["own_figures"] = self.own_figures
         if self.phases:
             said["phases"] = self.phases.in_settings()
         if self.review_agreed:
@@ -223,6 +227,11 @@ class StudyDesign(ItemChoice):
             yield (
                 ("talk",),
                 f"{self.talk!r} says not about what annotators talk. Known: {', '.join(TALKS)}.",
+            )
+        if self.own_figures not in OWN_FIGURES:
+            yield (
+                ("own_figures",),
+                f"{self.own_figures!r} says not what annotators see of their figures. Known: {', '.join(OWN_FIGURES)}.",
             )
         if not 0 <= self.review_agreed <= 1:
             yield (

@@ -645,6 +645,9 @@ def amend(
     quota: Annotated[
         str | None, option("N|A=N,B=none", "So many items at most for each annotator, or for some by name, or none.")
     ] = None,
+    own_figures: Annotated[
+        str | None, option("WHAT", "What annotators see of their own figures: none, progress, quality or gold.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Change the annotators, the overlap, the deadline or the quotas of a study that is under way."""
@@ -658,6 +661,7 @@ def amend(
         no_deadline=deadline == "none",
         hand_on=_names(hand_on),
         no_quota="none" in _names(quota),
+        own_figures=own_figures,
         **_quotas(quota),
     )
     with opened(context) as here:
@@ -780,6 +784,9 @@ def recheck(
     project: ProjectName,
     study: StudyName,
     items: Annotated[str | None, option("ID,ID", "Only these items.  [default: all that can come back]")] = None,
+    overlap: Annotated[
+        int | None, typer.Option(metavar="K", help="How many are asked again.  [default: the study's overlap]")
+    ] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "revised",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List what fell, and send nothing.")] = False,
     as_json: AsJson = False,
@@ -792,7 +799,8 @@ def recheck(
         if dry_run:
             found = to_recheck(here.db, here.actor, study_id)
         else:
-            found = send_to_recheck(here.db, here.actor, study_id, items=_names(items), reason=reason)
+            names = _names(items)
+            found = send_to_recheck(here.db, here.actor, study_id, items=names, overlap=overlap, reason=reason)
         headers = ("item", "from", "to", "criteria", "fresh", "waits")
         rows = [row.to_json() for row in found]
 

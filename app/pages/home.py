@@ -54,6 +54,9 @@ def page() -> None:
     led = {row.project_id for row in own}
     waiting = _waiting([row for row in studies if row.project_id not in led], disputed)
     waiting = _together(my_threads(ui.db(), actor)) or waiting
+    for row in studies:
+        if row.closed_to_me is not None and row.state == StudyState.RUNNING:
+            _closed(row)
     if not projects and may_create:
         ui.empty("There is no project yet.", "Name one; then import documents, questions and answers into it.")
         _new_project(actor)
@@ -114,6 +117,20 @@ def _annotate(row: StudyRow) -> None:
         _about(row, f"{row.done} of about {row.of} done", row.done / max(1, row.of), returned)
         label = "Continue" if row.done else "Start"
         ui.link(f"{label} annotating", "annotate", key="annotate", primary=True, study=row.study_id)
+
+
+def _closed(row: StudyRow) -> None:
+    """A study that is open to others, and why it is not to me."""
+    with _row(f"closed-{row.study_id}"):
+        why = {
+            "failed": "Thank you for trying. Its qualification was not passed: the study is closed to you unless "
+            "its researcher lets you in.",
+            "declined": "You declined to take part. You are not asked again.",
+        }[row.closed_to_me or "failed"]
+        st.html(
+            f'<div class="assay-row"><div><strong>{escape(row.name)}</strong> <span class="assay-soft">'
+            f"{escape(row.project)}</span><br>{escape(why)}</div></div>"
+        )
 
 
 def _adjudicate(row: StudyRow, n: int) -> None:

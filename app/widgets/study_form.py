@@ -20,6 +20,7 @@ from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import BALANCED, DYNAMIC, RULES, StudyDesign
 from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
@@ -81,7 +82,7 @@ KEPT = (
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
-    "study-consent", "study-questions",
+    "study-consent", "study-questions", "study-own-figures",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -160,6 +161,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        "study-own-figures": design.own_figures,
         "study-consent": design.phases.consent,
         "study-questions": phases_to_yaml(design.phases),
         **known_items.values_of(design),
@@ -728,6 +730,14 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
             help="Once all of them have labelled it they see each other's labels, write to each other and may change "
             "theirs. Nobody else reads it, and what each said before is kept.",
         )
+        seen = st.selectbox(
+            "Annotators see of their own figures",
+            list(OWN_FIGURES),
+            index=list(OWN_FIGURES).index(PROGRESS),
+            format_func=OWN_FIGURES.__getitem__,
+            key="study-own-figures",
+            help="On their page My work, of themselves only, as of the day before.",
+        )
         review = st.number_input(
             "Agreed items that adjudicators look at as well, in percent",
             min_value=0,
@@ -753,6 +763,7 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
         "talk": talk,
+        "own_figures": seen,
     }
     last_day = day if isinstance(day, date) else None
     return _More(order, score, first, rule, int(seed), int(lease), last_day, adjudication, ask)

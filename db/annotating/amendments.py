@@ -15,6 +15,7 @@ from sqlalchemy import text
 from sqlmodel import Session, col, select
 
 from annotators.designing.arms import PEOPLE
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
 from db.annotating.assignments import add_slot, give_back
@@ -47,6 +48,7 @@ class StudyChange:
 
     `deadline`: nobody gets items after it; `no_deadline` takes it away. Annotators are added and removed by name.
     `quota`: nobody is given more items; `no_quota` takes it away; `quotas` says so of some, by name (None: no limit).
+    `own_figures`: what annotators see of their own (annotators/designing/own_figures.py).
     `hand_on`: the open slots that are allotted to these people, by name, go to the others.
     """
 
@@ -58,6 +60,7 @@ class StudyChange:
     quota: int | None = None
     no_quota: bool = False
     quotas: Mapping[str, int | None] = field(default_factory=dict)
+    own_figures: str | None = None
     hand_on: tuple[str, ...] = ()
 
 
@@ -65,10 +68,10 @@ class StudyChange:
 class AmendmentRow:
     """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `slots`, `gold`, `qualification`. Annotators are
-    names, a deadline is an ISO time, gold is how many there are and what is planted how (`Planting`), qualification
-    what is asked (`Qualifying`), a quota how many items each annotator judges at most, slots how many open ones
-    are allotted to each, a state or an overlap is itself.
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `slots`, `own_figures`, `gold`, `qualification`.
+    Annotators are names, a deadline is an ISO time, gold is how many there are and what is planted how (`Planting`),
+    qualification what is asked (`Qualifying`), a quota how many items each annotator judges at most, slots how many
+    open ones are allotted to each, own figures what annotators see, a state or an overlap is itself.
     """
 
     at: datetime
@@ -188,9 +191,12 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
             *_share_out(session, actor, study, before=team_before, change=change, reason=why),
             *_change_deadline(session, actor, study, change=change, reason=why),
             *_change_quotas(session, actor, study, change=change, reason=why),
+            *_change_own_figures(session, actor, study, change=change, reason=why),
         ]
         if not words:
-            raise InvalidInput("Nothing would change. Give an overlap, annotators, a deadline or a quota that differ.")
+            raise InvalidInput(
+                "Nothing would change. Give an overlap, annotators, a deadline, a quota or own figures that differ."
+            )
         _check_quotas(session, study)
         n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
@@ -306,7 +312,7 @@ _RECHECKS_LACKING = text(
     "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose = 'recheck' "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap ORDER BY x.position"
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < coalesce(x.overlap, :overlap) ORDER BY x.position"
 )
 # The open slots of an item that are too many: those behind so many that are taken already, or come before them.
 _SLOTS_TOO_MANY = text(
@@ -324,7 +330,8 @@ _DISAGREE = text(
 )
 _WAITS_AGAIN = text(
     "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
-    "AND n_annotations < :overlap "
+    "AND n_annotations < coalesce((SELECT x.overlap FROM study_item x WHERE x.id = settlement.study_item_id "
+    "AND x.purpose = 'recheck'), :overlap) "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
 )
 _HAS_ENOUGH = text(
@@ -430,6 +437,17 @@ def _change_quotas(session: Session, actor: Actor, study: Study, *, change: Stud
     if general and not change.quotas:
         return [f"quota {'taken away' if of_all is None else of_all}"]
     return [f"quota of {name} {'taken away' if after[name] is None else after[name]}" for name in changed]
+
+
+def _change_own_figures(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    before, after = study.settings.get("own_figures", PROGRESS), change.own_figures
+    if after is None or after == before:
+        return []
+    if after not in OWN_FIGURES:
+        raise InvalidInput(f"{after!r} says not what annotators see of their figures. Known: {', '.join(OWN_FIGURES)}.")
+    study.settings = {**study.settings, "own_figures": after}
+    add_amendment(session, actor, study, what="own_figures", before=before, after=after, reason=reason)
+    return [f"own figures {before} → {after}"]
 
 
 def _check_quotas(session: Session, study: Study) -> None:

@@ -37,6 +37,7 @@ _IN_SETTINGS = (
     *("quota", "queue"),
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
     "phases",
+    "own_figures",
 )
 
 

@@ -46,6 +46,7 @@ from db.models import (
 from db.names import no_study
 from db.people.accounts import who_may_revise
 from db.permissions import ANNOTATORS, EVERYBODY, Actor, On, Role, operation
+from db.phases.answers import standing_of
 from db.query import database_time, table_of
 from db.studies import tallies
 from db.studies.selection import (
@@ -434,7 +435,8 @@ class StudyRow:
 
     `is_annotator`: they are one now; somebody who was taken out of the study still sees it. `left_for_me`: about how
     many items the person is still to annotate, none where they get none; where few are left, no more than they could
-    be given now. `disputed`: for whomever they wait.
+    be given now. `disputed`: for whomever they wait. `closed_to_me`: the study gives them
+    nothing any more, as they failed its qualification, or declined to take part (`failed`, `declined`).
     """
 
     study_id: int
@@ -454,6 +456,7 @@ class StudyRow:
     left_for_me: int
     is_annotator: bool
     may_adjudicate: bool
+    closed_to_me: str | None = None
 
     @property
     def waits_for_me(self) -> bool:
@@ -482,6 +485,13 @@ def my_studies(db: Database, actor: Actor) -> list[StudyRow]:
     """Every study in which something may wait for me, in all projects."""
     with db.read() as session:
         return list(_rows(session, actor, None))
+
+
+def _closed_to(session: Session, study: Study, place: StudyMember) -> str | None:
+    if place.failed_at is not None:
+        return "failed"
+    standing = standing_of(session, study, place.person_id) if place.left_at is not None else None
+    return "declined" if standing is not None and standing.declined else None
 
 
 def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[StudyRow]:
@@ -525,6 +535,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             left_for_me=left,
             is_annotator=member is not None and member.left_at is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
+            closed_to_me=None if member is None else _closed_to(session, study, member),
         )
 
 

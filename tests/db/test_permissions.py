@@ -219,6 +219,7 @@ MAY: dict[str, frozenset[str]] = {
     "quality.gold.gold_given": READERS,
     "quality.gold.set_gold": RESEARCHERS,
     "quality.omissions.leave_out": RESEARCHERS,
+    "quality.own_figures.my_figures": SIGNED_IN,
     "quality.qualification.let_in": RESEARCHERS,
     "quality.qualification.qualifications": RESEARCHERS,
     "quality.qualification.set_qualification": RESEARCHERS,

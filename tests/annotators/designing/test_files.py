@@ -53,6 +53,7 @@ FULL = StudyDesign(
     review_agreed=0.1,
     talk="all",
     separate_revisers=True,
+    own_figures="quality",
     phases=Phases(
         consent="# You take part",
         before=(Text(name="why", title="Why?", required=False),),
