@@ -66,6 +66,10 @@ _STYLE = """
   .assay-aside { padding-right: 0.4rem; height: 2.6rem; border-bottom: 1px solid var(--assay-line); }
   .assay-lines a { padding: 0 0.5rem; }
 }
+@media (max-width: 479.98px) {
+  .assay-lines nav { gap: 0.1rem; }
+  .assay-lines a { padding: 0 0.3rem; }
+}
 .assay-menu a { display: block; padding: 4px 8px; border-radius: 7px; color: inherit; text-decoration: none; }
 .assay-menu a:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
 .assay-title { font-size: 1.6rem; font-weight: 650; line-height: 1.25; margin: 0; padding: 0; }

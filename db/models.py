@@ -673,13 +673,21 @@ class Assignment(Table, table=True):
     row and puts a new open one at the end of the queue. `queue` is the order in which slots are offered: a freed slot
     gets a number after all others, so that an annotator who has passed the item meets it again.
     `steps_done` is the number of committed steps of the current sitting. `left_out_as` is the state that it had before
-    its labels were left out.
+    its labels were left out. `allotted_to` is whose an open slot is, where slots are allotted to people.
     """
 
     __table_args__ = (
         Index("ix_assignment_queue", "study_id", "state", "queue"),
         Index("ix_assignment_person", "person_id", "state", "study_id"),
         Index("ix_assignment_item", "study_item_id", "person_id"),
+        Index(
+            "ix_assignment_allotted",
+            "study_id",
+            "allotted_to",
+            "queue",
+            sqlite_where=text("state = 'open' AND allotted_to IS NOT NULL"),
+            postgresql_where=text("state = 'open' AND allotted_to IS NOT NULL"),
+        ),
         Index(
             "ux_assignment_live",
             "study_item_id",
@@ -703,6 +711,7 @@ class Assignment(Table, table=True):
     ended_at: datetime | None = _time(nullable=True)
     reason: str | None = None
     left_out_as: str | None = None
+    allotted_to: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
 
 
 class SettlementState(StrEnum):

@@ -15,6 +15,7 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
@@ -23,6 +24,9 @@ from annotators.moments import moment
 from annotators.protocols import Protocol
 
 RULES = ("unanimous", "majority")
+DYNAMIC, BALANCED = "dynamic", "balanced"
+QUEUES = (DYNAMIC, BALANCED)
+"""Whether each item goes to who comes first, or is allotted beforehand so that every two people share as many."""
 
 
 def _time(value: Any) -> Any:
@@ -91,7 +95,8 @@ class StudyDesign(ItemChoice):
     `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
     suggests. So many people from `outside` come by invitation, besides the annotators.
-    Nobody judges more than `quota` items, or so many as `quotas` says of them by name.
+    `queue`: items go to who comes first, or are allotted (`QUEUES`). Nobody judges more than `quota` items, or so many
+    as `quotas` says of them by name.
     A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
     has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
     `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
@@ -102,7 +107,8 @@ class StudyDesign(ItemChoice):
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
     nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
-    their first item and after their last. `gold`, `repeats` and `qualification` say which
+    their first item and after their last. `own_figures`: what they see of their own (annotators/designing/
+    own_figures.py). `gold`, `repeats` and `qualification` say which
     items with known labels annotators meet, and when items come again (annotators/designing/known.py).
     """
 
@@ -110,6 +116,7 @@ class StudyDesign(ItemChoice):
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
     outside: int = 0
+    queue: str = DYNAMIC
     quota: int | None = None
     quotas: dict[Word, int] = Field(default_factory=dict)
     overlap: int | None = None
@@ -127,6 +134,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    own_figures: str = PROGRESS
     phases: Phases = Phases()
     gold: Gold | None = None
     repeats: Repeats | None = None
@@ -170,6 +178,8 @@ class StudyDesign(ItemChoice):
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
         if self.outside:
             said["outside"] = self.outside
+        if self.queue != DYNAMIC:
+            said["queue"] = self.queue
         if self.quota is not None:
             said["quota"] = self.quota
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
@@ -177,6 +187,8 @@ class StudyDesign(ItemChoice):
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.own_figures != PROGRESS:
+            said["own_figures"] = self.own_figures
         if self.phases:
             said["phases"] = self.phases.in_settings()
         if self.review_agreed:
@@ -212,6 +224,11 @@ class StudyDesign(ItemChoice):
                 ("talk",),
                 f"{self.talk!r} says not about what annotators talk. Known: {', '.join(TALKS)}.",
             )
+        if self.own_figures not in OWN_FIGURES:
+            yield (
+                ("own_figures",),
+                f"{self.own_figures!r} says not what annotators see of their figures. Known: {', '.join(OWN_FIGURES)}.",
+            )
         if not 0 <= self.review_agreed <= 1:
             yield (
                 ("review_agreed",),
@@ -242,6 +259,7 @@ class StudyDesign(ItemChoice):
             if name in self.annotators[:place]:
                 yield ("annotators", place), f"The annotator {name!r} is named twice. Name each once."
         yield from self._faults_of_quotas()
+        yield from self._faults_of_queue()
         people = len(set(self.annotators)) + self.outside
         wrong = None if overlap is None else overlap_fault(overlap, people)
         if wrong:
@@ -257,6 +275,20 @@ class StudyDesign(ItemChoice):
                 yield ("quotas", name), f"{name!r} has a quota and is no annotator. Name them, or leave it out."
             elif quota < 1:
                 yield ("quotas", name), f"A quota of {quota} gives {name!r} no item. Give at least 1, or leave it out."
+
+    def _faults_of_queue(self) -> Iterator[tuple[Path, str]]:
+        if self.queue not in QUEUES:
+            yield ("queue",), f"{self.queue!r} says not how items go to people. Known: {', '.join(QUEUES)}."
+        elif self.queue == BALANCED:
+            said: dict[str, Any] = {"outside": self.outside, "quota": self.quota, "quotas": self.quotas}
+            said |= {"most_overlap": self.most_overlap, "order_score": self.order_score}
+            for name, value in said.items():
+                if value:
+                    yield (
+                        (name,),
+                        f"Items that are allotted beforehand leave no place for `{name}`. Leave it out, or take "
+                        f"`queue: {DYNAMIC}`.",
+                    )
 
     def _faults_of_score(self) -> Iterator[tuple[Path, str]]:
         if self.order != BY_SCORE:

@@ -77,6 +77,10 @@ def create(
     outside: Annotated[
         int, typer.Option(metavar="N", help="So many more come by invitation (`assay study invite`).")
     ] = 0,
+    queue: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="Who gets which item: dynamic (who comes first), or balanced (allotted)."),
+    ] = "dynamic",
     quota: Annotated[
         str | None, option("N|A=N,B=N", "So many items at most for each annotator, or for some by name.")
     ] = None,
@@ -251,6 +255,7 @@ def create(
             name=name,
             annotators=_names(annotators),
             outside=outside,
+            queue=queue,
             **_quotas(quota, none=False),
             overlap=overlap,
             part=part,
@@ -624,8 +629,14 @@ def amend(
     deadline: Annotated[
         str | None, option("TIME", "Nobody gets items after it: 2026-12-24, 2026-12-24T18:00 (local), or none.")
     ] = None,
+    hand_on: Annotated[
+        str | None, option("A,B", "Give the open items that are allotted to these people to the others.")
+    ] = None,
     quota: Annotated[
         str | None, option("N|A=N,B=none", "So many items at most for each annotator, or for some by name, or none.")
+    ] = None,
+    own_figures: Annotated[
+        str | None, option("WHAT", "What annotators see of their own figures: none, progress, quality or gold.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -638,7 +649,9 @@ def amend(
         remove=_names(remove),
         deadline=None if deadline in (None, "none") else moment(deadline, until=True),
         no_deadline=deadline == "none",
+        hand_on=_names(hand_on),
         no_quota="none" in _names(quota),
+        own_figures=own_figures,
         **_quotas(quota),
     )
     with opened(context) as here:
@@ -761,6 +774,9 @@ def recheck(
     project: ProjectName,
     study: StudyName,
     items: Annotated[str | None, option("ID,ID", "Only these items.  [default: all that can come back]")] = None,
+    overlap: Annotated[
+        int | None, typer.Option(metavar="K", help="How many are asked again.  [default: the study's overlap]")
+    ] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "revised",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List what fell, and send nothing.")] = False,
     as_json: AsJson = False,
@@ -773,7 +789,8 @@ def recheck(
         if dry_run:
             found = to_recheck(here.db, here.actor, study_id)
         else:
-            found = send_to_recheck(here.db, here.actor, study_id, items=_names(items), reason=reason)
+            names = _names(items)
+            found = send_to_recheck(here.db, here.actor, study_id, items=names, overlap=overlap, reason=reason)
         headers = ("item", "from", "to", "criteria", "fresh", "waits")
         rows = [row.to_json() for row in found]
 
@@ -815,6 +832,7 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
             *([_stuck(found["stuck"])] if found["stuck"] else []),
+            *([_held(found)] if _held(found) else []),
             *([f"{count(n, 'item')} to be resolved together"] if (n := found["waiting"]["together"]) else []),
             f"items: {_stages(found['item_states'])}",
             "",
@@ -825,6 +843,13 @@ def _status_in_words(found: dict[str, Any]) -> str:
 
 def _stages(states: dict[str, int]) -> str:
     return ", ".join(f"{n:,} {in_words(state)}" for state, n in states.items() if n) or "none that ends"
+
+
+def _held(found: dict[str, Any]) -> str:
+    """What is allotted to people who get no items, in words."""
+    held = [row for row in found["annotators"] if row["allotted"] and not row["gets_items"]]
+    names = ", ".join(row["annotator"] for row in held)
+    return f"{names}: items that are allotted wait for nobody (`assay study amend --hand-on`)." if held else ""
 
 
 def _stuck(n: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -11,7 +11,13 @@ from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
-from db.adjudicating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
+from db.adjudicating.adjudications import (
+    Decision,
+    StudyDisputes,
+    disputes_for_me,
+    latest_decisions,
+    study_disputes,
+)
 from db.adjudicating.causes import CAUSES, cause_counts, guideline_notes
 from db.adjudicating.uncertainty import order_by_disagreement, order_by_uncertainty
 from db.people.preferences import my_preferences
@@ -40,15 +46,16 @@ def page() -> None:
         return
     blocks.style()
     project = ui.project()
+    mine = disputes_for_me(ui.db(), actor)
     here = [row for row in studies if row.project_id == project.project_id]
-    elsewhere = [row for row in studies if row.project_id != project.project_id and row.disputed]
-    ui.heading("Adjudicate", _about(project, here, elsewhere))
-    if not any(row.disputed for row in (*here, *elsewhere)):
+    elsewhere = [row for row in studies if row.project_id != project.project_id and row.study_id in mine]
+    ui.heading("Adjudicate", _about(project, here, elsewhere, mine))
+    if not any(row.study_id in mine for row in (*here, *elsewhere)):
         _nothing(here)
     shown = sorted(here, key=lambda row: -row.disputed) + elsewhere
     if not shown:
         return
-    _studies(shown, actor, several=bool(elsewhere))
+    _studies(shown, actor, mine, several=bool(elsewhere))
     _order([row for row in here if row.disputed], actor)
     _causes(here, actor)
     _notes(here, actor)
@@ -61,9 +68,11 @@ def _mount(row: StudyRow, actor: Actor) -> None:
     adjudicate(row.study_id, str(actor.person_id), row.project, preferences=own, sign_in=back)
 
 
-def _about(project: ProjectRow, here: Sequence[StudyRow], elsewhere: Sequence[StudyRow]) -> str:
-    waiting = wording.count(sum(row.disputed for row in here), "disputed item")
-    others = sum(row.disputed for row in elsewhere)
+def _about(
+    project: ProjectRow, here: Sequence[StudyRow], elsewhere: Sequence[StudyRow], mine: Mapping[int, int]
+) -> str:
+    waiting = wording.count(sum(mine.get(row.study_id, 0) for row in here), "disputed item")
+    others = sum(mine[row.study_id] for row in elsewhere)
     more = f"; {others:,} in other projects" if others else ""
     return f"{waiting[0].upper()}{waiting[1:]} in {project.name}{more}"
 
@@ -71,6 +80,10 @@ def _about(project: ProjectRow, here: Sequence[StudyRow], elsewhere: Sequence[St
 def _nothing(studies: Sequence[StudyRow]) -> None:
     if not studies:
         ui.empty("There is no study to adjudicate yet.", "A researcher makes one on the page Studies.")
+        return
+    if others := sum(row.disputed for row in studies):
+        more = "You annotated them, have decided them, or somebody has them before them now."
+        ui.empty(f"{wording.count(others, 'disputed item')} {'waits' if others == 1 else 'wait'} for others.", more)
         return
     left = sum(max(0, row.slots - row.submitted) for row in studies)
     more = "Items on which annotators disagree appear here once they have all their annotations"
@@ -80,23 +93,25 @@ def _nothing(studies: Sequence[StudyRow]) -> None:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _studies(rows: Sequence[StudyRow], actor: Actor, *, several: bool) -> None:
+def _studies(rows: Sequence[StudyRow], actor: Actor, mine: Mapping[int, int], *, several: bool) -> None:
     """A row a study: each leads to its desk."""
-    columns = ["Study", *(["Project"] if several else []), "Protocol", "Disputed", "Oldest", "Decided", "Last", ""]
+    columns = ["Study", *(["Project"] if several else []), "Protocol", "For you", "Disputed", "Oldest", "Decided"]
+    columns += ["Last", ""]
     cells = []
     for row in rows:
         found = study_disputes(ui.db(), actor, row.study_id)
         about = {"study": row.study_id, "project": row.project_id}
         cells.append(
             [
-                blocks.to(row.name, "adjudicate", **about) if row.disputed else row.name,
+                blocks.to(row.name, "adjudicate", **about) if row.study_id in mine else row.name,
                 *([row.project] if several else []),
                 row.protocol,
+                f"{mine.get(row.study_id, 0):,}",
                 f"{row.disputed:,}",
                 wording.ago(found.oldest),
                 f"{found.decided:,}",
                 _last(found),
-                blocks.button("Adjudicate", "adjudicate", **about) if row.disputed else "",
+                blocks.button("Adjudicate", "adjudicate", **about) if row.study_id in mine else "",
             ]
         )
     blocks.table("Studies by how many items are disputed", columns, cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -12,10 +12,12 @@ from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, next_steps
 from app.widgets.next_steps import Standing
+from db.adjudicating.adjudications import disputes_for_me
 from db.adjudicating.threads import ThreadRow, my_threads
 from db.models import StudyState
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, create_project, my_projects
+from db.releasing.revising import MOST, count_to_revise
 from db.studies.design import StudyRow, my_studies
 
 _STYLE = """
@@ -41,16 +43,20 @@ def page() -> None:
     actor = ui.actor()
     projects = my_projects(ui.db(), actor)
     studies = my_studies(ui.db(), actor)
+    disputed = disputes_for_me(ui.db(), actor)
     may_create = actor.is_admin or actor.default_role == Role.RESEARCHER
     with st.container(horizontal=True, vertical_alignment="center", key="home-top"):
         with st.container():
-            ui.heading("Home", _greeting(actor, studies))
+            ui.heading("Home", _greeting(actor, studies, disputed))
         if may_create and projects and st.button("New project", key="home-new-project"):
             _new_project_dialog()
     own = [row for row in projects if row.role is Role.RESEARCHER]
     led = {row.project_id for row in own}
-    waiting = _waiting([row for row in studies if row.project_id not in led])
+    waiting = _waiting([row for row in studies if row.project_id not in led], disputed)
     waiting = _together(my_threads(ui.db(), actor)) or waiting
+    for row in studies:
+        if row.closed_to_me is not None and row.state == StudyState.RUNNING:
+            _closed(row)
     if not projects and may_create:
         ui.empty("There is no project yet.", "Name one; then import documents, questions and answers into it.")
         _new_project(actor)
@@ -62,23 +68,22 @@ def page() -> None:
         found, key=lambda of_project: of_project[1].labelled
     ):  # what is to be begun comes first
         with st.container(border=True, key=f"card-{project.project_id}"):
-            _project(project, standing)
+            _project(project, standing, disputed)
     if may_create and actor.is_admin and not any(row.name == _sample() for row in projects):
         _sample_project(actor)
 
 
-def _greeting(actor: Actor, studies: Sequence[StudyRow]) -> str:
-    left = sum(row.left_for_me for row in studies)
-    disputed = sum(row.disputed for row in studies if row.may_adjudicate)
+def _greeting(actor: Actor, studies: Sequence[StudyRow], disputed: Mapping[int, int]) -> str:
+    left, decisions = sum(row.left_for_me for row in studies), sum(disputed.values())
     parts = [wording.count(left, "item") + " to annotate"] if left else []
-    parts += [wording.count(disputed, "disputed item") + " to adjudicate"] if disputed else []
+    parts += [wording.count(decisions, "disputed item") + " to adjudicate"] if decisions else []
     return f"{actor.name}: {', '.join(parts)}" if parts else actor.name
 
 
 # What waits -----------------------------------------------------------------------------------------------------------
 
 
-def _waiting(studies: Sequence[StudyRow]) -> bool:
+def _waiting(studies: Sequence[StudyRow], disputed: Mapping[int, int]) -> bool:
     """One row a study in which something waits for me; whether there was any."""
     found = False
     for row in studies:
@@ -86,9 +91,9 @@ def _waiting(studies: Sequence[StudyRow]) -> bool:
             found = True
             _annotate(row)
     for row in studies:
-        if row.may_adjudicate and row.disputed:
+        if n := disputed.get(row.study_id, 0):
             found = True
-            _adjudicate(row)
+            _adjudicate(row, n)
     return found
 
 
@@ -114,9 +119,23 @@ def _annotate(row: StudyRow) -> None:
         ui.link(f"{label} annotating", "annotate", key="annotate", primary=True, study=row.study_id)
 
 
-def _adjudicate(row: StudyRow) -> None:
+def _closed(row: StudyRow) -> None:
+    """A study that is open to others, and why it is not to me."""
+    with _row(f"closed-{row.study_id}"):
+        why = {
+            "failed": "Thank you for trying. Its qualification was not passed: the study is closed to you unless "
+            "its researcher lets you in.",
+            "declined": "You declined to take part. You are not asked again.",
+        }[row.closed_to_me or "failed"]
+        st.html(
+            f'<div class="assay-row"><div><strong>{escape(row.name)}</strong> <span class="assay-soft">'
+            f"{escape(row.project)}</span><br>{escape(why)}</div></div>"
+        )
+
+
+def _adjudicate(row: StudyRow, n: int) -> None:
     with _row(f"adjudicate-{row.study_id}"):
-        _about(row, f"{wording.count(row.disputed, 'disputed item')} of {row.n_items:,}", None)
+        _about(row, f"{wording.count(n, 'disputed item')} of {row.n_items:,}", None)
         ui.link("Adjudicate", "adjudicate", primary=True, study=row.study_id, project=row.project_id)
 
 
@@ -145,7 +164,7 @@ def _nothing(studies: Sequence[StudyRow]) -> None:
 # Projects of a researcher ---------------------------------------------------------------------------------------------
 
 
-def _project(project: ProjectRow, found: Standing) -> None:
+def _project(project: ProjectRow, found: Standing, disputed: Mapping[int, int]) -> None:
     new = not found.items and not found.studies
     tag = '<span class="assay-quiet-tag">new, empty</span> ' if new else ""
     about = "four steps to the first label" if new else found.in_words()
@@ -160,7 +179,7 @@ def _project(project: ProjectRow, found: Standing) -> None:
     with left:
         _studies(project, found)
     with right:
-        _for_me(project, found.studies)
+        _for_me(project, found.studies, disputed)
     with st.container(horizontal=True, key=f"card-more-{project.project_id}"):
         for label, name, parameters in (
             ("Import…", "imports", {}),
@@ -204,18 +223,26 @@ def _state(row: StudyRow) -> str:
     return "all labelled" if row.submitted >= row.slots else "running"
 
 
-def _for_me(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
+def _for_me(project: ProjectRow, studies: Sequence[StudyRow], disputed: Mapping[int, int]) -> None:
     """What waits for me in this project, each with its button."""
     st.html('<h3 class="assay-small-head">Waiting for you</h3>')
     found = False
     for row in reversed(studies):
+        decisions = disputed.get(row.study_id, 0)
+        about = {"project": row.project_id, "study": row.study_id}
         if row.waits_for_me:
             found = True
             what = f"returned to you in {row.name}" if row.returned else f"to annotate in {row.name}"
-            _wait(row.returned or row.left_for_me, what, "Annotate", "annotate", row, primary=not row.disputed)
-        if row.may_adjudicate and row.disputed:
+            _wait(f"{row.returned or row.left_for_me:,}", what, "Annotate", "annotate", about, primary=not decisions)
+        if decisions:
             found = True
-            _wait(row.disputed, f"disputed in {row.name}", "Adjudicate", "adjudicate", row, primary=True)
+            _wait(f"{decisions:,}", f"disputed in {row.name}", "Adjudicate", "adjudicate", about, primary=True)
+    if n := count_to_revise(ui.db(), ui.actor(), project.project_id):
+        _wait(
+            f"{n:,}" if n < MOST else f"{n:,}+", "in revision", "Revise", "revise",
+            {"project": project.project_id, "queue": 1}, primary=not found,
+        )  # fmt: skip
+        found = True
     if not found:
         st.html('<p class="assay-soft">Nothing.</p>')
         outside = not any(row.is_annotator for row in studies)
@@ -224,11 +251,12 @@ def _for_me(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
                 next_steps.annotate_myself(project, studies)
 
 
-def _wait(n: int, what: str, label: str, name: str, row: StudyRow, *, primary: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key=f"wait-{name}-{row.study_id}"):
-        st.html(f'<div class="assay-wait"><b>{n:,}</b><span>{escape(what)}</span></div>')
-        if st.button(label, type="primary" if primary else "secondary", key=f"waits-{name}-{row.study_id}", width=112):
-            ui.go(name, project=row.project_id, study=row.study_id)
+def _wait(n: str, what: str, label: str, name: str, about: Mapping[str, int], *, primary: bool) -> None:
+    key = f"{name}-{about.get('study', about['project'])}"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"wait-{key}"):
+        st.html(f'<div class="assay-wait"><b>{n}</b><span>{escape(what)}</span></div>')
+        if st.button(label, type="primary" if primary else "secondary", key=f"waits-{key}", width=112):
+            ui.go(name, **about)
 
 
 # New projects ---------------------------------------------------------------------------------------------------------

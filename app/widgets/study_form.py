@@ -18,8 +18,9 @@ from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
-from annotators.designing.design import RULES, StudyDesign
+from annotators.designing.design import BALANCED, DYNAMIC, RULES, StudyDesign
 from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
@@ -68,6 +69,10 @@ _TALKS = {
     DISPUTED: "Where they disagree, to resolve it together",
     ALL: "Every item (norming)",
 }
+QUEUES = {
+    DYNAMIC: "Whoever comes first",
+    BALANCED: "Allotted beforehand, so that every two people share as many",
+}
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
@@ -76,8 +81,8 @@ KEPT = (
     "study-sample-size", "study-scores", "study-order", "study-order-score", "study-order-first",
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
-    "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-ask-*",
-    "study-consent", "study-questions",
+    "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
+    "study-consent", "study-questions", "study-own-figures",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -143,6 +148,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-show-names": design.show_names,
         "study-outside": design.outside,
         "study-quota": design.quota,
+        "study-queue": design.queue,
         "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
@@ -155,6 +161,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        "study-own-figures": design.own_figures,
         "study-consent": design.phases.consent,
         "study-questions": phases_to_yaml(design.phases),
         **known_items.values_of(design),
@@ -221,6 +228,14 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
                 help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
             )
         )
+        queue = st.selectbox(
+            "Who gets which item",
+            list(QUEUES),
+            format_func=QUEUES.__getitem__,
+            key="study-queue",
+            help="Allotted, everybody has as many items and keeps them; what somebody cannot do is handed on. Not with "
+            "invitations, a quota, or more annotations where people disagree.",
+        )
         overlap = _overlap(protocol, len(annotators) + outside)
         mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
@@ -231,6 +246,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         protocol=protocol.name,
         annotators=tuple(annotators),
         outside=outside,
+        queue=queue,
         quota=quota or None,
         quotas={name: n for name, n in st.session_state.get(QUOTAS, {}).items() if name in annotators},
         overlap=overlap,
@@ -714,6 +730,14 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
             help="Once all of them have labelled it they see each other's labels, write to each other and may change "
             "theirs. Nobody else reads it, and what each said before is kept.",
         )
+        seen = st.selectbox(
+            "Annotators see of their own figures",
+            list(OWN_FIGURES),
+            index=list(OWN_FIGURES).index(PROGRESS),
+            format_func=OWN_FIGURES.__getitem__,
+            key="study-own-figures",
+            help="On their page My work, of themselves only, as of the day before.",
+        )
         review = st.number_input(
             "Agreed items that adjudicators look at as well, in percent",
             min_value=0,
@@ -739,6 +763,7 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
         "talk": talk,
+        "own_figures": seen,
     }
     last_day = day if isinstance(day, date) else None
     return _More(order, score, first, rule, int(seed), int(lease), last_day, adjudication, ask)

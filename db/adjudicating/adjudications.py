@@ -42,6 +42,8 @@ from db.models import (
     Assignment,
     Item,
     ItemVersion,
+    Membership,
+    Project,
     Settlement,
     SettlementState,
     StoredLabel,
@@ -182,17 +184,43 @@ def disputes(db: Database, actor: Actor, study_id: int, *, limit: int = 200) -> 
 
 @operation(On.PROJECT, ADJUDICATORS)
 def count_disputed(db: Database, actor: Actor, project_id: int) -> int:
-    """How many items of the project's studies wait for a decision of this person."""
+    """How many items of the project's studies this person could decide now."""
     with db.read() as session:
-        rows = session.execute(
-            select(Settlement.study_id, func.count())
-            .join(Study, col(Study.id) == Settlement.study_id)
-            .where(Study.project_id == project_id, Settlement.state == SettlementState.DISPUTED)
-            .group_by(col(Settlement.study_id))
+        return sum(_for_me(session, actor, [project_id]).values())
+
+
+@operation(On.APP, anyone_signed_in=True)
+def disputes_for_me(db: Database, actor: Actor) -> dict[int, int]:
+    """Study → how many of its items this person could decide now; studies in which there are none are left out.
+
+    Not counted is what they annotated themselves, what waits for others (in double adjudication), and what others have
+    before them.
+    """
+    with db.read() as session:
+        roles = dict(
+            session.execute(
+                select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
+            ).all()
         )
-        counts = dict(rows.all())
-        studies = session.exec(select(Study).where(col(Study.id).in_(counts)))
-        return sum(_waiting(session, study, actor) if is_double(study) else counts[study.id] for study in studies)
+        projects = [
+            project_id
+            for project_id in session.exec(select(Project.id))
+            if project_id is not None and (actor.is_admin or roles.get(project_id, actor.default_role) in ADJUDICATORS)
+        ]
+        return _for_me(session, actor, projects)
+
+
+def _for_me(session: Session, actor: Actor, project_ids: Sequence[int]) -> dict[int, int]:
+    disputed = select(Settlement.study_item_id).where(
+        col(Settlement.study_id) == Study.id, col(Settlement.state) == SettlementState.DISPUTED
+    )
+    found = {}
+    for study in session.exec(select(Study).where(col(Study.project_id).in_(project_ids), disputed.exists())):
+        query = select(func.count()).select_from(Settlement).where(*waits_for(session, study, actor))
+        query = query.where(col(Settlement.study_item_id).not_in(held_items(study, actor)))
+        if n := int(session.execute(query).scalar_one()):
+            found[study.id or 0] = n
+    return found
 
 
 def _waiting(session: Session, study: Study, actor: Actor) -> int:
@@ -227,7 +255,8 @@ def desk_counts(db: Database, actor: Actor, study_id: int) -> DeskCounts:
             waiting = _waiting(session, study, actor)
             return DeskCounts(int(session.execute(state).scalar_one()), waiting, disputed - waiting)
         done = session.execute(state.where(Settlement.state == SettlementState.ADJUDICATED)).scalar_one()
-        return DeskCounts(int(done), disputed, 0)
+        waiting = _waiting(session, study, actor)
+        return DeskCounts(int(done), waiting, disputed - waiting)
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,14 @@ def _another(people: Any, study: Study) -> ColumnElement[bool]:
 def waits_for(session: Session, study: Study, actor: Actor) -> Sequence[ColumnElement[bool]]:
     """The conditions on `Settlement` that its item waits for a decision which this person may make."""
     waiting = [col(Settlement.study_id) == study.id, col(Settlement.state) == SettlementState.DISPUTED]
+    if not study.settings.get("allow_own_adjudication"):
+        own = pick(Annotation.id).where(
+            col(Annotation.study_id) == study.id,
+            col(Annotation.study_item_id) == Settlement.study_item_id,
+            col(Annotation.person_id) == actor.person_id,
+            col(Annotation.kind).in_(COUNTING),
+        )
+        waiting.append(~own.exists())
     if not is_double(study):
         return waiting
     mine = pick(Adjudication.id).where(

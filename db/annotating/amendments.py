@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlmodel import Session, col, select
 
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
+from db.allotting.slots import is_balanced, share_out, waiting_by_person
 from db.annotating.assignments import add_slot, give_back
 from db.engine import Database
 from db.models import Account, Amendment, AssignmentState, SettlementState, Study, StudyMember, StudyState, now
@@ -33,6 +35,9 @@ _LEADS_TO = {
 }
 
 
+_BY_PERSON = ("quota", "slots")
+"""Amendments of which before and after are numbers by person."""
+
 _UNFINISHED = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
 
 
@@ -42,6 +47,8 @@ class StudyChange:
 
     `deadline`: nobody gets items after it; `no_deadline` takes it away. Annotators are added and removed by name.
     `quota`: nobody is given more items; `no_quota` takes it away; `quotas` says so of some, by name (None: no limit).
+    `own_figures`: what annotators see of their own (annotators/designing/own_figures.py).
+    `hand_on`: the open slots that are allotted to these people, by name, go to the others.
     """
 
     overlap: int | None = None
@@ -52,15 +59,18 @@ class StudyChange:
     quota: int | None = None
     no_quota: bool = False
     quotas: Mapping[str, int | None] = field(default_factory=dict)
+    own_figures: str | None = None
+    hand_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class AmendmentRow:
     """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `gold`, `qualification`. Annotators are names, a
-    deadline is an ISO time, gold is how many gold items there are and what is planted how (`Planting`), qualification
-    what is asked (`Qualifying`), a quota how many items each annotator judges at most, a state or an overlap is itself.
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `quota`, `slots`, `own_figures`, `gold`, `qualification`.
+    Annotators are names, a deadline is an ISO time, gold is how many there are and what is planted how (`Planting`),
+    qualification what is asked (`Qualifying`), a quota how many items each annotator judges at most, slots how many
+    open ones are allotted to each, own figures what annotators see, a state or an overlap is itself.
     """
 
     at: datetime
@@ -99,11 +109,11 @@ def amendments_of(db: Database, _actor: Actor, study_id: int) -> list[AmendmentR
         people = {row.person_id for row in rows if row.person_id is not None}
         for row in rows:
             people |= set(row.before or []) | set(row.after or []) if row.what == "annotators" else set()
-            people |= {int(person) for person in row.before} if row.what == "quota" else set()
+            people |= {int(person) for person in (*row.before, *row.after)} if row.what in _BY_PERSON else set()
         names = names_of(session, people)
 
         def value(row: Amendment, given: Any) -> Any:
-            if row.what == "quota":
+            if row.what in _BY_PERSON:
                 return {names[int(person_id)]: quota for person_id, quota in given.items()}
             return [names[person_id] for person_id in given] if row.what == "annotators" else given
 
@@ -173,14 +183,19 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
             raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
         if study.settings.get("foreign"):
             raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        team_before = set(team.active)
         words = [
             *_change_team(session, actor, study, team, change=change, reason=why),
             *_change_overlap(session, actor, study, change=change, reason=why),
+            *_share_out(session, actor, study, before=team_before, change=change, reason=why),
             *_change_deadline(session, actor, study, change=change, reason=why),
             *_change_quotas(session, actor, study, change=change, reason=why),
+            *_change_own_figures(session, actor, study, change=change, reason=why),
         ]
         if not words:
-            raise InvalidInput("Nothing would change. Give an overlap, annotators, a deadline or a quota that differ.")
+            raise InvalidInput(
+                "Nothing would change. Give an overlap, annotators, a deadline, a quota or own figures that differ."
+            )
         _check_quotas(session, study)
         n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
@@ -281,7 +296,7 @@ _RECHECKS_LACKING = text(
     "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose = 'recheck' "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap ORDER BY x.position"
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < coalesce(x.overlap, :overlap) ORDER BY x.position"
 )
 # The open slots of an item that are too many: those behind so many that are taken already, or come before them.
 _SLOTS_TOO_MANY = text(
@@ -299,7 +314,8 @@ _DISAGREE = text(
 )
 _WAITS_AGAIN = text(
     "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
-    "AND n_annotations < :overlap "
+    "AND n_annotations < coalesce((SELECT x.overlap FROM study_item x WHERE x.id = settlement.study_item_id "
+    "AND x.purpose = 'recheck'), :overlap) "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
 )
 _HAS_ENOUGH = text(
@@ -369,6 +385,9 @@ def _change_deadline(session: Session, actor: Actor, study: Study, *, change: St
 
 
 def _change_quotas(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    asked = change.quota is not None or change.quotas
+    if asked and is_balanced(study):
+        raise InvalidInput(f"The items of study {study.name!r} are allotted beforehand: it has no place for quotas.")
     if change.quota is not None and change.no_quota:
         raise InvalidInput("A quota is both given and taken away. Leave one of them out.")
     team = lock_team(session, study.id or 0)
@@ -404,6 +423,17 @@ def _change_quotas(session: Session, actor: Actor, study: Study, *, change: Stud
     return [f"quota of {name} {'taken away' if after[name] is None else after[name]}" for name in changed]
 
 
+def _change_own_figures(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    before, after = study.settings.get("own_figures", PROGRESS), change.own_figures
+    if after is None or after == before:
+        return []
+    if after not in OWN_FIGURES:
+        raise InvalidInput(f"{after!r} says not what annotators see of their figures. Known: {', '.join(OWN_FIGURES)}.")
+    study.settings = {**study.settings, "own_figures": after}
+    add_amendment(session, actor, study, what="own_figures", before=before, after=after, reason=reason)
+    return [f"own figures {before} → {after}"]
+
+
 def _check_quotas(session: Session, study: Study) -> None:
     """InvalidInput where the quotas of those who annotate leave slots open, while there are any."""
     team = lock_team(session, study.id or 0)
@@ -422,3 +452,44 @@ def _check_quotas(session: Session, study: Study) -> None:
             f"{wanted:,} annotations are still wanted, and the quotas of those who are left allow {can:,}. Raise the "
             "quotas in the same amendment, add annotators, or lower the overlap."
         )
+
+
+# Slots that are allotted ----------------------------------------------------------------------------------------------
+
+
+def _share_out(
+    session: Session, actor: Actor, study: Study, *, before: set[int], change: StudyChange, reason: str
+) -> list[str]:
+    """Where slots are allotted to people, hand on those of who left or is named; newcomers take over their part."""
+    if not is_balanced(study):
+        if change.hand_on:
+            raise InvalidInput(f"Nothing of study {study.name!r} is allotted to anybody: there is nothing to hand on.")
+        return []
+    assert study.id is not None
+    session.flush()
+    session.refresh(study, ["next_queue"])
+    team, connection = lock_team(session, study.id), session.connection()
+    names = names_of(session, set(team.there))
+    by_name = {name: person_id for person_id, name in names.items()}
+    waiting = waiting_by_person(connection, study.id)
+    if stranger := next((name for name in change.hand_on if name not in by_name), None):
+        raise NotFound(f"{stranger!r} was never an annotator of the study. Those were: {', '.join(sorted(by_name))}.")
+    of = {by_name[name] for name in change.hand_on}
+    counts = Tallies(study.id)
+    for person_id in of:
+        give_back(connection, study, person_id, counts)
+    counts.write(connection)
+    session.refresh(study, ["next_queue"])
+    newcomers = set(team.active) - before
+    if not of and set(team.active) == before and change.overlap is None:
+        return []
+    moved = share_out(connection, study, of=of, newcomers=newcomers)
+    session.add(study)
+    if not moved:
+        return []
+    after = waiting_by_person(connection, study.id)
+    add_amendment(
+        session, actor, study, what="slots", reason=reason,
+        before={str(person): n for person, n in waiting.items()}, after={str(person): n for person, n in after.items()},
+    )  # fmt: skip
+    return [f"{moved:,} {'slot' if moved == 1 else 'slots'} handed on"]

@@ -14,6 +14,7 @@ from annotators.designing.phases import AFTER, CONSENT, DECLINED, PHASES
 from annotators.errors import Conflict, InvalidInput, NotFound, shown
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
+from db.allotting.slots import is_balanced, share_out
 from db.annotating.assignments import (
     AHEAD,
     Hand,
@@ -297,6 +298,11 @@ def _answer_open(
         session.add(place)
         session.flush()
         give_back(session.connection(), study, actor.person_id, counts)
+        if is_balanced(study):
+            locked = session.get_one(Study, study.id, with_for_update=True, populate_existing=True)
+            share_out(session.connection(), locked, of={actor.person_id})
+            session.add(locked)
+            session.flush()
     return PhaseAnswer(uid="", study_id=study.id, person_id=actor.person_id, phase=phase, answers=said)
 
 

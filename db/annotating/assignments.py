@@ -28,6 +28,7 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.items.sampling import BY_SCORE, OWN
+from db.allotting.slots import is_balanced
 from db.engine import Database
 from db.models import (
     PLANTED_KINDS,
@@ -188,7 +189,8 @@ def lease(
 
     Inside the caller's writing transaction, in which `member_of` has locked the person's place. An item whose first
     step is committed comes first, then those leased, in the order of the queue, then what was returned. Nobody has
-    anything to do while the study gives no items (`is_halted`), nor, by this, who is to get no new ones.
+    anything to do while the study gives no items (`is_halted`), nor, by this, who is to get no new ones. Where slots
+    are allotted to people no lease ends by time: nobody else is to have them.
     """
     moment = now()
     length = timedelta(minutes=member.study.lease_minutes)
@@ -205,7 +207,7 @@ def lease(
     if len(mine) < wanted:
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     at_hand = len(mine) + len(fresh)
-    if at_hand <= ahead and (freed := _expire(connection, member, moment, counts)):
+    if at_hand <= ahead and not is_balanced(member.study) and (freed := _expire(connection, member, moment, counts)):
         wanted = within_quota(member, replace(left, open=left.open + freed).wanted(ahead), done)
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - at_hand)
     mine += fresh
@@ -396,8 +398,12 @@ def first_step(connection: Connection, study: Study, study_item_id: int) -> int:
     return 0 if asks is None else protocol_of(study).steps_asking(asks)[0]
 
 
-def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int | None:
+def reopen_slot(
+    connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
+) -> int | None:
     """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
+
+    It is the person's (`whose`), where slots are allotted to people.
 
     None, and no slot, where the item has its overlap without it, as it can once the overlap was lowered.
     """
@@ -407,10 +413,12 @@ def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts
         and connection.execute(_TAKEN_OR_OPEN, about).scalar_one() >= connection.execute(_WANTED, about).scalar_one()
     ):
         return None
-    return add_slot(connection, study, study_item_id, counts)
+    return add_slot(connection, study, study_item_id, counts, whose=whose if is_balanced(study) else None)
 
 
-def add_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int:
+def add_slot(
+    connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
+) -> int:
     """Put one more open slot for the item at the end of the study's queue; the number that the next one gets.
 
     In a study ordered by a score it stands before all that were there at the start.
@@ -420,7 +428,8 @@ def add_slot(connection: Connection, study: Study, study_item_id: int, counts: T
     queue = number - 1 - (_BEFORE_ALL if study.item_order == BY_SCORE else 0)
     slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": queue, "state": AssignmentState.OPEN}
     first = first_step(connection, study, study_item_id)
-    connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": first})
+    kept = {"kind": "slot", "sitting": 1, "steps_done": first, "allotted_to": whose}
+    connection.execute(_ASSIGNMENT.insert(), {**slot, **kept})
     counts.move(None, AssignmentState.OPEN)
     return number
 
@@ -446,15 +455,19 @@ def give_back(connection: Connection, study: Study, person_id: int, counts: Tall
 _FREE_OF_ITEM = (
     sql_select(_SLOT.id)
     .where(_SLOT.study_item_id == bindparam("item"), _SLOT.state == AssignmentState.OPEN, _SLOT.kind == "slot")
+    .where(func.coalesce(_SLOT.allotted_to, bindparam("person")) == bindparam("person"))
     .limit(1)
     .with_for_update(skip_locked=True)
 )
 _USE_UP = delete(_ASSIGNMENT).where(_SLOT.id == bindparam("of"))
 
 
-def take_open_slot(connection: Connection, study_item_id: int) -> bool:
-    """Use up one open slot of the item for an assignment that already has a row of its own; False if none is free."""
-    free = connection.execute(_FREE_OF_ITEM, {"item": study_item_id}).scalar()
+def take_open_slot(connection: Connection, study_item_id: int, person_id: int | None) -> bool:
+    """Use up one open slot of the item for an assignment of the person's that has a row already; False if none is free.
+
+    What is allotted to somebody else is not free.
+    """
+    free = connection.execute(_FREE_OF_ITEM, {"item": study_item_id, "person": person_id}).scalar()
     if free is not None:
         connection.execute(_USE_UP, {"of": free})
     return free is not None
@@ -481,7 +494,7 @@ def _revive(connection: Connection, member: Member, *, until: datetime, counts: 
         row = Held(*found)
         if len(revived) == wanted:
             break
-        if row.kind in PLANTED_KINDS or take_open_slot(connection, row.study_item_id):
+        if row.kind in PLANTED_KINDS or take_open_slot(connection, row.study_item_id, member.person_id):
             row.state = AssignmentState.LEASED
             row.lease_until = until
             row.ended_at = None
@@ -523,10 +536,11 @@ def _take(connection: Connection, member: Member, *, until: datetime, counts: Ta
     return taken
 
 
-def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
+def _claiming(*, wait: bool, allotted: bool | None = None) -> ReturningUpdate[Any]:
     """Lease the first open slot between two numbers whose item this person has no row for, in one statement.
 
-    What another transaction holds is passed over, or waited for.
+    What another transaction holds is passed over, or waited for. Where slots are `allotted` to people it is one of
+    theirs, or (False) of nobody's; None: nobody owns any.
     """
     slot, other = _ASSIGNMENT.alias("slot"), _ASSIGNMENT.alias("other")
     had = sql_select(other.c.id).where(
@@ -540,6 +554,7 @@ def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
             slot.c.queue > bindparam("after"),
             slot.c.queue < bindparam("before"),
             ~had.exists(),
+            *_whose(slot, allotted),
         )
         .order_by(slot.c.queue)
         .limit(1)
@@ -558,7 +573,20 @@ def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
     )
 
 
+def _whose(slot: Any, allotted: bool | None) -> list[Any]:
+    if allotted is None:
+        return []
+    if allotted:
+        return [slot.c.allotted_to == bindparam("person")]
+    mine = _ASSIGNMENT.alias("mine")
+    theirs = (mine.c.study_item_id == slot.c.study_item_id, mine.c.allotted_to == bindparam("person"))
+    waits = sql_select(mine.c.id).where(*theirs, mine.c.state == AssignmentState.OPEN)
+    return [slot.c.allotted_to.is_(None), ~waits.exists()]
+
+
 _CLAIM, _CLAIM_WAITING = _claiming(wait=False), _claiming(wait=True)
+_CLAIM_OWN, _CLAIM_OWN_WAITING = (_claiming(wait=wait, allotted=True) for wait in (False, True))
+_CLAIM_FREE, _CLAIM_FREE_WAITING = (_claiming(wait=wait, allotted=False) for wait in (False, True))
 
 
 def _claim_next(connection: Connection, member: Member, until: datetime) -> Held | None:
@@ -584,7 +612,11 @@ def _claim(
 ) -> Held | None:
     asked = {"study": member.study.id, "person": member.person_id, "moment": now(), "until": until}
     asked |= {"after": after, "before": before}
-    row = connection.execute(_CLAIM_WAITING if wait else _CLAIM, asked).first()
+    if is_balanced(member.study):
+        own, free = (_CLAIM_OWN_WAITING, _CLAIM_FREE_WAITING) if wait else (_CLAIM_OWN, _CLAIM_FREE)
+        row = connection.execute(own, asked).first() or connection.execute(free, asked).first()
+    else:
+        row = connection.execute(_CLAIM_WAITING if wait else _CLAIM, asked).first()
     return None if row is None else Held(*row)
 
 

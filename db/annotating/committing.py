@@ -216,7 +216,7 @@ def _becomes(
         if before == AssignmentState.LEASED:
             row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR
-        if take_open_slot(connection, row.study_item_id):
+        if take_open_slot(connection, row.study_item_id, row.person_id):
             counts.move(AssignmentState.OPEN, None)
             row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import func
 from sqlmodel import col
 
+from annotators.designing.own_figures import NONE, PROGRESS
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Study, StudyMember, Submission, Tally
 from db.permissions import Actor, On, operation
@@ -20,7 +21,7 @@ from db.studies.design import share
 class MyProgress:
     """One study of mine: items done of about how many, returned and skipped ones, and seconds spent, today and in all.
 
-    `seconds_per_item` is over completed items; None before the first.
+    `seconds_per_item` is over completed items; None before the first. `told`: the study lets annotators see it.
     """
 
     study_id: int
@@ -32,6 +33,7 @@ class MyProgress:
     seconds: int
     seconds_today: int
     seconds_per_item: float | None
+    told: bool = True
 
 
 @operation(On.APP, anyone_signed_in=True)
@@ -70,6 +72,7 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
                     round(seconds),
                     round(today.get(study.id) or 0),
                     seconds / done if done else None,
+                    study.settings.get("own_figures", PROGRESS) != NONE,
                 )
             )
         return found

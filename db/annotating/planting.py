@@ -110,7 +110,8 @@ def plant(connection: Connection, member: Member, fresh: Sequence[Held], counts:
             displaced, row.study_item_id, row.kind = row.study_item_id, of, turn
             connection.execute(_TURN_INTO, {"of": row.id, "item": of, "to": turn})
             counts.move(AssignmentState.LEASED, None, member.person_id)
-            member.next_queue = reopen_slot(connection, member.study, displaced, counts) or member.next_queue
+            again = reopen_slot(connection, member.study, displaced, counts, whose=member.person_id)
+            member.next_queue = again or member.next_queue
     connection.execute(_COUNT_GIVEN, {**about, "n": member.given + len(fresh)})
 
 

@@ -11,6 +11,7 @@ from sqlmodel import Session, col
 
 from annotators.asking.qualifying import Qualifying
 from annotators.designing.phases import AFTER, DECLINED, phases_of
+from db.allotting.slots import is_balanced, waiting_by_person
 from db.annotating.guidelines import readers
 from db.engine import Database
 from db.models import Account, AssignmentState, Study, StudyMember, Tally
@@ -70,6 +71,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                 StudyMember.paused_at,
                 StudyMember.qualified_at,
                 StudyMember.quota,
+                StudyMember.failed_at,
             )
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
             .where(col(StudyMember.study_id) == study_id)
@@ -77,8 +79,9 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
         ).all()
         read, standing = readers(session, study), standings(session, study)
         is_over = not any(everybody.get(state, 0) for state in _UNFINISHED)
+        waiting = waiting_by_person(session.connection(), study_id) if is_balanced(study) else None
         annotators, full = [], list[int]()
-        for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota in members:
+        for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota, failed_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -99,6 +102,8 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "paused": paused_at.isoformat() if paused_at else None,
                     "phase": _phase_of(study, standing.get(person_id), qualified_at, submitted, is_over=is_over),
                     "quota": quota,
+                    "gets_items": not (left_at or left_out_from or paused_at or failed_at),
+                    "allotted": None if waiting is None else waiting.get(person_id, 0),
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}

@@ -12,6 +12,7 @@ from annotators.designing.design import StudyDesign, about, refuse
 from annotators.designing.known import KnownItems, RightLabel, planting_of
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.protocols import Protocol
+from db.allotting.slots import allot, is_balanced
 from db.engine import Database
 from db.models import Purpose, Study, StudyMember
 from db.names import no_study
@@ -77,6 +78,8 @@ def create_in(
     for name, person_id in zip(design.annotators, people, strict=True):
         session.add(StudyMember(study_id=study.id, person_id=person_id, quota=design.quota_of(name)))
     session.flush()
+    if is_balanced(study):
+        allot(session.connection(), study, people)
     _add_known(session, study, design)
     left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
     known = {name: n for name in ("gold_items", "planting", "qualifying") if (n := study.settings.get(name))}

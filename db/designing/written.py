@@ -34,9 +34,10 @@ _IN_SETTINGS = (
         "allow_own_adjudication",
     ),
     "separate_revisers",
-    "quota",
+    *("quota", "queue"),
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
     "phases",
+    "own_figures",
 )
 
 

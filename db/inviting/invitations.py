@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from sqlmodel import col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound, shown
+from db.allotting.slots import is_balanced
 from db.engine import Database
 from db.models import Account, Invitation, OutsideAnnotator, Study, StudyState, now
 from db.people.sign_in import token_hash
@@ -142,6 +143,8 @@ def invite(db: Database, actor: Actor, study_id: int, *, terms: InvitationTerms)
         if study.state == StudyState.CLOSED or study.settings.get("foreign"):
             why = "is closed" if study.state == StudyState.CLOSED else "has labels that were made elsewhere"
             raise Conflict(f"Study {study.name!r} {why}: there is nothing to annotate in it.")
+        if is_balanced(study):
+            raise Conflict(f"The items of study {study.name!r} are allotted to its annotators: it has none for others.")
         row = Invitation(
             study_id=study_id,
             token_hash=token_hash(token),

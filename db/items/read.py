@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, func
+from sqlalchemy import ColumnElement, Select, func
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
@@ -60,12 +60,13 @@ def current_versions(
         after = rows[-1][0]
 
 
-def _current(project_id: int, system: str | None, category: str | None) -> Select[Any]:
+def _current(project_id: int, system: str | None, category: str | None, *, also_withdrawn: bool = False) -> Select[Any]:
     i, v = Item, ItemVersion
+    there = item_is_published() if also_withdrawn else item_is_current()
     query = (
         pick(i.id, v.id, i.external_id, v.number, i.question_id, i.system, v.category, v.content_hash)
         .join(v, col(v.item_id) == i.id)
-        .where(col(i.project_id) == project_id, item_is_current(), version_is_latest())
+        .where(col(i.project_id) == project_id, there, version_is_latest())
     )
     if system is not None:
         query = query.where(col(i.system) == system)
@@ -103,18 +104,36 @@ def list_items(
 
     `search` is part of an external id or a question; `category` "" finds those without one.
     """
+    with db.read() as session:
+        return rows_of_list(
+            session, project_id, search=search, system=system, category=category, after=after, limit=limit
+        )
+
+
+def rows_of_list(
+    session: Session,
+    project_id: int,
+    *,
+    search: str,
+    system: str | None,
+    category: str | None,
+    after: str | None,
+    limit: int,
+    conditions: Sequence[ColumnElement[bool]] = (),
+    also_withdrawn: bool = False,
+) -> list[ItemRow]:
+    """As `list_items`, in the caller's session: items that fulfil the `conditions` on `Item` as well."""
     i, v = Item, ItemVersion
     text = func.substr(v.question, 1, _IN_LIST)
-    with db.read() as session:
-        columns: list[Any] = [i.id, i.external_id, v.number, Question.key, text, i.system, v.category]
-        query = _current(project_id, system, category).with_only_columns(*columns)
-        query = query.join(Question, col(Question.id) == i.question_id)
-        if after is not None:
-            query = query.where(col(i.external_id) > after)
-        if search:
-            found = col(i.external_id).icontains(search, autoescape=True)
-            query = query.where(found | col(v.question).icontains(search, autoescape=True))
-        return [ItemRow(*row) for row in session.execute(query.order_by(col(i.external_id)).limit(limit))]
+    columns: list[Any] = [i.id, i.external_id, v.number, Question.key, text, i.system, v.category]
+    query = _current(project_id, system, category, also_withdrawn=also_withdrawn).with_only_columns(*columns)
+    query = query.join(Question, col(Question.id) == i.question_id).where(*conditions)
+    if after is not None:
+        query = query.where(col(i.external_id) > after)
+    if search:
+        found = col(i.external_id).icontains(search, autoescape=True)
+        query = query.where(found | col(v.question).icontains(search, autoescape=True))
+    return [ItemRow(*row) for row in session.execute(query.order_by(col(i.external_id)).limit(limit))]
 
 
 @dataclass(frozen=True)

@@ -276,7 +276,7 @@ def _take_slots(session: Session, study: Study, member: StudyMember, since: date
     for row, last, seconds in _slots(session, member, (AssignmentState.LEFT_OUT,)):
         if since is not None and last >= since:
             continue
-        if take_open_slot(session.connection(), row.study_item_id):
+        if take_open_slot(session.connection(), row.study_item_id, row.person_id):
             counts.move(AssignmentState.OPEN, None)
             after = AssignmentState(row.left_out_as or AssignmentState.SUBMITTED)
         else:

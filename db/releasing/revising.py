@@ -96,10 +96,11 @@ def revision_queue(db: Database, actor: Actor, project_id: int) -> RevisionQueue
 
 @operation(On.PROJECT, RESEARCHERS)
 def count_to_revise(db: Database, actor: Actor, project_id: int) -> int:
-    """How many items `revision_queue` has for this person: what they could revise now."""
+    """How many items this person could revise now: what `revision_queue` has, but for what others have before them."""
     _keep(db, actor, project_id)
     with db.read() as session:
-        return sum(1 for _ in _in_revision(session, actor, project_id))
+        waiting = [item.item_id for item in _in_revision(session, actor, project_id)]
+        return len(waiting) - sum(not lease.mine for lease in _leases(session, actor, waiting))
 
 
 def _keep(db: Database, actor: Actor, project_id: int) -> None:

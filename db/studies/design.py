@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -46,7 +46,8 @@ from db.models import (
 from db.names import no_study
 from db.people.accounts import who_may_revise
 from db.permissions import ANNOTATORS, EVERYBODY, Actor, On, Role, operation
-from db.query import table_of
+from db.phases.answers import standing_of
+from db.query import database_time, table_of
 from db.studies import tallies
 from db.studies.selection import (
     ChosenItems,
@@ -421,7 +422,10 @@ def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> in
 class StudyRow:
     """A study in a list: what it is and how far it is, for everybody and (done, of) for the person who looks.
 
-    `is_annotator`: they are one now; somebody who was taken out of the study still sees it.
+    `is_annotator`: they are one now; somebody who was taken out of the study still sees it. `left_for_me`: about how
+    many items the person is still to annotate, none where they get none; where few are left, no more than they could
+    be given now. `disputed`: for whomever they wait. `closed_to_me`: the study gives them
+    nothing any more, as they failed its qualification, or declined to take part (`failed`, `declined`).
     """
 
     study_id: int
@@ -438,18 +442,15 @@ class StudyRow:
     done: int
     of: int
     returned: int
+    left_for_me: int
     is_annotator: bool
     may_adjudicate: bool
-
-    @property
-    def left_for_me(self) -> int:
-        """About how many items are still to be annotated by the person who looks: none of a study that gives none."""
-        return max(0, self.of - self.done) if self.is_annotator and self.state == StudyState.RUNNING else 0
+    closed_to_me: str | None = None
 
     @property
     def waits_for_me(self) -> bool:
         """Whether the person who looks has something to annotate."""
-        return bool(self.left_for_me) or (self.is_annotator and self.state == StudyState.RUNNING and self.returned > 0)
+        return self.left_for_me > 0
 
 
 @operation(On.PROJECT, EVERYBODY)
@@ -475,20 +476,20 @@ def my_studies(db: Database, actor: Actor) -> list[StudyRow]:
         return list(_rows(session, actor, None))
 
 
+def _closed_to(session: Session, study: Study, place: StudyMember) -> str | None:
+    if place.failed_at is not None:
+        return "failed"
+    standing = standing_of(session, study, place.person_id) if place.left_at is not None else None
+    return "declined" if standing is not None and standing.declined else None
+
+
 def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[StudyRow]:
     query = select(Study, Project.name).join(Project).order_by(col(Study.id))
     if project_id is not None:
         query = query.where(Study.project_id == project_id)
-    mine = dict(
-        session.exec(
-            select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
-        ).all()
-    )
-    quotas = dict(
-        session.exec(
-            select(StudyMember.study_id, StudyMember.quota).where(StudyMember.person_id == actor.person_id)
-        ).all()
-    )
+    mine = {
+        row.study_id: row for row in session.exec(select(StudyMember).where(StudyMember.person_id == actor.person_id))
+    }
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -500,6 +501,11 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
         if role is None or (role == Role.ANNOTATOR and study.id not in mine):
             continue
         own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
+        member = mine.get(study.id)
+        of = share(session, study, tallies.done(own), member.quota if member is not None else None)
+        gets = member is not None and _gets_items(study, member)
+        n_open = everybody.get(AssignmentState.OPEN, 0)
+        left = _left_for(session, study, member, own, n_open=n_open, of=of) if member is not None and gets else 0
         yield StudyRow(
             study_id=study.id,
             name=study.name,
@@ -513,11 +519,48 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-            of=share(session, study, tallies.done(own), quotas.get(study.id)),
-            returned=own.get(AssignmentState.RETURNED, 0),
-            is_annotator=study.id in mine and mine[study.id] is None,
+            of=of,
+            returned=own.get(AssignmentState.RETURNED, 0) if gets else 0,
+            left_for_me=left,
+            is_annotator=member is not None and member.left_at is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
+            closed_to_me=None if member is None else _closed_to(session, study, member),
         )
+
+
+_FEW = 5_000
+"""Open slots up to which it is counted which of them somebody could be given."""
+
+# Items with an open slot, or one whose lease has run out, that the person has not had.
+_TO_GIVE = text(
+    "SELECT count(*) FROM (SELECT DISTINCT o.study_item_id FROM assignment o WHERE o.study_id = :study "
+    "AND (o.state = 'open' OR (o.state = 'leased' AND o.lease_until <= :now)) "
+    "AND NOT EXISTS (SELECT 1 FROM assignment h WHERE h.study_item_id = o.study_item_id AND h.person_id = :person)"
+    ") AS item"
+)
+
+
+def _gets_items(study: Study, member: StudyMember) -> bool:
+    """Whether somebody gets items of a study now, as `db.annotating.assignments.is_halted` says it."""
+    gone = (member.left_at, member.left_out_from, member.paused_at, member.failed_at)
+    late = study.deadline is not None and study.deadline <= now()
+    return study.state == StudyState.RUNNING and not late and all(at is None for at in gone)
+
+
+def _left_for(
+    session: Session, study: Study, member: StudyMember, own: Mapping[str, int], *, n_open: int, of: int
+) -> int:
+    """About how many items somebody who gets items is still to annotate, what they have at hand included."""
+    at_hand = own.get(AssignmentState.LEASED, 0) + own.get(AssignmentState.RETURNED, 0)
+    part = of - tallies.done(own)
+    if n_open <= _FEW:
+        asked = {"study": study.id, "person": member.person_id, "now": database_time(session, now())}
+        there = int(session.execute(_TO_GIVE, asked).scalar_one()) + at_hand
+        # Whoever has done an equal part goes on while others leave something.
+        part = min(part, there) if part > 0 else there
+    if member.quota is not None:
+        part = min(part, max(0, member.quota - tallies.done(own)))
+    return max(part, at_hand)
 
 
 def disputed_items(session: Session, study_id: int) -> int:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from sqlmodel import select
 from streamlit.testing.v1 import AppTest
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
 from app import navigation
 from db.designing.making import create_study
+from db.models import StudyMember, now
 from db.people.accounts import (
     add_people,
     add_person,
@@ -210,6 +212,19 @@ def test_home_shows_an_annotator_what_waits_and_nothing_else(pages: Pages) -> No
     assert links["Start annotating"] == f"study={study_id}"
     assert "Projects" not in words(page)
     assert "Nothing waits for you" in words(pages.open(pages.token("ben")))
+
+
+def test_home_says_politely_that_a_study_is_closed_to_who_failed_its_qualification(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    pages.person("ana", Role.ANNOTATOR)
+    study_id = _study(pages, project_id, "ana")
+    with pages.db.write() as session:
+        [place] = session.exec(select(StudyMember).where(StudyMember.study_id == study_id)).all()
+        place.failed_at = now()
+        session.add(place)
+    shown = words(pages.open(pages.token("ana")))
+    assert "the study is closed to you unless its researcher lets you in" in shown
+    assert "to annotate" not in shown and "Start annotating" not in shown
 
 
 def test_text_of_other_people_is_shown_as_text(pages: Pages) -> None:

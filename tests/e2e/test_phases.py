@@ -12,10 +12,10 @@ from sqlmodel import col, select
 
 from annotators.designing.design import StudyDesign
 from annotators.designing.phases import Phases
+from db.designing.making import create_study
 from db.inviting.invitations import InvitationTerms, invite
 from db.models import PhaseAnswer
 from db.projects import create_project
-from db.studies.design import create_study
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.scene import import_sample
 from tests.makers import tiny_protocol

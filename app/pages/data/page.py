@@ -14,9 +14,16 @@ from db.items.documents import DocumentRow, attach_bytes, list_documents
 from db.items.read import ItemCounts, item_counts, list_items
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow, project_overview
-from db.releasing.states import WANTING, item_states
+from db.releasing.listed import items_in_state
+from db.releasing.states import WANTING, State, item_states
+from db.studies.design import StudyRow, list_studies
 
 PAGE = 50
+
+STATES = [
+    State.IN_STUDY, State.DISPUTED, State.IN_REVISION, State.IN_RECHECK, State.ACCEPTED, State.REJECTED,
+    State.WITHDRAWN, State.NO_STUDY,
+]  # fmt: skip
 
 
 def page() -> None:
@@ -47,20 +54,27 @@ def page() -> None:
 
 
 def _items(project: ProjectRow, counts: ItemCounts) -> None:
-    search, system, category = _filters(counts)
-    about = (project.project_id, search, system, category)
-    rows = list_items(
-        ui.db(),
-        ui.actor(),
-        project.project_id,
-        search=search,
-        system=system,
-        category=category,
-        after=pager.start("items", about),
-        limit=PAGE,
-    )
-    if not rows:
-        ui.empty("No item fits.", "Search for another word, or choose all systems and categories.")
+    search, system, category, state = _filters(counts)
+    study = _study(project) if state else None
+    about = (project.project_id, search, system, category, state, study and study.study_id)
+    after = pager.start("items", about)
+    here = (ui.db(), ui.actor(), project.project_id)
+    following: str | None
+    if state is None:
+        rows = list_items(*here, search=search, system=system, category=category, after=after, limit=PAGE)
+        following = rows[-1].external_id if len(rows) == PAGE else None
+    else:
+        of = study.study_id if study else None
+        found = items_in_state(
+            *here, state=state, study_id=of, search=search, system=system, category=category, after=after, limit=PAGE
+        )
+        rows, following = found.rows, found.after
+    if study is not None:
+        st.caption(f"As the study {ui.plain(study.name)} has them.")
+    if not rows and following is not None:
+        ui.empty("None so far.", "Many items were looked at; go on with Next.")
+    elif not rows:
+        ui.empty("No item fits.", "Search for another word, or choose all systems, categories and states.")
     else:
         ids = [row.item_id for row in rows]
         states = item_states(ui.db(), ui.actor(), project.project_id, item_ids=ids)
@@ -79,24 +93,36 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
                 for row in rows
             ],
         )
-    pager.buttons("items", rows[-1].external_id if len(rows) == PAGE else None)
+    pager.buttons("items", following)
     with st.expander("Counts by system and category"):
         _counts(counts)
     if ui.may(project.role, RESEARCHERS):
         ui.link("Write claims", "claims", key="data-claims", project=project.project_id)
 
 
-def _filters(counts: ItemCounts) -> tuple[str, str | None, str | None]:
-    """(search, system, category); None is any, "" is without a category. The address may name them."""
+def _filters(counts: ItemCounts) -> tuple[str, str | None, str | None, State | None]:
+    """(search, system, category, state); None is any, "" is without a category. The address may name them."""
     systems, categories = sorted(counts.by_system()), sorted(counts.by_category())
     given = st.query_params.get("search")
-    left, middle, right = st.columns([3, 2, 2])
+    left, middle, right, last = st.columns([3, 2, 2, 2])
     search = left.text_input(
         "Search", given or "", placeholder="part of a question or of an id", key=f"data-search-{given}"
     )
     system = choices.system(middle, systems, "data")
     category = choices.category(right, categories, "data")
-    return search.strip(), system, category
+    wanted = st.query_params.get("state")
+    state = last.selectbox(
+        "State", [None, *STATES], index=STATES.index(State(wanted)) + 1 if wanted in STATES else 0,
+        format_func=lambda state: "All states" if state is None else wording.state(state), key=f"data-state-{wanted}",
+    )  # fmt: skip
+    return search.strip(), system, category, state
+
+
+def _study(project: ProjectRow) -> StudyRow | None:
+    """The study of the address whose states are meant, if it is one of the project."""
+    wanted = ui.integer_parameter("study")
+    studies = list_studies(ui.db(), ui.actor(), project.project_id) if wanted is not None else []
+    return next((row for row in studies if row.study_id == wanted), None)
 
 
 def _counts(counts: ItemCounts) -> None:

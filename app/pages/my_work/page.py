@@ -10,6 +10,7 @@ from app.pages.my_work import together
 from app.widgets import blocks, pager
 from db.annotating.annotations import MyItem, my_work
 from db.annotating.my_progress import MyProgress, my_progress
+from db.quality.own_figures import FEWEST, Counted, OwnFigures, my_figures
 
 PAGE = 50
 _AGAIN = ("submitted", "returned", "surplus", "expired", "left_out")
@@ -36,6 +37,7 @@ def page() -> None:
         ui.empty("You are in no study.", "A researcher adds you to one; it then appears here and on the page Home.")
         return
     _progress(progress)
+    _figures(my_figures(ui.db(), ui.actor()))
     together.listed()
     search = st.text_input("Search", placeholder="part of a question", key="my-work-search").strip()
     rows = my_work(ui.db(), ui.actor(), search=search, before=pager.start("my-work", search), limit=PAGE)
@@ -60,14 +62,41 @@ def _progress(progress: list[MyProgress]) -> None:
             (
                 blocks.to(study.study, "annotate", study=study.study_id),
                 blocks.bar(study.done / max(1, study.of), f"{study.done:,} of about {study.of:,}"),
-                f"{study.returned:,}" if study.returned else "",
-                f"{study.skipped:,}" if study.skipped else "",
+                *_sent(study),
                 duration(study.seconds) if study.seconds else "",
                 duration(study.seconds_per_item),
             )
+            if study.told
+            else (blocks.to(study.study, "annotate", study=study.study_id), "", *_sent(study), "", "")
             for study in progress
         ],
     )
+
+
+def _sent(study: MyProgress) -> tuple[str, str]:
+    """How many of my items came back, and how many I skipped."""
+    return (f"{study.returned:,}" if study.returned else "", f"{study.skipped:,}" if study.skipped else "")
+
+
+def _figures(found: list[OwnFigures]) -> None:
+    """My own figures, where my studies tell them."""
+    if not found:
+        return
+    gold = any(row.gold is not None for row in found)
+    blocks.table(
+        "My figures until last night",
+        ("Study", "As most of the rest", "As I said before", *(("Gold labels right",) if gold else ())),
+        [
+            (row.study, _counted(row.with_rest), _counted(row.self_agreement))
+            + ((_counted(row.gold) if row.gold is not None else "",) if gold else ())
+            for row in found
+        ],
+    )
+    st.caption(f"Shares of labels, of your latest items; below {FEWEST} labels none is told.")
+
+
+def _counted(counted: Counted) -> str:
+    return "too few yet" if counted.share is None else f"{wording.percent(counted.share)} of {counted.n:,}"
 
 
 def _returned(rows: list[MyItem]) -> None:

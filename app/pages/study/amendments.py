@@ -6,6 +6,7 @@ from datetime import date, datetime, time
 
 import streamlit as st
 
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from app import ui
 from app.pages.study import planting, rechecks
 from app.widgets import blocks
@@ -34,6 +35,8 @@ _WHAT = {
     "deadline": "Deadline",
     "annotators": "Annotators",
     "quota": "Quota",
+    "own_figures": "Own figures",
+    "slots": "Slots",
     "gold": "Gold items",
     "recheck": "Sent back",
     "qualification": "Qualification",
@@ -132,6 +135,13 @@ def _amend_form(study: Study) -> None:
             key="amend-quota",
             help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
         )
+        seen = st.selectbox(
+            "Annotators see of their own figures",
+            list(OWN_FIGURES),
+            index=list(OWN_FIGURES).index(study.settings.get("own_figures", PROGRESS)),
+            format_func=OWN_FIGURES.__getitem__,
+            key="amend-own-figures",
+        )
         left, right = st.columns(2)
         add = left.multiselect("Annotators who join", others, key="amend-add")
         remove = right.multiselect(
@@ -153,6 +163,7 @@ def _amend_form(study: Study) -> None:
             no_deadline=deadline is None and study.deadline is not None,
             quota=int(quota) or None if quota != (study.settings.get("quota") or 0) else None,
             no_quota=not quota and "quota" in study.settings,
+            own_figures=seen,
         )
         with ui.problems():
             amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)

@@ -11,14 +11,16 @@ import streamlit as st
 from annotators.asking.asides import ASIDES, asked_by
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
+from annotators.designing.design import DYNAMIC
 from annotators.figures import duration
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, draft, results
 from app.widgets import blocks, protocol_view
-from app.widgets.study_form import FIRSTS, SAMPLES, SUGGESTIONS
+from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
+from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS, READERS, RESEARCHERS
@@ -147,8 +149,25 @@ def _progress(row: StudyRow) -> None:
                 f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
                 "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
             )
+        _held(row, status)
         others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
+
+
+def _held(row: StudyRow, status: dict[str, Any]) -> None:
+    """What is allotted to people who get no items, and the one act that gives it to the others."""
+    held = [annotator for annotator in status["annotators"] if annotator["allotted"] and not annotator["gets_items"]]
+    for annotator in held:
+        name, n = annotator["annotator"], annotator["allotted"]
+        with st.container(horizontal=True, vertical_alignment="center", key=f"study-held-{row.study_id}-{name}"):
+            st.warning(f"{wording.count(n, 'slot')} of {ui.plain(name)}, who gets no items now, wait for nobody else.")
+            with st.popover("Hand on…"):
+                reason = st.text_input("Reason", max_chars=2000, key=f"study-hand-on-reason-{name}")
+                if st.button("Give them to the others", type="primary", key=f"study-hand-on-{name}"):
+                    change = StudyChange(hand_on=(name,))
+                    with ui.problems():
+                        amend_study(ui.db(), ui.actor(), row.study_id, change=change, reason=reason)
+                        st.rerun()
 
 
 _PHASES = {
@@ -224,6 +243,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Annotators of an item talk about it", _TALKS[settings.get("talk", NEVER)]),
             ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
+            ("Who gets which item", QUEUES[settings.get("queue", DYNAMIC)]),
             ("Quota", f"{wording.count(quota, 'item')} for each" if (quota := settings.get("quota")) else ""),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),

@@ -95,7 +95,7 @@ export const WORDS = {
   held: (/** @type {string} */ by) => `${by} has that item before them. It was passed over.`,
   takenOver: (/** @type {string} */ by) => `${by} has this item before them too. Whose decision is stored first stands.`,
   heldByOthers: (/** @type {number} */ n, /** @type {string} */ names) => `${count(n, 'dispute is', 'disputes are')} before ${names} now.`,
-  othersWait: (/** @type {number} */ n) => `${count(n, 'disputed item waits', 'disputed items wait')} for another adjudicator: two decide each, and where they differ a third.`,
+  othersWait: (/** @type {number} */ n) => `${count(n, 'disputed item waits', 'disputed items wait')} for another adjudicator: you annotated them, or have decided them.`,
   nextItem: (/** @type {number} */ done, /** @type {number} */ of, /** @type {number} */ n) =>
     `Next dispute, ${count(n, 'decision', 'decisions')} to make. ${done} of ${of} settled.`,
 

@@ -36,12 +36,14 @@ def upgrade() -> None:
     _asides()
     _invitations()
     _qualification()
+    _allotted_slots()
     _phases()
     _orders()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_allotted_slots()
     _no_phases()
     _no_orders()
     _no_invitations()
@@ -522,6 +524,21 @@ def _no_invitations() -> None:
     op.drop_table("outside_annotator")
     op.drop_table("invitation")
     op.drop_column("study_member", "quota")
+
+
+# Slots that are allotted ----------------------------------------------------------------------------------------------
+
+
+def _allotted_slots() -> None:
+    op.add_column("assignment", sa.Column("allotted_to", sa.BigInteger(), nullable=True))
+    of = sa.text("state = 'open' AND allotted_to IS NOT NULL")
+    columns = ["study_id", "allotted_to", "queue"]
+    op.create_index("ix_assignment_allotted", "assignment", columns, sqlite_where=of, postgresql_where=of)
+
+
+def _no_allotted_slots() -> None:
+    op.drop_index("ix_assignment_allotted", "assignment")
+    op.drop_column("assignment", "allotted_to")
 
 
 # Orders by a score ----------------------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ FULL = StudyDesign(
     review_agreed=0.1,
     talk="all",
     separate_revisers=True,
+    own_figures="quality",
     phases=Phases(
         consent="# You take part",
         before=(Text(name="why", title="Why?", required=False),),
@@ -77,16 +78,19 @@ BY_SCORE = StudyDesign(
 )
 """What goes with nothing that was drawn before."""
 
+ALLOTTED = StudyDesign(protocol="ambiguity", annotators=("ada", "ben"), overlap=1, queue="balanced")
+"""What goes with no quota, and with nobody from outside."""
+
 
 def test_a_design_is_read_back_as_the_same_with_every_field() -> None:
     defaults = StudyDesign()
     unsaid = [
         name
         for name in StudyDesign.model_fields
-        if all(getattr(design, name) == getattr(defaults, name) for design in (FULL, BY_SCORE))
+        if all(getattr(design, name) == getattr(defaults, name) for design in (FULL, BY_SCORE, ALLOTTED))
     ]
     assert unsaid == []
-    for design in (FULL, BY_SCORE):
+    for design in (FULL, BY_SCORE, ALLOTTED):
         read = design_from_yaml(design_to_yaml(design))
         assert (read.design, read.protocol) == (design, None)
 

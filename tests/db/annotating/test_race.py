@@ -41,11 +41,15 @@ from tests.makers import StudyInUse, make_item
 PEOPLE = 20
 
 
-def prepared(database: Database, items: int) -> StudyInUse:
-    """Of a tenth of the items three annotations are wanted, of the others two; up to four where people disagree."""
+def prepared(database: Database, items: int, queue: str = "dynamic") -> StudyInUse:
+    """Of a tenth of the items three annotations are wanted, of the others two; up to four where people disagree.
+
+    In a `balanced` queue slots belong to people, and nobody more is asked.
+    """
+    more = {"most_overlap": 4} if queue == "dynamic" else {}
     study = StudyInUse(
         database, items=items, annotators=PEOPLE, overlap=2, protocol=accepting(),
-        part=0.1, part_overlap=3, most_overlap=4, lease_minutes=5,
+        part=0.1, part_overlap=3, queue=queue, lease_minutes=5, **more,
     )  # fmt: skip
     n = max(8, items // 20)
     for number in range(n):
@@ -231,8 +235,8 @@ def _nobody_rechecks_what_they_know(session: object) -> None:
     assert session.execute(known).scalar_one() == 0  # type: ignore[attr-defined]
 
 
-def raced_by_threads(database: Database, items: int) -> None:
-    study = prepared(database, items)
+def raced_by_threads(database: Database, items: int, queue: str = "dynamic") -> None:
+    study = prepared(database, items, queue)
     acknowledged: list[str] = []
     problems: list[BaseException] = []
 
@@ -254,9 +258,9 @@ def raced_by_threads(database: Database, items: int) -> None:
     check(study, acknowledged)
 
 
-def raced_by_processes(database: Database, items: int, kills: int) -> None:
+def raced_by_processes(database: Database, items: int, kills: int, queue: str = "dynamic") -> None:
     """Eight processes, of which one after the other is killed wherever it is, and begun again."""
-    study = prepared(database, items)
+    study = prepared(database, items, queue)
     url = database.engine.url.render_as_string(hide_password=False)
     rng, outputs = random.Random(items), []
 
@@ -288,6 +292,16 @@ def test_twenty_threads(database: Database) -> None:
 @pytest.mark.slow
 def test_eight_processes_that_are_killed(database: Database) -> None:
     raced_by_processes(database, 80, 6)
+
+
+@pytest.mark.slow
+def test_twenty_threads_on_items_that_are_allotted(database: Database) -> None:
+    raced_by_threads(database, 60, "balanced")
+
+
+@pytest.mark.nightly
+def test_eight_processes_that_are_killed_on_items_that_are_allotted(database: Database) -> None:
+    raced_by_processes(database, 80, 6, "balanced")
 
 
 @pytest.mark.nightly

@@ -277,3 +277,10 @@ def test_only_an_annotator_of_the_study_answers_and_one_without_phases_has_none(
         answer_phase(
             database, plain.annotators[0], study.study_id, uid="u", phase="consent", answers={"consent": "agreed"}
         )
+
+
+def test_what_was_allotted_to_who_declines_goes_to_the_others(database: Database) -> None:
+    study = study_with(database, items=6, queue="balanced")
+    answer(study, "consent", {"consent": "declined"})
+    begin(study, 1)
+    assert study.label_all(1) == 6

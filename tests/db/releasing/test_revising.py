@@ -142,6 +142,7 @@ def test_two_revisers_never_have_one_item_unknowingly(database: Database) -> Non
     assert (mine.mine, refused.mine, refused.by, refused.until) == (True, False, "rita", mine.until)
     held = revision_queue(database, ruth, study.project_id).held
     assert [(lease.item_id, lease.by) for lease in held] == [(first, "rita")]
+    assert [count_to_revise(database, actor, study.project_id) for actor in (rita, ruth)] == [2, 1]
     assert revision_queue(database, rita, study.project_id).held == []
     leave_to_others(database, ruth, study.project_id, item_id=first)  # of another's lease nothing changes
     assert not take_to_revise(database, ruth, study.project_id, item_id=first).mine
