@@ -179,7 +179,7 @@ class _Parts:
         influence = self.own * np.sqrt(self.open) * self._centred(self.human - predicted, self.own)
         if not self.finite:
             influence = influence + self.all * self._centred(predicted, self.all)
-        return np.bincount(self.cluster, weights=influence)
+        return np.bincount(self.cluster, weights=influence).astype(np.float64)
 
     def freedom(self, factors: FloatArray, most: int) -> int:
         """The degrees of freedom that the standard error has by how unequal its parts are, up to so many.
