@@ -16,6 +16,7 @@ from app import ui, wording
 from app.pages.study import amendments, draft, progress, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
+from db.designing.arms import arms_of
 from db.models import Study, StudyState
 from db.permissions import READERS, RESEARCHERS
 from db.projects import my_projects
@@ -90,6 +91,7 @@ def _links(row: StudyRow) -> None:
         cells.insert(0, amendments.tag(row.state))
     if row.submitted:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
+    cells += _arms(row)
     role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
@@ -98,6 +100,15 @@ def _links(row: StudyRow) -> None:
     if row.waits_for_me:
         cells.append(blocks.to("Annotate", "annotate", **parameters))
     blocks.links(*cells)
+
+
+def _arms(row: StudyRow) -> list[blocks.Html]:
+    """Links to the other arms, for who may know them."""
+    role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
+    if role is None or not ui.may(role, READERS):
+        return []
+    others = [arm for arm in arms_of(ui.db(), ui.actor(), row.study_id) if arm.study_id != row.study_id]
+    return [blocks.to(f"Arm {arm.arm}", "study", study=arm.study_id, project=row.project_id) for arm in others]
 
 
 # Design ---------------------------------------------------------------------------------------------------------------
