@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlmodel import Session, col, select
 
+from annotators.designing.arms import PEOPLE
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
@@ -254,6 +255,7 @@ def _change_team(
         if (standing := standing_of(session, study, person_id)) is not None and standing.declined:
             raise Conflict(f"{name!r} declined to take part, and is not asked again. Leave them out.")
         if member is None:
+            _check_arm(session, study, person_id, name)
             quota = study.settings.get("quota")
             member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id, quota=quota)
         if member.paused_at is not None and member.left_at is None:
@@ -281,6 +283,20 @@ def _change_team(
     ]
 
 
+def _check_arm(session: Session, study: Study, person_id: int, name: str) -> None:
+    """InvalidInput for somebody who was dealt to another arm, where people are dealt out to arms."""
+    arm = study.settings.get("arm")
+    if arm is None or arm["allot"] != PEOPLE:
+        return
+    rows = select(Study).join(StudyMember, col(StudyMember.study_id) == col(Study.id))
+    for other in session.exec(rows.where(StudyMember.person_id == person_id, Study.project_id == study.project_id)):
+        theirs = other.settings.get("arm")
+        if theirs is not None and theirs["first"] == arm["first"]:
+            raise InvalidInput(
+                f"{name!r} is of another arm ({other.name}): who has seen one may not be in another. Add somebody else."
+            )
+
+
 # The overlap ----------------------------------------------------------------------------------------------------------
 
 # In the order of the sample, behind everything that is in the queue, one more slot of each item that lacks one: an item
@@ -296,7 +312,7 @@ _RECHECKS_LACKING = text(
     "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose = 'recheck' "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap ORDER BY x.position"
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < coalesce(x.overlap, :overlap) ORDER BY x.position"
 )
 # The open slots of an item that are too many: those behind so many that are taken already, or come before them.
 _SLOTS_TOO_MANY = text(
@@ -314,7 +330,8 @@ _DISAGREE = text(
 )
 _WAITS_AGAIN = text(
     "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
-    "AND n_annotations < :overlap "
+    "AND n_annotations < coalesce((SELECT x.overlap FROM study_item x WHERE x.id = settlement.study_item_id "
+    "AND x.purpose = 'recheck'), :overlap) "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
 )
 _HAS_ENOUGH = text(

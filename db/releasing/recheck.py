@@ -82,19 +82,22 @@ def to_recheck(db: Database, _actor: Actor, study_id: int) -> list[ItemRecheck]:
 
 @operation(On.STUDY, RESEARCHERS)
 def send_to_recheck(
-    db: Database, actor: Actor, study_id: int, *, items: Sequence[str] = (), reason: str
+    db: Database, actor: Actor, study_id: int, *, items: Sequence[str] = (), overlap: int | None = None, reason: str
 ) -> list[ItemRecheck]:
     """Ask again what fell with revisions, of the later versions; the items that were sent, or those named of them.
 
-    Each gets as many slots as the study's overlap, behind all others in the queue, and asks the criteria that fell with
-    those that cannot be asked apart from them. Labels that stand are not asked again. Nobody who was given an earlier
-    version, in any study, who wrote one, or who decided on one, is given the recheck. An item that still waits for
-    labels or a decision in its earlier version is left for later; so nothing that is under way is lost.
+    Each gets as many slots as `overlap` (None: the study's) says, behind all others in the queue, and asks the criteria
+    that fell with those that cannot be asked apart from them. Labels that stand are not asked again. Nobody who was
+    given an earlier version, in any study, who wrote one, or who decided on one, is given the recheck. An item that
+    still waits for labels or a decision in its earlier version is left for later: nothing that is under way is lost.
 
-    Raises InvalidInput for an item of which nothing fell, or that waits, and where the study has too few annotators who
-    do not know an item; Conflict for a study that is closed, or whose labels were made elsewhere.
+    Raises InvalidInput for an item of which nothing fell, or that waits, an overlap below 1, and where the study has
+    too few annotators who do not know an item; Conflict for a study that is closed, whose labels were made elsewhere,
+    or that is about pairs: no state of an item follows from comparisons, so that none of them falls.
     """
     why = stated_reason(reason)
+    if overlap is not None and overlap < 1:
+        raise InvalidInput(f"The overlap of a recheck cannot be {overlap}: at least 1 annotator is asked again.")
     with db.write() as session:
         lock_team(session, study_id)
         study = locked_study(session, study_id)
@@ -102,18 +105,24 @@ def send_to_recheck(
             raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
         if study.settings.get("foreign"):
             raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        if protocol_of(study).about_pairs:
+            raise Conflict(
+                f"Study {study.name!r} compares two answers at a time. Whether an item is accepted does not follow "
+                "from comparisons, so that none is asked again. A new study of the pairs takes later versions."
+            )
         chosen = _chosen(list(_fallen(session, study)), items)
         fresh = _fresh(session, study, chosen)
-        short = [each for each in chosen if fresh[each.item.item_id] < study.overlap]
+        wanted = study.overlap if overlap is None else overlap
+        short = [each for each in chosen if fresh[each.item.item_id] < wanted]
         if short:
             names = some([each.item.external_id for each in short], 5)
             least = min(fresh[each.item.item_id] for each in short)
             raise InvalidInput(
                 f"{names}: {least} of the annotators do not know an earlier version, and the overlap needs "
-                f"{study.overlap}. Add annotators with `study amend --add`, or lower the overlap."
+                f"{wanted}. Add annotators with `study amend --add`, or ask fewer with `study recheck --overlap`."
             )
-        sent = _insert(session, study, chosen)
-        after = {"items": len(chosen), "slots": sent}
+        sent = _insert(session, study, chosen, wanted)
+        after = {"items": len(chosen), "slots": sent, **({"overlap": wanted} if wanted != study.overlap else {})}
         add_amendment(session, actor, study, what="recheck", before=None, after=after, reason=why)
         record(
             session, actor, "items sent to recheck", "study", study_id,
@@ -221,7 +230,7 @@ _OPEN_SLOTS = text(
 )
 
 
-def _insert(session: Session, study: Study, chosen: Sequence[_Fallen]) -> int:
+def _insert(session: Session, study: Study, chosen: Sequence[_Fallen], overlap: int) -> int:
     """Add the later versions with their slots, and keep them from those who know the items; how many slots."""
     assert study.id is not None
     protocol, connection = protocol_of(study), session.connection()
@@ -233,6 +242,7 @@ def _insert(session: Session, study: Study, chosen: Sequence[_Fallen]) -> int:
             position=position,
             purpose=Purpose.RECHECK.value,
             criteria=each.criteria,
+            overlap=None if overlap == study.overlap else overlap,
             earlier_id=each.there.places[-1].study_item_id,
         )
         for position, each in enumerate(chosen, last + 1)
@@ -243,7 +253,7 @@ def _insert(session: Session, study: Study, chosen: Sequence[_Fallen]) -> int:
     slots = []
     for row in rows:
         first = protocol.steps_asking(row.criteria)[0]
-        for _ in range(study.overlap):
+        for _ in range(overlap):
             slots.append({"study": study.id, "item": row.id, "queue": study.next_queue, "first": first})
             study.next_queue += 1
     connection.execute(_OPEN_SLOTS, slots)

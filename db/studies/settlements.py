@@ -319,15 +319,18 @@ as were asked for because its annotators disagreed. One that came back in a late
 
 
 def overlaps_of(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, int]:
-    """Study item → how many annotations it has at least: those of a part have an overlap of their own.
+    """Study item → how many annotations it has at least: parts and rechecks may have an overlap of their own.
 
     An item that came back in a later version wants no more (0).
     """
     found = dict.fromkeys(study_item_ids, study.overlap)
     item = table_of(StudyItem).c
-    if "part_overlap" in study.settings:
-        query = sql_select(item.id, item.overlap).where(item.id.in_(study_item_ids))
-        found = {study_item_id: max(study.overlap, own or 0) for study_item_id, own in connection.execute(query)}
+    if "part_overlap" in study.settings or has_rechecks(study):
+        query = sql_select(item.id, item.overlap, item.purpose).where(item.id.in_(study_item_ids))
+        found = {
+            study_item_id: own if own and purpose == Purpose.RECHECK else max(study.overlap, own or 0)
+            for study_item_id, own, purpose in connection.execute(query)
+        }
     if has_rechecks(study):
         gone = sql_select(item.earlier_id).where(item.earlier_id.in_(study_item_ids))
         found |= dict.fromkeys(connection.execute(gone).scalars(), 0)

@@ -42,15 +42,16 @@ def draw(study: Study, *, may_send: bool) -> None:
 def _form(study: Study, ready: list[ItemRecheck]) -> None:
     with st.form("study-recheck-form", border=False):
         st.write(
-            "Each comes back in its later version, to as many annotators as the overlap says, who were given no "
+            "Each comes back in its later version, to so many annotators who were given no "
             "earlier version of it and wrote none. Only what fell is asked again, with what cannot be asked apart "
             "from it."
         )
         names = [row.item for row in ready]
         chosen = st.multiselect("Items", names, default=names, key="recheck-items")
+        overlap = st.number_input("Annotators an item", 1, 50, study.overlap, key="recheck-overlap")
         reason = st.text_input("Reason", max_chars=2000, key="recheck-reason", help="It is kept, and exports say it.")
         pressed = st.form_submit_button("Send back", type="primary", key="recheck-save")
     if pressed:
         with ui.problems():
-            send_to_recheck(ui.db(), ui.actor(), study.id or 0, items=chosen, reason=reason)
+            send_to_recheck(ui.db(), ui.actor(), study.id or 0, items=chosen, overlap=int(overlap), reason=reason)
             st.rerun()

@@ -257,3 +257,32 @@ def test_nobody_is_given_the_earlier_version_once_the_later_one_is_asked(databas
         answer(study, who, "yes")
     status = study_status(database, study.researcher, study.study_id)
     assert (status["finished"], status["states"]["open"]) == (True, 0)
+
+
+def test_a_recheck_has_an_overlap_of_its_own(database: Database) -> None:
+    study = judged(database, "nn", "yy", annotators=5)
+    revise(study, "i00001")
+    about = (database, study.researcher, study.study_id)
+    with pytest.raises(InvalidInput, match="cannot be 0"):
+        send_to_recheck(*about, overlap=0, reason="rewritten")
+    with pytest.raises(InvalidInput, match=r"the overlap needs 4.*--overlap"):
+        send_to_recheck(*about, overlap=4, reason="rewritten")
+    send_to_recheck(*about, overlap=3, reason="rewritten")
+    assert amendments_of(*about)[-1].after == {"items": 1, "slots": 3, "overlap": 3}
+    answer(study, 2, "yes"), answer(study, 3, "yes")
+    assert states(study)["i00001"] == "in_recheck"
+    answer(study, 4, "yes")
+    assert states(study)["i00001"] == "accepted"
+    revise(study, "i00002")
+    with pytest.raises(InvalidInput, match="--overlap"):
+        send_to_recheck(*about, overlap=5, reason="rewritten")
+    send_to_recheck(*about, overlap=1, reason="rewritten")
+    answer(study, 2, "yes")
+    assert states(study)["i00002"] == "accepted"
+    status = study_status(*about)
+    assert (status["finished"], status["states"]["submitted"]) == (True, 8)
+    # A recheck with an overlap of its own keeps it, whatever becomes of the study's.
+    for k in (3, 2):
+        amend_study(*about, change=StudyChange(overlap=k), reason="more")
+        assert states(study) == {"i00001": "accepted", "i00002": "accepted"}
+        assert study_status(*about)["finished"] is True

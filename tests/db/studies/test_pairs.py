@@ -15,7 +15,7 @@ from sqlmodel import col, select
 
 from annotators.asking.submissions import GivenLabel
 from annotators.designing.design import StudyDesign
-from annotators.errors import InvalidInput
+from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import TargetKind
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
@@ -25,10 +25,12 @@ from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page
 from db.designing.making import create_study, plan_study
 from db.engine import Database
-from db.models import Document, Study, StudyItem
+from db.models import Document, ItemVersion, Study, StudyItem
+from db.releasing.recheck import send_to_recheck
 from db.studies.design import StudyPlan
 from db.studies.labels import import_labels
 from db.studies.remarks import item_labels
+from db.studies.revisions import revise_item
 from db.studies.settlements import stream_settled
 from exports.bundles.adjudicated_table import write_adjudicated
 from exports.bundles.label_table import write_labels
@@ -239,6 +241,21 @@ def rows_of(values: Sequence[tuple[str, str, str]]) -> list[ForeignLabel]:
         ForeignLabel(line, item, "grace", "overall", "pair", value, other=other)
         for line, (item, other, value) in enumerate(values, 2)
     ]
+
+
+def test_a_revised_answer_makes_another_comparison_and_no_recheck(there: Pairs) -> None:
+    study_id = there.make(*SYSTEMS[:2])
+    about = (there.db, there.admin, there.project_id)
+    revise_item(*about, external_id="q0:harbour", fields={"answer": "Another."}, reason="wrong")
+    with pytest.raises(Conflict, match=r"compares two answers at a time.*A new study"):
+        send_to_recheck(there.db, there.admin, study_id, reason="rewritten")
+    later = there.make(*SYSTEMS[:2], name="later")
+    with there.db.read() as session:
+        version = select(ItemVersion.id).where(ItemVersion.number == 2)
+        query = select(StudyItem.study_id).where(
+            col(StudyItem.item_version_id).in_(version) | col(StudyItem.other_version_id).in_(version)
+        )
+        assert session.exec(query).all() == [later]
 
 
 def test_labels_made_elsewhere_are_taken_either_way_round(there: Pairs) -> None:
