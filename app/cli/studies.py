@@ -738,6 +738,7 @@ def gold(
     study,
     "qualify",
     "assay --home ./assay-home study qualify finance verification qualification.csv --mark 0.8 --tries 2",
+    "assay --home ./assay-home study qualify sample grading --sample",
 )
 def qualify(
     context: typer.Context,
@@ -756,6 +757,9 @@ def qualify(
         float | None, option("SHARE", "Share of right labels with which one passes.  [default: 0.8 at first]")
     ] = None,
     tries: Annotated[int | None, option("N", "How often one may try.  [default: 2 at first]")] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="The items that the sample project has for the study's protocol.")
+    ] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "qualification",
     as_json: AsJson = False,
 ) -> None:
@@ -764,7 +768,9 @@ def qualify(
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
-        done = import_qualification(here.db, here.actor, study_id, path=file, mark=mark, tries=tries, reason=reason)
+        done = import_qualification(
+            here.db, here.actor, study_id, path=file, mark=mark, tries=tries, reason=reason, sample=sample
+        )
         asked = done.qualifying
         words = (
             f"Study {study}: {count(done.added, 'qualification item')} added ({count(done.labels, 'label')}), "
