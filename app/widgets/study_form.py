@@ -29,7 +29,7 @@ from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
-from app.widgets import forms, protocol_view
+from app.widgets import blocks, forms, protocol_view
 from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.designing.making import create_study, plan_study
@@ -38,7 +38,7 @@ from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import list_studies
+from db.studies.design import list_studies, studies_to_compare
 from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
@@ -132,11 +132,9 @@ def leave(project: ProjectRow) -> None:
 def change(project: ProjectRow, draft: DraftOfStudy) -> None:
     """Open the form with what a draft says; saving it changes that draft."""
     design, protocol = draft.design, draft.protocol
-    own = [str(name) for name, entry in _own_protocols(project) if entry.protocol.digest() == protocol.digest()]
-    built_in = protocol.name in PROTOCOLS.names() and PROTOCOLS.get(protocol.name).digest() == protocol.digest()
     values: dict[str, Any] = {
+        **_values_of_protocol(project, protocol),
         "study-name": design.name,
-        "study-protocol-from": "Own" if own else "Built-in" if built_in else "From a file",
         "study-annotators": list(design.annotators),
         f"study-overlap-{protocol.name}": design.overlap_of(protocol),
         "study-sample": "all" if design.sample is None else design.per or "",
@@ -170,14 +168,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
-    if own:
-        values["study-own-protocol"] = own[0]
-    elif built_in:
-        values["study-protocol"] = protocol.name
-    else:
-        st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol).encode())
-    leave(project)
-    forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
+    _begin_with(project, values)
     st.session_state[DRAFT], st.session_state[QUOTAS] = design.name, design.quotas
     known_items.keep(design)
     if design.arms:
@@ -190,6 +181,32 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         }
         st.session_state[ITEMS], st.session_state[DRAWN] = design.items, drawn
     ui.go("studies", project=project.project_id, new=1)
+
+
+def begin_planned(
+    project: ProjectRow, protocol: Protocol, *, items: int, overlap: int, annotators: Sequence[str]
+) -> None:
+    """Open the form for a study like a pilot, with the numbers that a plan found."""
+    sizes = {"study-sample": "", "study-sample-size": items, f"study-overlap-{protocol.name}": overlap}
+    _begin_with(project, {**_values_of_protocol(project, protocol), **sizes, "study-annotators": list(annotators)})
+    ui.go("studies", project=project.project_id, new=1)
+
+
+def _begin_with(project: ProjectRow, values: dict[str, Any]) -> None:
+    """The form is to begin afresh with these values of its widgets."""
+    leave(project)
+    forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
+
+
+def _values_of_protocol(project: ProjectRow, protocol: Protocol) -> dict[str, Any]:
+    """How the form's widgets say this protocol: by its name if it has one, else as a file."""
+    own = [str(name) for name, entry in _own_protocols(project) if entry.protocol.digest() == protocol.digest()]
+    if own:
+        return {"study-protocol-from": "Own", "study-own-protocol": own[0]}
+    if protocol.name in PROTOCOLS.names() and PROTOCOLS.get(protocol.name).digest() == protocol.digest():
+        return {"study-protocol-from": "Built-in", "study-protocol": protocol.name}
+    st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol).encode())
+    return {"study-protocol-from": "From a file"}
 
 
 def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
@@ -244,6 +261,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         overlap = _overlap(protocol, len(annotators) + outside)
         mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
+        _how_many(project)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
     design = StudyDesign(
@@ -578,6 +596,9 @@ def _sample(counts: ItemCounts) -> _Sample:
     if how == "all":
         return _Sample(None, None)
     most = max(1, counts.total)
+    if (wanted := st.session_state.get("study-sample-size", 1)) > most:
+        st.session_state["study-sample-size"] = most
+        st.caption(f"The project has {most:,} of the {wanted:,} items.")
     n = st.number_input(
         "Items" if how == "" else "Items of each",
         min_value=1,
@@ -587,6 +608,14 @@ def _sample(counts: ItemCounts) -> _Sample:
         help="A stratum that is smaller is taken whole.",
     )
     return _Sample(int(n), how or None)
+
+
+def _how_many(project: ProjectRow) -> None:
+    """Where a study can serve as a pilot, the way to a plan of how many items and annotators are needed."""
+    pilots = studies_to_compare(ui.db(), ui.actor(), project.project_id)
+    if pilots:
+        to = blocks.to("Plan from a pilot", "agreement", study=pilots[-1], show="planning", project=project.project_id)
+        st.html(f'<p class="assay-soft" style="margin:0">How many are needed? {to.html}</p>')
 
 
 def _pairs(counts: ItemCounts) -> tuple[str, ...]:

@@ -311,6 +311,16 @@ def test_a_plan_says_how_many_items_are_needed(pages: Pages, study: Labelled) ->
     assert [row[:2] for row in rows] == [[n, items] for n in ("2", "3", "4") for items in ("50", "200")]
     assert all(float(few[3]) > float(many[3]) for few, many in zip(rows[::2], rows[1::2], strict=True))
     assert re.search(r"4 annotators an item: about [\d,]+ items", shown)
+    # The form for a new study begins with what was planned, as far as the project has it.
+    button = next(button for button in page.button if re.fullmatch(r"[\d,]+ items, 3 annotators each", button.label))
+    items = min(int(button.label.split()[0].replace(",", "")), 60)
+    page = button.click().run()
+    form = no_problem(page)
+    assert "Plan from a pilot" in form
+    assert page.number_input(key="study-sample-size").value == items
+    [overlap] = [box for box in page.number_input if (box.key or "").startswith("study-overlap-")]
+    people = page.multiselect(key="study-annotators").value
+    assert overlap.value == min(3, len(people))
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import streamlit as st
 
 from annotators.agreement.statistics.base import title_of
 from annotators.errors import InvalidInput
-from app import ui
+from app import ui, wording
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table
+from app.widgets import study_form
 from app.widgets.plots import plot
+from db.annotating.status import study_status
+from db.people.accounts import who_may_annotate
+from db.permissions import RESEARCHERS
+from db.projects import my_projects
+from db.studies.design import protocol_of, study_facts
 from exports.agreement.planning import (
     ITEMS,
     SIMULATIONS,
@@ -77,6 +84,25 @@ def draw(view: View) -> None:
             caption,
             otherwise="There is no plot of the plan: no simulated study had an interval. Simulate more items.",
         )
+        _new_study(view, found.items_needed(width))
+
+
+def _new_study(view: View, needed: Mapping[int, int]) -> None:
+    """Buttons that open the form for a study of the planned sizes, for who may make one."""
+    project = next(row for row in my_projects(ui.db(), ui.actor()) if row.project_id == view.study.project_id)
+    if not needed or not ui.may(project.role, RESEARCHERS):
+        return
+    note("Design the study with the pilot's protocol and annotators:")
+    with st.container(horizontal=True, key="agreement-plan-new"):
+        for overlap, items in needed.items():
+            label = f"{wording.count(items, 'item')}, {wording.count(overlap, 'annotator')} each"
+            if st.button(label, key=f"plan-new-{overlap}"):
+                status = study_status(ui.db(), ui.actor(), view.study.study_id)
+                protocol = protocol_of(study_facts(ui.db(), ui.actor(), view.study.study_id))
+                team = [row["annotator"] for row in status["annotators"] if not row["left"]]
+                there = {row.name for row in who_may_annotate(ui.db(), ui.actor(), project.project_id)}
+                annotators = [name for name in team if name in there]
+                study_form.begin_planned(project, protocol, items=items, overlap=overlap, annotators=annotators)
 
 
 def _numbers(text: str) -> list[int]:
