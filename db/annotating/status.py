@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, text
+from sqlalchemy import BindParameter, bindparam, func, text
 from sqlmodel import Session, col
 
 from annotators.asking.qualifying import Qualifying
@@ -14,12 +15,23 @@ from annotators.designing.phases import AFTER, DECLINED, phases_of
 from db.allotting.slots import is_balanced, waiting_by_person
 from db.annotating.guidelines import readers
 from db.engine import Database
-from db.models import Account, AssignmentState, Study, StudyMember, Tally
+from db.models import (
+    Account,
+    Annotation,
+    Assignment,
+    AssignmentState,
+    StoredLabel,
+    Study,
+    StudyMember,
+    StudyState,
+    Tally,
+    now,
+)
 from db.permissions import Actor, On, Role, operation
 from db.phases.answers import Standing, standings
 from db.query import pick
 from db.studies import tallies
-from db.studies.design import disputed_items
+from db.studies.design import disputed_items, protocol_of
 
 # An open slot of an item that somebody has skipped, or whose labels of it are left out, or that is to be given to one
 # more as people disagreed, and that everybody who is left in the study has had.
@@ -144,3 +156,80 @@ def _phase_of(
     if AFTER in standing.answered:
         return "done"
     return AFTER if is_over and submitted and standing.after_items else "items"
+
+
+_LATELY = 20_000
+"""Annotations of all studies, the newest ones, among which a study's present rate is looked up."""
+_FEWEST = 5
+"""Annotations without which no rate is told."""
+
+
+@dataclass(frozen=True)
+class Finish:
+    """When a study would have all its annotations, at the rate of those since a moment."""
+
+    at: datetime
+    since: datetime
+
+
+@operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
+def expected_finish(db: Database, _actor: Actor, study_id: int) -> Finish | None:
+    """When a running study would be done, at its present rate by the clock, nights included.
+
+    None where nothing is left, where it is not running, and where too little was labelled lately to tell.
+    """
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        states = tallies.counts(session, study_id)
+        left = sum(states.get(state, 0) for state in _LEFT)
+        if study.state != StudyState.RUNNING or not left:
+            return None
+        newest = session.execute(pick(func.max(col(Annotation.id)))).scalar_one() or 0
+        lately = pick(func.count(), func.min(col(Annotation.created_at)))
+        lately = lately.where(col(Annotation.id) > newest - _LATELY, col(Annotation.study_id) == study_id)
+        n, since = session.execute(lately).one()
+        moment = now()
+        if n < _FEWEST or since >= moment:
+            return None
+        return Finish(moment + left * (moment - since) / n, since)
+
+
+_LEFT = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
+
+
+@dataclass(frozen=True)
+class CriterionProgress:
+    """How far one criterion is: labels that annotators have submitted, and how many of them cannot judge."""
+
+    criterion: str
+    title: str
+    labels: int
+    cannot_judge: int
+
+
+@operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
+def progress_by_criterion(db: Database, _actor: Actor, study_id: int) -> list[CriterionProgress]:
+    """The labels of each criterion that stand in submitted slots, in the protocol's order; it reads all of them."""
+    with db.read() as session:
+        protocol = protocol_of(session.get_one(Study, study_id))
+        rows = session.execute(
+            pick(StoredLabel.criterion, col(StoredLabel.cannot_judge), func.count())
+            .join(Assignment, col(Assignment.id) == StoredLabel.assignment_id)
+            .where(
+                col(Assignment.study_id) == study_id,
+                col(Assignment.state) == AssignmentState.SUBMITTED,
+                col(Assignment.kind) == "slot",
+                col(StoredLabel.sitting) == col(Assignment.sitting),
+            )
+            .group_by(col(StoredLabel.criterion), col(StoredLabel.cannot_judge))
+        ).all()
+        counts = {(criterion, bool(cannot)): n for criterion, cannot, n in rows}
+        return [
+            CriterionProgress(
+                criterion.name,
+                criterion.title,
+                counts.get((criterion.name, False), 0) + counts.get((criterion.name, True), 0),
+                counts.get((criterion.name, True), 0),
+            )
+            for criterion in protocol.criteria
+        ]

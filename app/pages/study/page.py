@@ -16,12 +16,12 @@ from annotators.figures import duration
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, draft, results
+from app.pages.study import amendments, draft, items, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
-from db.adjudicating.adjudications import settlement_counts
+from db.adjudicating.adjudications import disputes_for_me, settlement_counts
 from db.annotating.amendments import StudyChange, amend_study
-from db.annotating.status import study_status
+from db.annotating.status import expected_finish, study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS, READERS, RESEARCHERS
 from db.projects import my_projects
@@ -31,7 +31,7 @@ from db.studies.remarks import Remark, StudyRemarks, study_remarks
 EVERY = 10
 """Seconds from one look at the progress to the next."""
 
-_TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
+_TABS = ["Progress", "Items", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
 _TALKS = {
     NEVER: "",
@@ -68,6 +68,8 @@ def page() -> None:
             match name:
                 case "Progress":
                     _progress(row)
+                case "Items":
+                    items.draw(row)
                 case "Results":
                     results.draw(row)
                 case "Design":
@@ -102,10 +104,11 @@ def _links(row: StudyRow) -> None:
     role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
-    if row.disputed and row.may_adjudicate:
-        cells.append(blocks.to(f"Adjudicate {wording.count(row.disputed, 'item')}", "adjudicate", **parameters))
+    if decisions := disputes_for_me(ui.db(), ui.actor()).get(row.study_id, 0):
+        cells.append(blocks.to(f"Adjudicate {wording.count(decisions, 'item')}", "adjudicate", **parameters))
     if row.waits_for_me:
-        cells.append(blocks.to("Annotate", "annotate", **parameters))
+        left = wording.count(row.returned or row.left_for_me, "item")
+        cells.append(blocks.to(f"Annotate {left}", "annotate", **parameters))
     blocks.links(*cells)
 
 
@@ -118,7 +121,9 @@ def _progress(row: StudyRow) -> None:
         status = study_status(ui.db(), ui.actor(), row.study_id)
         states: dict[str, int] = status["states"]
         slots = row.slots
-        blocks.figures([("annotations", f"{states['submitted']:,} of {slots:,}"), *_items(row), *_left(status)])
+        blocks.figures(
+            [("annotations", f"{states['submitted']:,} of {slots:,}"), *_items(row), *_left(status), *_finish(row)]
+        )
         share = states["submitted"] / max(1, slots)
         st.html(blocks.bar(share, wording.percent(share)).html)
         phases = any(annotator["phase"] for annotator in status["annotators"])
@@ -144,9 +149,9 @@ def _progress(row: StudyRow) -> None:
             name=f"progress-{row.study_id}",
         )
         if status["stuck"]:
-            items = wording.count(status["stuck"], "item")
+            stuck = wording.count(status["stuck"], "item")
             st.warning(
-                f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
+                f"Nobody is left to annotate {stuck} that everybody of the team has had or skipped, or whose "
                 "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
             )
         _held(row, status)
@@ -213,6 +218,14 @@ def _left(status: dict[str, Any]) -> Sequence[tuple[str, object]]:
         return []
     pace = sum(annotator["seconds_per_item"] * annotator["submitted"] for annotator in timed) / done
     return [("of annotating left, at this pace", duration(left * pace))]
+
+
+def _finish(row: StudyRow) -> Sequence[tuple[str, object]]:
+    """When all annotations would be there, at the rate so far."""
+    found = expected_finish(ui.db(), ui.actor(), row.study_id)
+    if found is None:
+        return []
+    return [(f"expected finish, at the rate since {ui.when(found.since)}", ui.when(found.at))]
 
 
 # Design ---------------------------------------------------------------------------------------------------------------
