@@ -403,6 +403,11 @@ def _emit_made(
         **({"suggestions": made.suggestions} if made.suggestions != "never" else {}),
         "notes": list(made.notes),
     }
+    if made.arms:
+        document["arms"] = [
+            {"arm": arm.name, "id": arm.study_id, "items": arm.n_items, "slots": arm.n_slots} for arm in made.arms
+        ]
+        begun += f" in {count(len(made.arms), 'arm')} ({', '.join(arm.name for arm in made.arms)})"
     size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
     order = [f"{ORDERS[document['order']]}."] if "order" in document else []
     emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *order, *made.notes]), as_json=as_json)
@@ -472,6 +477,7 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
     """Show a study's state, its design, and its amendments with their reasons."""
     from annotators.designing.files import design_data
     from db.annotating.amendments import amendments_of
+    from db.designing.arms import arms_of
     from db.designing.drafts import find_draft
     from db.designing.written import written_design
     from db.quality.omissions import omissions_of
@@ -489,12 +495,16 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
         design = design_data(found.design, found.protocol, whole=True)
         hashes = {"protocol": facts.protocol_hash, "sample": facts.sample_hash}
         about = {"study": facts.name, "state": facts.state, "items": facts.n_items}
+        arms = [row.to_json() for row in arms_of(here.db, here.actor, study_id)]
         left_out = [row.to_json() for row in omissions_of(here.db, here.actor, study_id)]
         document = {**about, "design": design, "amendments": amendments, "left_out": left_out, "hashes": hashes}
+        document |= {"arms": arms} if arms else {}
 
         def words() -> str:
             lines = [f"{facts.name}: {facts.state}"]
             lines += _design_in_words(design)
+            if arms:
+                lines.append(f"  arms, with {arms[0]['allot']} dealt out: {', '.join(arm['study'] for arm in arms)}")
             lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
             headers = ("at", "by", "what", "before", "after", "reason")
             rows = [[_plain(row[name]) for name in headers] for row in amendments]

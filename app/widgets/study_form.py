@@ -773,7 +773,9 @@ def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
     """The score that items are ordered by, and which of its values come first."""
     used = list_scorers_in(ui.db(), ui.actor(), project.project_id)
     known = sorted({f"{row.scorer}/{value}" for row in used for value in row.values})
-    score = st.selectbox("Score that the order goes by", known, index=None, key="study-order-score")
+    score = st.selectbox(
+        "Score that the order goes by", known, index=None, key="study-order-score", placeholder="Choose a score"
+    )
     if not known:
         st.caption("The project has no scores yet. Import some, or compute them on the page Scores.")
     first = st.radio(

@@ -54,9 +54,10 @@ def prediction_powered_mean(
     `finite`: the mean is that of these N units, so that the variance has the finite population correction 1 - n/N
     (Cochran 1977, Sampling Techniques, eq. 2.15); else that of the population they are a sample of. The variance takes
     the units of a cluster together. Intervals are t intervals with the number of labelled clusters less that of strata
-    and of fitted λ as degrees of freedom, cut at the ends of `scale`; with labels 0 and 1 they are Wilson's (1927) with
-    the effective sample size p (1 - p) / se² (Korn & Graubard 1998, Survey Methodology 24, 193-201), and with fewer
-    than five of the rarer label the metric is not believed to gain anything.
+    and of fitted λ as degrees of freedom (with `probabilities` fewer: `_Parts.freedom`), cut at the ends of `scale`;
+    with labels 0 and 1 they are Wilson's (1927) with the effective sample size p (1 - p) / se² (Korn & Graubard 1998,
+    Survey Methodology 24, 193-201), and with fewer than five of the rarer label the metric is not believed to gain
+    anything.
     """
     asked = asked or Resampling()
     kept = np.flatnonzero(~np.isnan(scores))
@@ -123,7 +124,8 @@ class _Parts:
     """The units, and what the estimate of the strata's λ and its variance are made of.
 
     `own` is what a labelled unit weighs in the estimate and `all` what every unit's score does; `open` is 1 less the
-    share of the population that is known (0 where everything is labelled, 1 for an endless population).
+    share of the population that is known (0 where everything is labelled, 1 for an endless population). `weighed` says
+    that units were drawn with probabilities of their own.
     """
 
     human: FloatArray
@@ -135,6 +137,7 @@ class _Parts:
     all: FloatArray
     open: FloatArray
     finite: bool
+    weighed: bool
 
     @classmethod
     def of(
@@ -157,7 +160,9 @@ class _Parts:
         known = drawn if finite else np.zeros(len(drawn))
         everything = np.full(len(stratum), 1 / len(stratum))
         filled = np.where(labelled, human, 0.0)
-        return cls(filled, metric, labelled, cluster, stratum, own, everything, 1 - known, finite)
+        return cls(
+            filled, metric, labelled, cluster, stratum, own, everything, 1 - known, finite, probabilities is not None
+        )
 
     def value(self, factors: FloatArray) -> float:
         """The estimate with these λ, one a stratum."""
@@ -166,11 +171,26 @@ class _Parts:
 
     def error(self, factors: FloatArray) -> float:
         """Its standard error: the influences of a cluster's units added up, squared, summed over clusters."""
+        return float(np.sqrt((self._influences(factors) ** 2).sum()))
+
+    def _influences(self, factors: FloatArray) -> FloatArray:
+        """What each cluster adds to the error of the estimate."""
         predicted = factors[self.stratum] * self.metric
         influence = self.own * np.sqrt(self.open) * self._centred(self.human - predicted, self.own)
         if not self.finite:
             influence = influence + self.all * self._centred(predicted, self.all)
-        return float(np.sqrt((np.bincount(self.cluster, weights=influence) ** 2).sum()))
+        return np.bincount(self.cluster, weights=influence).astype(np.float64)
+
+    def freedom(self, factors: FloatArray, most: int) -> int:
+        """The degrees of freedom that the standard error has by how unequal its parts are, up to so many.
+
+        Of a sum of n squared influences s these are 2 (Σs)² / (Σs² - (Σs)² / n), by the method of Satterthwaite (1946,
+        Biometrics Bulletin 2, 110-114): with a rare label they go by how often it was seen, not by how many labels
+        there are.
+        """
+        squares = self._influences(factors) ** 2
+        varies = float((squares**2).sum() - squares.sum() ** 2 / len(np.unique(self.cluster[self.labelled])))
+        return most if varies <= 0 else max(1, min(most, int(2 * squares.sum() ** 2 / varies)))
 
     def _centred(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Values less their stratum's mean, stretched so that their squares estimate the variance without bias."""
@@ -246,6 +266,8 @@ class _Intervals:
         parts, level = self.parts, self.asked.level
         value, error = parts.value(factors), parts.error(factors)
         freedom = max(1, self.freedom - fitted)
+        if parts.weighed and not self._few_of_a_label():
+            freedom = parts.freedom(factors, freedom)
         t = float(stats.t.ppf((1 + level) / 2, freedom))
         low, high = value - t * error, value + t * error
         how = "t"
