@@ -13,6 +13,8 @@ from annotators.moments import moment
 from app.cli.base import (
     AsJson,
     ProjectName,
+    Resamples,
+    Seed,
     StudyName,
     check_names,
     command,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, show, start, amend, gold, qualify, recheck.")
+study = group("study", "Studies: create, start, amend, gold, qualify, recheck, arms.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -818,6 +820,53 @@ def recheck(
             return f"{said}\n{table(headers, lines)}"
 
         emit({"study": study, "items": rows}, words, as_json=as_json)
+
+
+@command(study, "arms", 'assay --home ./assay-home study arms finance "tone / a" --json')
+def arms(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Set a study beside its other arms: the share of each label, agreement, and the differences with intervals."""
+    from annotators.errors import Conflict
+    from db.designing.arms import arms_of
+    from db.studies.ratings import ratings
+    from exports.agreement.arms import ABOUT, beside
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        listed = arms_of(here.db, here.actor, study_id)
+        if not listed:
+            raise Conflict(f"Study {study!r} has no arms. Name `arms` in a design to make some.")
+        mine = ratings(here.db, here.actor, study_id)
+        found = [
+            row
+            for other in listed
+            if other.study_id != study_id
+            for row in beside(
+                mine,
+                ratings(here.db, here.actor, other.study_id),
+                (study, other.study),
+                resamples=resamples,
+                seed=seed,
+            )
+        ]
+        document = {
+            "study": study,
+            "arms": [row.to_json() for row in listed],
+            "criteria": [row.to_json() for row in found],
+        }
+
+        def words() -> str:
+            tables = [f"{made.caption}\n{table(made.columns, made.rows)}" for made in (row.table() for row in found)]
+            return "\n\n".join([*tables, ABOUT] if tables else ["Nothing is labelled in two of the arms yet."])
+
+        emit(document, words, as_json=as_json)
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
