@@ -723,7 +723,7 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
-_FAILING = text("CAST(failing AS TEXT) <> '[]'")
+_FAILING = text("failing <> '[]'")
 _UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
 
 
@@ -747,7 +747,7 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
-        Index("ix_settlement_failing", "study_id", sqlite_where=_FAILING, postgresql_where=_FAILING),
+        Index("ix_settlement_failing", "study_id", "state", sqlite_where=_FAILING, postgresql_where=_FAILING),
         Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)

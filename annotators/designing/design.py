@@ -14,6 +14,7 @@ from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
+from annotators.designing.arms import ALLOTS, ITEMS, PEOPLE, Arm
 from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
@@ -108,8 +109,9 @@ class StudyDesign(ItemChoice):
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
     nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
     their first item and after their last. `own_figures`: what they see of their own (annotators/designing/
-    own_figures.py). `gold`, `repeats` and `qualification` say which
-    items with known labels annotators meet, and when items come again (annotators/designing/known.py).
+    own_figures.py). `gold`, `repeats` and `qualification` say which items with known labels annotators meet, and when
+    items come again (annotators/designing/known.py). With `arms` it is a study for each of them, over one sample, to
+    which people or items are dealt out at random (`allot`; annotators/designing/arms.py).
     """
 
     name: str = ""
@@ -139,6 +141,8 @@ class StudyDesign(ItemChoice):
     gold: Gold | None = None
     repeats: Repeats | None = None
     qualification: Qualification | None = None
+    arms: tuple[Arm, ...] = ()
+    allot: str = PEOPLE
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -240,6 +244,7 @@ class StudyDesign(ItemChoice):
                 f"{self.suggestions!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.",
             )
         yield from unknown_asides(self.ask)
+        yield from self._faults_of_arms(overlap)
         yield from known_faults(self.gold, self.repeats, self.qualification)
         if self.lease_minutes < 1:
             yield ("lease_minutes",), f"A lease of {self.lease_minutes} minutes is too short. Give at least 1."
@@ -275,6 +280,40 @@ class StudyDesign(ItemChoice):
                 yield ("quotas", name), f"{name!r} has a quota and is no annotator. Name them, or leave it out."
             elif quota < 1:
                 yield ("quotas", name), f"A quota of {quota} gives {name!r} no item. Give at least 1, or leave it out."
+
+    def _faults_of_arms(self, overlap: int | None) -> Iterator[tuple[Path, str]]:
+        if self.allot not in ALLOTS:
+            yield ("allot",), f"{self.allot!r} cannot be dealt out to arms. Known: {', '.join(ALLOTS)}."
+        if not self.arms:
+            return
+        if len(self.arms) < 2:
+            yield ("arms",), "One arm has nothing to be compared with. Name two or more, or leave `arms` out."
+        names = [arm.name.strip() for arm in self.arms]
+        for place, name in enumerate(names):
+            if not name or name in names[:place]:
+                wrong = f"Two arms are called {name!r}." if name else "An arm has no name."
+                yield ("arms", place, "name"), f"{wrong} Give each a name of its own."
+        if self.allot == ITEMS:
+            said: dict[str, Any] = {"pairs": self.pairs, "drawn_with": self.drawn_with, "order_score": self.order_score}
+        else:
+            said = {"outside": self.outside}
+        for field, value in said.items():
+            if value:
+                yield (
+                    (field,),
+                    f"`{field}` does not go with arms to which {self.allot} are dealt out. Leave it out, or deal out "
+                    f"{next(other for other in ALLOTS if other != self.allot)}.",
+                )
+        fewest = len(self.annotators) // len(self.arms)
+        for place, arm in enumerate(self.arms):
+            most = max(arm.overlap or overlap or 0, self.part_overlap or 0, self.most_overlap or 0)
+            if self.allot == PEOPLE and overlap is not None and fewest < most:
+                yield (
+                    ("arms", place),
+                    f"An overlap of {most} needs as many annotators in each arm; {len(self.annotators)} people in "
+                    f"{len(self.arms)} arms leave {fewest} in one. Lower the overlap, name "
+                    f"{most * len(self.arms) - len(self.annotators)} more, or deal out items.",
+                )
 
     def _faults_of_queue(self) -> Iterator[tuple[Path, str]]:
         if self.queue not in QUEUES:

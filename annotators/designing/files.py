@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from annotators.asking.protocol_files import fields_at, protocol_data, protocol_faults
 from annotators.asking.repairs import Fault, Path, all_faults
 from annotators.asking.yaml_files import InLine, YamlFile, faults_of, written
+from annotators.designing.arms import Arm
 from annotators.designing.design import StudyDesign
 from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
 from annotators.designing.phases import CONSENT, Phases
@@ -82,6 +83,8 @@ def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
             return fields_at(("criteria", *path[2:]), {"criteria": data["phases"][path[1]]})
         return list(Phases.model_fields)
     part = _PARTS.get(path[0]) if len(path) == 2 else None
+    if len(path) == 3 and path[0] == "arms":
+        part = Arm
     if len(path) == 4 and path[1] == "labels":
         part = RightLabel
     if part is not None:

@@ -13,6 +13,8 @@ from annotators.moments import moment
 from app.cli.base import (
     AsJson,
     ProjectName,
+    Resamples,
+    Seed,
     StudyName,
     check_names,
     command,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, show, start, amend, gold, qualify, recheck.")
+study = group("study", "Studies: create, start, amend, gold, qualify, recheck, arms.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -403,6 +405,11 @@ def _emit_made(
         **({"suggestions": made.suggestions} if made.suggestions != "never" else {}),
         "notes": list(made.notes),
     }
+    if made.arms:
+        document["arms"] = [
+            {"arm": arm.name, "id": arm.study_id, "items": arm.n_items, "slots": arm.n_slots} for arm in made.arms
+        ]
+        begun += f" in {count(len(made.arms), 'arm')} ({', '.join(arm.name for arm in made.arms)})"
     size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
     order = [f"{ORDERS[document['order']]}."] if "order" in document else []
     emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *order, *made.notes]), as_json=as_json)
@@ -472,6 +479,7 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
     """Show a study's state, its design, and its amendments with their reasons."""
     from annotators.designing.files import design_data
     from db.annotating.amendments import amendments_of
+    from db.designing.arms import arms_of
     from db.designing.drafts import find_draft
     from db.designing.written import written_design
     from db.quality.omissions import omissions_of
@@ -489,12 +497,16 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
         design = design_data(found.design, found.protocol, whole=True)
         hashes = {"protocol": facts.protocol_hash, "sample": facts.sample_hash}
         about = {"study": facts.name, "state": facts.state, "items": facts.n_items}
+        arms = [row.to_json() for row in arms_of(here.db, here.actor, study_id)]
         left_out = [row.to_json() for row in omissions_of(here.db, here.actor, study_id)]
         document = {**about, "design": design, "amendments": amendments, "left_out": left_out, "hashes": hashes}
+        document |= {"arms": arms} if arms else {}
 
         def words() -> str:
             lines = [f"{facts.name}: {facts.state}"]
             lines += _design_in_words(design)
+            if arms:
+                lines.append(f"  arms, with {arms[0]['allot']} dealt out: {', '.join(arm['study'] for arm in arms)}")
             lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
             headers = ("at", "by", "what", "before", "after", "reason")
             rows = [[_plain(row[name]) for name in headers] for row in amendments]
@@ -726,6 +738,7 @@ def gold(
     study,
     "qualify",
     "assay --home ./assay-home study qualify finance verification qualification.csv --mark 0.8 --tries 2",
+    "assay --home ./assay-home study qualify sample grading --sample",
 )
 def qualify(
     context: typer.Context,
@@ -744,6 +757,9 @@ def qualify(
         float | None, option("SHARE", "Share of right labels with which one passes.  [default: 0.8 at first]")
     ] = None,
     tries: Annotated[int | None, option("N", "How often one may try.  [default: 2 at first]")] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="The items that the sample project has for the study's protocol.")
+    ] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "qualification",
     as_json: AsJson = False,
 ) -> None:
@@ -752,7 +768,9 @@ def qualify(
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
-        done = import_qualification(here.db, here.actor, study_id, path=file, mark=mark, tries=tries, reason=reason)
+        done = import_qualification(
+            here.db, here.actor, study_id, path=file, mark=mark, tries=tries, reason=reason, sample=sample
+        )
         asked = done.qualifying
         words = (
             f"Study {study}: {count(done.added, 'qualification item')} added ({count(done.labels, 'label')}), "
@@ -802,6 +820,53 @@ def recheck(
             return f"{said}\n{table(headers, lines)}"
 
         emit({"study": study, "items": rows}, words, as_json=as_json)
+
+
+@command(study, "arms", 'assay --home ./assay-home study arms finance "tone / a" --json')
+def arms(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Set a study beside its other arms: the share of each label, agreement, and the differences with intervals."""
+    from annotators.errors import Conflict
+    from db.designing.arms import arms_of
+    from db.studies.ratings import ratings
+    from exports.agreement.arms import ABOUT, beside
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        listed = arms_of(here.db, here.actor, study_id)
+        if not listed:
+            raise Conflict(f"Study {study!r} has no arms. Name `arms` in a design to make some.")
+        mine = ratings(here.db, here.actor, study_id)
+        found = [
+            row
+            for other in listed
+            if other.study_id != study_id
+            for row in beside(
+                mine,
+                ratings(here.db, here.actor, other.study_id),
+                (study, other.study),
+                resamples=resamples,
+                seed=seed,
+            )
+        ]
+        document = {
+            "study": study,
+            "arms": [row.to_json() for row in listed],
+            "criteria": [row.to_json() for row in found],
+        }
+
+        def words() -> str:
+            tables = [f"{made.caption}\n{table(made.columns, made.rows)}" for made in (row.table() for row in found)]
+            return "\n\n".join([*tables, ABOUT] if tables else ["Nothing is labelled in two of the arms yet."])
+
+        emit(document, words, as_json=as_json)
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:

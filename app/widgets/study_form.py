@@ -103,6 +103,9 @@ DRAFT = "study-draft"
 QUOTAS = "study-quotas"
 """The quotas of some annotators that the draft which the form changes has, by name."""
 
+ARMS = "study-arms"
+"""The arms of the draft that the form changes, and what is dealt out to them: fields of the design."""
+
 DRAWN = "study-drawn"
 """Where it leaves with what probabilities they were drawn, for the study's settings."""
 
@@ -122,7 +125,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
 def leave(project: ProjectRow) -> None:
     """The form begins afresh, with nothing chosen on other pages."""
     forms.forget("study", project.project_id)
-    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, known_items.READ):
+    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, ARMS, known_items.READ):
         st.session_state.pop(key, None)
 
 
@@ -177,6 +180,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
     forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
     st.session_state[DRAFT], st.session_state[QUOTAS] = design.name, design.quotas
     known_items.keep(design)
+    if design.arms:
+        st.session_state[ARMS] = {"arms": design.arms, "allot": design.allot}
     if design.items:
         drawn = {
             "drawn_with": design.drawn_with,
@@ -271,6 +276,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         pairs=pairs,
         **more.adjudication,
         **known,
+        **st.session_state.get(ARMS, {}),
         **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)

@@ -66,6 +66,9 @@ from db.studies.settlements import (
 )
 from db.studies.tallies import Tallies
 
+MOST_COUNTED = 1_000
+"""Disputed items of a study that are counted for a person; where there are more, so many wait at least."""
+
 ALIKE = "alike"
 """The outcome of a disputed unit that two adjudicators decided alike."""
 
@@ -216,9 +219,9 @@ def _for_me(session: Session, actor: Actor, project_ids: Sequence[int]) -> dict[
     )
     found = {}
     for study in session.exec(select(Study).where(col(Study.project_id).in_(project_ids), disputed.exists())):
-        query = select(func.count()).select_from(Settlement).where(*waits_for(session, study, actor))
-        query = query.where(col(Settlement.study_item_id).not_in(held_items(study, actor)))
-        if n := int(session.execute(query).scalar_one()):
+        mine = select(Settlement.study_item_id).where(*waits_for(session, study, actor))
+        mine = mine.where(col(Settlement.study_item_id).not_in(held_items(study, actor))).limit(MOST_COUNTED)
+        if n := int(session.execute(select(func.count()).select_from(mine.subquery())).scalar_one()):
             found[study.id or 0] = n
     return found
 
@@ -246,17 +249,16 @@ def desk_counts(db: Database, actor: Actor, study_id: int) -> DeskCounts:
     """How far adjudication of a study is for this person. Where one decides, what anybody decided is done."""
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        state = select(func.count()).select_from(Settlement).where(Settlement.study_id == study_id)
-        disputed = int(session.execute(state.where(Settlement.state == SettlementState.DISPUTED)).scalar_one())
+        settled = tallies.settled(session, study_id)
+        disputed = settled[SettlementState.DISPUTED]
         if is_double(study):
             state = select(func.count(func.distinct(Adjudication.study_item_id))).where(
                 Adjudication.study_id == study_id, Adjudication.person_id == actor.person_id
             )
             waiting = _waiting(session, study, actor)
             return DeskCounts(int(session.execute(state).scalar_one()), waiting, disputed - waiting)
-        done = session.execute(state.where(Settlement.state == SettlementState.ADJUDICATED)).scalar_one()
         waiting = _waiting(session, study, actor)
-        return DeskCounts(int(done), waiting, disputed - waiting)
+        return DeskCounts(settled[SettlementState.ADJUDICATED], waiting, disputed - waiting)
 
 
 @dataclass(frozen=True)
@@ -279,6 +281,7 @@ def study_disputes(db: Database, actor: Actor, study_id: int) -> StudyDisputes:
         .join(Settlement, col(Settlement.study_item_id) == Annotation.study_item_id)
         .where(
             Settlement.study_id == study_id,
+            Annotation.study_id == study_id,
             Settlement.state == SettlementState.DISPUTED,
             col(Annotation.kind).in_(COUNTING),
         )

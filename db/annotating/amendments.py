@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlmodel import Session, col, select
 
+from annotators.designing.arms import PEOPLE
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
@@ -254,6 +255,7 @@ def _change_team(
         if (standing := standing_of(session, study, person_id)) is not None and standing.declined:
             raise Conflict(f"{name!r} declined to take part, and is not asked again. Leave them out.")
         if member is None:
+            _check_arm(session, study, person_id, name)
             quota = study.settings.get("quota")
             member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id, quota=quota)
         if member.paused_at is not None and member.left_at is None:
@@ -279,6 +281,20 @@ def _change_team(
         *(f"{name} {'goes on' if name in let_go_on else 'joined'}" for name in dict.fromkeys(change.add)),
         *(f"{name} left" for name in dict.fromkeys(change.remove)),
     ]
+
+
+def _check_arm(session: Session, study: Study, person_id: int, name: str) -> None:
+    """InvalidInput for somebody who was dealt to another arm, where people are dealt out to arms."""
+    arm = study.settings.get("arm")
+    if arm is None or arm["allot"] != PEOPLE:
+        return
+    rows = select(Study).join(StudyMember, col(StudyMember.study_id) == col(Study.id))
+    for other in session.exec(rows.where(StudyMember.person_id == person_id, Study.project_id == study.project_id)):
+        theirs = other.settings.get("arm")
+        if theirs is not None and theirs["first"] == arm["first"]:
+            raise InvalidInput(
+                f"{name!r} is of another arm ({other.name}): who has seen one may not be in another. Add somebody else."
+            )
 
 
 # The overlap ----------------------------------------------------------------------------------------------------------

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, text
+from sqlalchemy import BindParameter, bindparam, case, func, select, text
 from sqlmodel import Session, col
 
 from annotators.asking.qualifying import Qualifying
+from annotators.designing.finish import finish
 from annotators.designing.phases import AFTER, DECLINED, phases_of
 from db.allotting.slots import is_balanced, waiting_by_person
 from db.annotating.guidelines import readers
 from db.engine import Database
-from db.models import Account, AssignmentState, Study, StudyMember, Tally
+from db.models import (
+    Account,
+    Annotation,
+    AnnotationKind,
+    AssignmentState,
+    Study,
+    StudyMember,
+    StudyState,
+    Tally,
+    now,
+)
 from db.permissions import Actor, On, Role, operation
 from db.phases.answers import Standing, standings
-from db.query import pick
+from db.query import pick, table_of
 from db.studies import tallies
 from db.studies.design import disputed_items
 
@@ -54,6 +65,50 @@ def _stuck(session: Session, study_id: int, full: Sequence[int]) -> int:
     """
     about = {"study": study_id, "full": [*full, 0]}
     return int(session.execute(_OF_THE_LAST if full else _STUCK, about).scalar_one())
+
+
+DAYS = 14
+"""Days that are looked back on to say when a study will be finished."""
+
+_LATEST = 20_000
+
+
+def _daily(session: Session, study_id: int, moment: datetime) -> list[int]:
+    """Annotations of a study on each of the last `DAYS` days of 24 hours, oldest first, from the first with any.
+
+    Only the latest `_LATEST` of the whole installation are looked at, so that it takes no longer in large studies; days
+    that begin before those are left out.
+    """
+    given = table_of(Annotation).c
+    newest = session.execute(select(func.max(given.id))).scalar_one() or 0
+    among = [given.id > newest - _LATEST, given.study_id == study_id, given.supersedes_id.is_(None)]
+    begins = [moment - timedelta(days=day) for day in range(1, DAYS + 1)]
+    day = case(*((given.created_at > begin, place) for place, begin in enumerate(begins, 1)), else_=0).label("day")
+    rows = select(day, func.count().label("n")).where(*among, given.kind == AnnotationKind.REGULAR).group_by("day")
+    found = {row.day: row.n for row in session.execute(rows)}
+    oldest = session.execute(select(given.created_at).where(given.id == newest - _LATEST)).scalar()
+    counted = [found.get(place, 0) for place, begin in enumerate(begins, 1) if oldest is None or begin > oldest][::-1]
+    first = next((place for place, n in enumerate(counted) if n), len(counted))
+    return counted[first:]
+
+
+def _finish(session: Session, study: Study, left: int) -> dict[str, str | None] | None:
+    """When so many annotations that are left may be there, by the last days; None where nothing can be said."""
+    assert study.id is not None
+    moment = now()
+    if study.state != StudyState.RUNNING or not left:
+        return None
+    found = finish(left, _daily(session, study.id, moment))
+    if found is None:
+        return None
+    days = {"at": found.days, "low": found.low, "high": found.high}
+    return {
+        name: None if n is None or n > _FAR else (moment + timedelta(days=n)).isoformat() for name, n in days.items()
+    }
+
+
+_FAR = 3650
+"""Days beyond which an end is none that is in sight."""
 
 
 @operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
@@ -118,6 +173,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "disputed": disputed_items(session, study_id),
             "stuck": _stuck(session, study_id, full) if states["open"] and (may_be_stuck or full) else 0,
             "annotators": annotators,
+            "finish": _finish(session, study, sum(states[state] for state in _UNFINISHED)),
             "finished": is_over,
         }
 

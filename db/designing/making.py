@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from sqlmodel import Session, select
 
 from annotators.asking.qualifying import Qualifying
+from annotators.designing.arms import Arm
 from annotators.designing.design import StudyDesign, about, refuse
 from annotators.designing.known import KnownItems, RightLabel, planting_of
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.protocols import Protocol
 from db.allotting.slots import allot, is_balanced
+from db.designing.arms import designs_of_arms, of_arm
 from db.engine import Database
-from db.models import Purpose, Study, StudyMember
+from db.models import Purpose, Study, StudyMember, now
 from db.names import no_study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.quality.gold import GoldRow, add_known_items, settled_rows
-from db.studies.design import StudyMade, StudyPlan, Suggestions, checked, digest_of, insert_frozen
+from db.studies.design import PlannedArm, StudyMade, StudyPlan, Suggestions, checked, digest_of, insert_frozen
 from db.studies.selection import ChosenItems
 
 
@@ -48,6 +51,12 @@ def design_checked(
 
     With `drafts` the name may be that of a draft.
     """
+    if design.arms:
+        planned = [
+            (arm, design_checked(session, actor, project_id, of, its, people=people))
+            for arm, of, its in _arms_checked(session, actor, project_id, protocol, design, people=people)
+        ]
+        return _together(planned)
     _, suggestions, chosen = _checked(session, actor, project_id, protocol, design, people=people, drafts=drafts)
     n = len(chosen.ordered)
     return StudyPlan(
@@ -72,6 +81,8 @@ def create_in(
     session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign, of_draft: bool = False
 ) -> StudyMade:
     """As `create_study`, in the caller's transaction; `of_draft`: the name is that of a draft that it is made of."""
+    if design.arms:
+        return _create_arms(session, actor, project_id, protocol, design)
     people, suggestions, chosen = _checked(session, actor, project_id, protocol, design, drafts=of_draft)
     study = insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
     assert study.id is not None
@@ -139,6 +150,62 @@ def _checked(
         undone.rollback()
     refuse(wrong)
     return ids, suggestions, chosen
+
+
+# Arms -----------------------------------------------------------------------------------------------------------------
+
+
+def _create_arms(session: Session, actor: Actor, project_id: int, protocol: Protocol, design: StudyDesign) -> StudyMade:
+    """A study for each arm, tied to one another; the first, with all of them."""
+    made: list[tuple[Arm, StudyMade]] = []
+    for arm, of, its in _arms_checked(session, actor, project_id, protocol, design):
+        found = create_in(session, actor, project_id, protocol=of, design=its)
+        made.append((arm, found))
+        study = session.get_one(Study, found.study_id)
+        tied = {"of": design.name.strip(), "name": arm.name, "allot": design.allot, "first": made[0][1].study_id}
+        study.settings = {**study.settings, "arm": tied}
+        session.add(study)
+        session.flush()
+    both = _together(made)
+    return replace(made[0][1], n_items=both.n_items, n_slots=both.n_slots, arms=both.arms)
+
+
+def _arms_checked(
+    session: Session, actor: Actor, project_id: int, protocol: Protocol, design: StudyDesign, *, people: bool = True
+) -> list[tuple[Arm, Protocol, StudyDesign]]:
+    """The arms with their protocols and designs; what is wrong with any is raised, once each."""
+    faults = list(design.faults(design.overlap_of(protocol), at=now()))
+    refuse(
+        [InvalidInput(message, [Problem.of(message, path)]) for path, message in faults if people or path[0] == "arms"]
+    )
+    found = list(designs_of_arms(session, project_id, protocol, design))
+    wrong: dict[tuple[object, ...], AssayError] = {}
+    for place, (arm, of, its) in enumerate(found):
+        try:
+            _checked(session, actor, project_id, of, its, people=people)
+        except AssayError as error:
+            of_this = of_arm(error, place, arm)
+            key = tuple((problem.path, problem.problem) for problem in of_this.problems) or (str(of_this),)
+            wrong.setdefault(key, of_this)
+    refuse(list(wrong.values()))
+    return found
+
+
+def _together(arms: Sequence[tuple[Arm, StudyPlan]]) -> StudyPlan:
+    """What the studies of all arms are together."""
+    first, parts = arms[0][1], [part for _, part in arms]
+    sizes = tuple(
+        PlannedArm(arm.name, part.n_items, part.n_slots, getattr(part, "study_id", None)) for arm, part in arms
+    )
+    return StudyPlan(
+        max(part.n_items for part in parts),
+        sum(part.n_slots for part in parts),
+        first.sample_hash,
+        first.reasons,
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        first.suggestions,
+        sizes,
+    )
 
 
 # Known labels ---------------------------------------------------------------------------------------------------------

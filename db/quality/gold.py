@@ -183,6 +183,19 @@ def add_known_items(
     return len(placed), len(labels)
 
 
+def possible_rows(session: Session, study: Study, rows: Sequence[GoldRow]) -> list[GoldRow]:
+    """Those rows that are about items which the project has, and which have no place in the study yet."""
+    assert study.id is not None
+    known = {candidate.external_id for candidate in candidates(session, study.project_id)}
+    purposes = (Purpose.SAMPLE, Purpose.GOLD, Purpose.QUALIFICATION)
+    taken = {name for purpose in purposes for name in items_of_study(session, study.id, purpose=purpose)}
+    return [
+        row
+        for row in rows
+        if {row.item, row.other or row.item} <= known and not taken & _either_way(row.item, row.other)
+    ]
+
+
 def _by_name(
     session: Session,
     study: Study,

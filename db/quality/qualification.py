@@ -17,7 +17,7 @@ from db.engine import Database
 from db.models import Account, AnnotationKind, Assignment, AssignmentState, Purpose, Study, StudyMember, StudyState, now
 from db.people.accounts import names_of
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.quality.gold import GoldRow, add_known_items
+from db.quality.gold import GoldRow, add_known_items, possible_rows
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,12 @@ def set_qualification(
     tries: int | None = None,
     reason: str,
     problems: Sequence[Problem] = (),
+    where_possible: bool = False,
 ) -> QualificationSet:
     """Ask annotators to qualify: items with right labels and explanations, the share that has to be right, the tries.
+
+    `where_possible`: rows about items that the project lacks, or that are in the study already, are left out, and
+    not refused as long as some are left.
 
     An amendment, as the study may be under way: who has not passed gets none of its items from then on, those who
     annotate in it already as well. Raises InvalidInput with all that is wrong, Conflict for a study that is closed or
@@ -75,6 +79,11 @@ def set_qualification(
             raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
         if study.settings.get("foreign"):
             raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        if where_possible and not (rows := possible_rows(session, study, rows)):
+            raise InvalidInput(
+                "None of these items can be added: the project lacks them, or they are in the study already. Take "
+                "items for the study that leave some to qualify by."
+            )
         added, labels = add_known_items(session, study, rows, problems, Purpose.QUALIFICATION)
         before = Qualifying.of(study.settings)
         after = replace(

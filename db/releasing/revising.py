@@ -122,7 +122,7 @@ def _titles(item: Standing) -> Iterator[str]:
 _FAILING = text(
     "SELECT v.item_id, min(x.id) FROM settlement s JOIN study_item x ON x.id = s.study_item_id "
     "JOIN item_version v ON v.id = x.item_version_id "
-    "WHERE s.study_id IN :studies AND CAST(s.failing AS TEXT) <> '[]' AND x.other_version_id IS NULL "
+    "WHERE s.study_id IN :studies AND s.failing <> '[]' AND x.other_version_id IS NULL "
     f"AND s.state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}') "
     f"AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}') GROUP BY v.item_id ORDER BY min(x.id)"
 ).bindparams(bindparam("studies", expanding=True))

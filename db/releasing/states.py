@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import func, text
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
@@ -29,6 +29,7 @@ from db.models import (
     SettlementState,
     Study,
     StudyState,
+    Withdrawal,
 )
 from db.permissions import READERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows
@@ -297,15 +298,17 @@ def keep_failing(db: Database, _actor: Actor, study_id: int) -> None:
     _keep_failing(db, study_id)
 
 
-def _keep_failing(db: Database, study_id: int) -> None:
-    """Work out what is not known yet of the settled items of a study, and keep it, a block at a time.
+def _keep_failing(db: Database, study_id: int, most: int | None = None) -> int:
+    """Work out what is not known yet of the settled items of a study, and keep it, a block at a time; what is left.
+
+    At `most` so many items are worked out, in whole blocks.
 
     The rows are locked first: whoever changes an item's labels has to write its row as well, and forgets what is kept.
     """
     with db.read() as session:
         protocol = protocol_of(session.get_one(Study, study_id))
     if not _accepting(protocol):
-        return
+        return 0
     known: Known = {}
     after = 0
     unread = (
@@ -316,17 +319,22 @@ def _keep_failing(db: Database, study_id: int) -> None:
     )
     with db.read() as session:
         if session.execute(unread.limit(1)).first() is None:
-            return
-    while True:
+            return 0
+    done = 0
+    while most is None or done < most:
         with db.write() as session:
             block = unread.where(col(Settlement.study_item_id) > after).limit(BLOCK).with_for_update()
             rows = list(session.execute(block).scalars())
             if not rows:
-                return
+                return 0
             failing = failing_of(session, study_id, [row.study_item_id for row in rows], known)
             for row in rows:
                 row.failing = failing[row.study_item_id]
-            after = rows[-1].study_item_id
+            after, done = rows[-1].study_item_id, done + len(rows)
+    with db.read() as session:
+        left = pick(func.count()).select_from(Settlement).where(col(Settlement.study_id) == study_id)
+        unread = left.where(col(Settlement.state).in_(_SETTLED), col(Settlement.failing).is_(None))
+        return int(session.execute(unread).scalar_one())
 
 
 # Counts ---------------------------------------------------------------------------------------------------------------
@@ -363,6 +371,7 @@ class StudyStages:
     items: int
     states: dict[str, int]
     stages: list[Stage]
+    unread: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The fields that `assay status --json` has of it."""
@@ -370,18 +379,21 @@ class StudyStages:
 
 
 @operation(On.STUDY, READERS)
-def study_stages(db: Database, _actor: Actor, study_id: int) -> StudyStages:
+def study_stages(db: Database, _actor: Actor, study_id: int, *, most: int | None = None) -> StudyStages:
     """How many items of a study reached and left each stage, and where they stand in it now; in constant memory.
 
     A study of pairs has no items that end: all its counts are 0. The stages: `labels` (left with all annotations),
     `adjudication` (left when decided), `revision` (what fails; left when revised or ended by hand), `recheck` (what
     fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
+
+    Which settled items fail is worked out where it is not known yet, of `most` items at once; those that are left
+    (`unread`) count as accepted until then.
     """
-    _keep_failing(db, study_id)
+    unread = _keep_failing(db, study_id, most)
     with db.read() as session:
         study = session.get_one(Study, study_id)
         if "pairs" in study.settings:
-            return _Counts().stages_of_study()
+            return StudyStages(0, *_Counts().found())
         settled, failing = tallies.settled(session, study_id), _n_failing(session, study_id)
         counts = _Counts()
         for block in _special_items(session, study_id):
@@ -391,7 +403,7 @@ def study_stages(db: Database, _actor: Actor, study_id: int) -> StudyStages:
                     settled[place.state] = settled.get(place.state, 0) - 1
                     failing -= bool(place.failing)
         counts.ordinary(study.n_items - counts.items, settled, failing=failing)
-        return counts.stages_of_study()
+        return StudyStages(counts.items, *counts.found(), unread)
 
 
 def _n_failing(session: Session, study_id: int) -> int:
@@ -401,27 +413,25 @@ def _n_failing(session: Session, study_id: int) -> int:
 
 def _special_items(session: Session, study_id: int) -> Iterator[Sequence[int]]:
     """Blocks of the ids of the items of a study whose state does not follow from their one settlement."""
-    ids = session.execute(_SPECIAL_ITEMS, {"study": study_id}).scalars().all()
+    withdrawn = session.execute(pick(Withdrawal.id).limit(1)).first() is not None  # all items are looked through then
+    special = f"{_SPECIAL} UNION {_WITHDRAWN_ONCE}" if withdrawn else _SPECIAL
+    ids = session.execute(text(_SPECIAL_ITEMS.format(special=special)), {"study": study_id}).scalars().all()
     for start in range(0, len(ids), BLOCK):
         yield ids[start : start + BLOCK]
 
 
 # Items of a study whose state does not follow from their one settlement: revised, ended by hand, or withdrawn once.
-_SPECIAL = (
-    "SELECT item_id FROM item_version WHERE number > 1 UNION SELECT item_id FROM item_ending "
-    "UNION SELECT i.id FROM withdrawal b JOIN item i ON i.batch_id = b.batch_id"
-)
-_PLACES = (
-    "JOIN item_version v ON v.item_id = w.item_id JOIN study_item x ON x.item_version_id = v.id "
-    f"WHERE x.study_id = :study AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}') "
-    "AND x.other_version_id IS NULL"
-)
-_SPECIAL_ITEMS = text(
-    f"SELECT v.item_id, min(x.position) AS place FROM ({_SPECIAL}) AS w {_PLACES} AND x.purpose = '{Purpose.SAMPLE}' "
-    "GROUP BY v.item_id ORDER BY place"
+_SPECIAL = "SELECT item_id FROM item_version WHERE number > 1 UNION SELECT item_id FROM item_ending"
+_WITHDRAWN_ONCE = "SELECT i.id FROM item i WHERE i.batch_id IN (SELECT batch_id FROM withdrawal)"
+# In this order of joins, which SQLite takes from CROSS JOIN: few items are special.
+_SPECIAL_ITEMS = (
+    "SELECT v.item_id, min(x.position) AS place "
+    "FROM ({special}) AS w CROSS JOIN item_version v CROSS JOIN study_item x "
+    "WHERE v.item_id = w.item_id AND x.item_version_id = v.id AND x.study_id = :study "
+    f"AND x.purpose = '{Purpose.SAMPLE}' AND x.other_version_id IS NULL GROUP BY v.item_id ORDER BY place"
 )
 _FAILING = text(
-    "SELECT count(*) FROM settlement WHERE study_id = :study AND CAST(failing AS TEXT) <> '[]' "
+    "SELECT count(*) FROM settlement WHERE study_id = :study AND failing <> '[]' "
     f"AND state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}')"
 )
 
@@ -435,8 +445,9 @@ class _Counts:
         self.stages = {name: Stage(name) for name in ("labels", "adjudication", "revision", "recheck")}
         self.ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
 
-    def stages_of_study(self) -> StudyStages:
-        return StudyStages(self.items, self.states, [*self.stages.values(), *self.ends.values()])
+    def found(self) -> tuple[dict[str, int], list[Stage]]:
+        """Items by state, and the stages."""
+        return self.states, [*self.stages.values(), *self.ends.values()]
 
     def ordinary(self, n: int, settled: Mapping[str, int], *, failing: int) -> None:
         """n items that are where their settlement is; of those that are settled so many fail."""

@@ -71,6 +71,16 @@ _STUDIES_KEPT = 200
 
 
 @dataclass(frozen=True)
+class PlannedArm:
+    """An arm of a study: its name, its items and slots, and its study once that is made."""
+
+    name: str
+    n_items: int
+    n_slots: int
+    study_id: int | None
+
+
+@dataclass(frozen=True)
 class StudyPlan:
     """What making a study would give: items and slots, and how many items are left out by which reason, with words."""
 
@@ -80,6 +90,7 @@ class StudyPlan:
     reasons: dict[str, int]
     notes: tuple[str, ...]
     suggestions: str = "never"
+    arms: tuple[PlannedArm, ...] = ()
 
     @property
     def left_out(self) -> int:

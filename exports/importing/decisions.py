@@ -14,7 +14,9 @@ from db.engine import Database
 from db.permissions import Actor
 from db.quality.gold import GoldRow, GoldSet, set_gold
 from db.quality.qualification import QualificationSet, set_qualification
+from db.studies.design import protocol_of, study_facts
 from exports.reading.tables import open_table
+from exports.sample import qualification_items
 
 NEEDED = ("item", "criterion", "value")
 OF_DECISIONS = ("target", "reason", "other_item", "cause", "confidence", "note")
@@ -185,7 +187,25 @@ def import_qualification(
     mark: float | None,
     tries: int | None,
     reason: str,
+    sample: bool = False,
 ) -> QualificationSet:
-    """Add the qualification items of a table to a study, as `set_qualification` does; all problems at once."""
+    """Add the qualification items of a table to a study, as `set_qualification` does; all problems at once.
+
+    With `sample` those that the sample project has for the study's protocol, of items that the study does not have.
+    """
     rows, problems = read_gold(path) if path is not None else ([], [])
-    return set_qualification(db, actor, study_id, rows=rows, mark=mark, tries=tries, reason=reason, problems=problems)
+    if not sample:
+        return set_qualification(
+            db, actor, study_id, rows=rows, mark=mark, tries=tries, reason=reason, problems=problems
+        )
+    protocol = protocol_of(study_facts(db, actor, study_id))
+    known = [
+        GoldRow(None, row["item"], row["criterion"], row["target"], str(row["value"]), row["explanation"], row["other"])
+        for row in qualification_items(protocol)
+    ]
+    if path is not None or not known:
+        wrong = "a file and --sample" if path is not None else f"no items to qualify by for {protocol.name!r}"
+        raise InvalidInput(f"There are {wrong}. Give a file with items, or --sample for a protocol that has some.")
+    return set_qualification(
+        db, actor, study_id, rows=known, mark=mark, tries=tries, reason=reason, where_possible=True
+    )

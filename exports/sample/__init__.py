@@ -11,9 +11,9 @@ from typing import Any
 
 from exports.sample.documents import draw_documents
 from exports.sample.items import item_rows
-from exports.sample.labels import ANNOTATORS, qualification_labels, simulated_labels
+from exports.sample.labels import ANNOTATORS, qualification_items, qualification_labels, simulated_labels
 
-__all__ = ["ANNOTATORS", "qualification_labels", "simulated_labels", "write_sample"]
+__all__ = ["ANNOTATORS", "qualification_items", "qualification_labels", "simulated_labels", "write_sample"]
 
 
 def write_sample(folder: Path) -> None:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from annotators.protocols import Protocol
 from exports.sample.documents import read_data
 
 ANNOTATORS = ("ada", "ben", "chloe")
@@ -59,6 +60,47 @@ def qualification_labels(criteria: Collection[str]) -> list[Row]:
             if criterion in criteria:
                 row = {"item": known["item"], "criterion": criterion, "target": target, "value": value}
                 rows.append({**row, "explanation": why.pop(criterion, None)})
+    return rows
+
+
+_USUAL = {
+    ("self_contained", "true"): "Whom and what it asks about, and when, is all in the question.",
+    ("self_contained", "false"): "It points at something that only the page shows.",
+    ("human_like", "true"): "Somebody could want to know that, and would ask it like this.",
+    ("question_factual", "factual"): "What the question takes for granted is so in the documents.",
+    ("complete", "complete"): "Everything that was asked for is answered, rightly or not.",
+    ("ambiguity", "clear"): "It can be understood in one way only, by what it says itself.",
+    ("ambiguity", "ambiguous"): "What is meant is not said, and it may be several things.",
+    ("grounding", "required"): "What the question asks for is taken from it.",
+    ("grounding", "not_required"): "The answer can be given without it.",
+}
+"""Why a label is right, in the words of the guidelines, where nothing particular is to be said of the item."""
+
+
+def qualification_items(protocol: Protocol) -> list[Row]:
+    """The right labels of sample items to qualify by for a built-in protocol; empty for one that has none.
+
+    A row is as those of `qualification_labels`, and has ``other``, the second item of a pair (None of no pair). Those
+    written for the protocol come before those that are shared with `qa_verification`.
+    """
+    own = {entry["protocol"]: entry["items"] for entry in read_data("qualification-others")}
+    if protocol.name not in own:
+        rows = qualification_labels({criterion.name for criterion in protocol.criteria})
+        explained = {row["item"] for row in rows if row["explanation"]}
+        for row in rows:
+            row["other"] = None
+            if row["item"] not in explained:
+                row["explanation"] = _USUAL[row["criterion"], row["value"]]
+                explained.add(row["item"])
+        return rows
+    rows = []
+    for known in own[protocol.name]:
+        why = known["why"]
+        for criterion, *target, value in known["right"]:
+            row = {"item": known["item"], "other": known.get("other"), "criterion": criterion, "value": value}
+            usual = "pair" if protocol.about_pairs else "item"
+            rows.append({**row, "target": target[0] if target else usual, "explanation": why})
+            why = None
     return rows
 
 

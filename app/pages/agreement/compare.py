@@ -11,8 +11,10 @@ from annotators.agreement.statistics.base import title_of
 from app import ui
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table
 from app.widgets.plots import plot
+from db.designing.arms import arms_of
 from db.studies.design import list_studies
 from db.studies.ratings import ratings, ratings_stamp
+from exports.agreement.arms import ABOUT, labels_beside
 from exports.agreement.compare import (
     Comparison,
     between_annotators,
@@ -86,6 +88,8 @@ def _studies(view: View) -> None:
         return
     rows = list_studies(ui.db(), ui.actor(), view.study.project_id)
     others = {row.study_id: row for row in rows if row.study_id != view.study.study_id and row.submitted}
+    arms = {arm.study_id for arm in arms_of(ui.db(), ui.actor(), view.study.study_id)}
+    others = dict(sorted(others.items(), key=lambda other: other[0] not in arms))  # its other arms first
     if not others:
         ui.empty("No other study of this project has labels.", "With a second one the two can be compared here.")
         return
@@ -110,6 +114,9 @@ def _studies(view: View) -> None:
             resamples=view.report.resamples,
         )
         _shown(view, found, "studies")
+        both = labels_beside(criterion, theirs, (view.study.name, others[other].name))
+        table(both.table(), f"compare-labels-{view.slug}")
+        note(ABOUT)
     note(f'Criteria of the same name are compared: "{name}" must be in both studies.')
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import streamlit as st
@@ -12,24 +10,18 @@ from annotators.asking.asides import ASIDES, asked_by
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.designing.design import DYNAMIC
-from annotators.figures import duration
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, draft, results
+from app.pages.study import amendments, draft, progress, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
-from db.adjudicating.adjudications import settlement_counts
-from db.annotating.amendments import StudyChange, amend_study
-from db.annotating.status import study_status
+from db.designing.arms import arms_of
 from db.models import Study, StudyState
-from db.permissions import ADJUDICATORS, READERS, RESEARCHERS
+from db.permissions import READERS, RESEARCHERS
 from db.projects import my_projects
 from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
-
-EVERY = 10
-"""Seconds from one look at the progress to the next."""
 
 _TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
@@ -67,7 +59,7 @@ def page() -> None:
         with tab:
             match name:
                 case "Progress":
-                    _progress(row)
+                    progress.draw(row)
                 case "Results":
                     results.draw(row)
                 case "Design":
@@ -99,6 +91,7 @@ def _links(row: StudyRow) -> None:
         cells.insert(0, amendments.tag(row.state))
     if row.submitted:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
+    cells += _arms(row)
     role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
@@ -109,110 +102,13 @@ def _links(row: StudyRow) -> None:
     blocks.links(*cells)
 
 
-# Progress -------------------------------------------------------------------------------------------------------------
-
-
-@st.fragment(run_every=EVERY)
-def _progress(row: StudyRow) -> None:
-    with ui.problems():
-        status = study_status(ui.db(), ui.actor(), row.study_id)
-        states: dict[str, int] = status["states"]
-        slots = row.slots
-        blocks.figures([("annotations", f"{states['submitted']:,} of {slots:,}"), *_items(row), *_left(status)])
-        share = states["submitted"] / max(1, slots)
-        st.html(blocks.bar(share, wording.percent(share)).html)
-        phases = any(annotator["phase"] for annotator in status["annotators"])
-        blocks.table(
-            f"Annotators of {status['study']}",
-            (
-                *("Annotator", *(("Phase",) if phases else ()), "Guidelines"),
-                *("Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
-            ),
-            [
-                (
-                    annotator["annotator"] + _standing(annotator),
-                    *((_PHASES[annotator["phase"]],) if phases else ()),
-                    _guidelines(annotator["guidelines_read"]),
-                    f"{annotator['submitted']:,}" + (f" of {quota:,}" if (quota := annotator["quota"]) else ""),
-                    f"{annotator['open']:,}",
-                    f"{annotator['skipped']:,}",
-                    f"{annotator['surplus']:,}",
-                    "" if annotator["seconds_per_item"] is None else wording.number(annotator["seconds_per_item"], 1),
-                )
-                for annotator in status["annotators"]
-            ],
-            name=f"progress-{row.study_id}",
-        )
-        if status["stuck"]:
-            items = wording.count(status["stuck"], "item")
-            st.warning(
-                f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
-                "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
-            )
-        _held(row, status)
-        others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
-        st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
-
-
-def _held(row: StudyRow, status: dict[str, Any]) -> None:
-    """What is allotted to people who get no items, and the one act that gives it to the others."""
-    held = [annotator for annotator in status["annotators"] if annotator["allotted"] and not annotator["gets_items"]]
-    for annotator in held:
-        name, n = annotator["annotator"], annotator["allotted"]
-        with st.container(horizontal=True, vertical_alignment="center", key=f"study-held-{row.study_id}-{name}"):
-            st.warning(f"{wording.count(n, 'slot')} of {ui.plain(name)}, who gets no items now, wait for nobody else.")
-            with st.popover("Hand on…"):
-                reason = st.text_input("Reason", max_chars=2000, key=f"study-hand-on-reason-{name}")
-                if st.button("Give them to the others", type="primary", key=f"study-hand-on-{name}"):
-                    change = StudyChange(hand_on=(name,))
-                    with ui.problems():
-                        amend_study(ui.db(), ui.actor(), row.study_id, change=change, reason=reason)
-                        st.rerun()
-
-
-_PHASES = {
-    "declined": "declined",
-    "consent": "consent",
-    "before": "questions before",
-    "qualification": "qualification",
-    "items": "items",
-    "after": "questions after",
-    "done": "done",
-}
-
-
-def _standing(annotator: dict[str, Any]) -> str:
-    """What is to be known of somebody's place in the study, behind the name."""
-    known = (("left", "left"), ("left out", "left_out_from"), ("paused", "paused"))
-    words = [word for word, field in known if annotator[field]]
-    return f" ({', '.join(words)})" if words else ""
-
-
-def _guidelines(read: str | None) -> object:
-    """When somebody said that they have read the guidelines, in words."""
-    return blocks.short(f"read {ui.when(datetime.fromisoformat(read))}") if read else "not yet"
-
-
-def _items(row: StudyRow) -> Sequence[tuple[str, object]]:
-    """Items by where they stand, for those who may know."""
-    role = next(
-        (project.role for project in my_projects(ui.db(), ui.actor()) if project.project_id == row.project_id), None
-    )
-    if role is None or not ui.may(role, ADJUDICATORS):
-        return [("items disputed", f"{row.disputed:,}")]
-    counts = settlement_counts(ui.db(), ui.actor(), row.study_id)
-    return [(f"items {state}", f"{counts[state]:,}") for state in ("agreed", "disputed", "adjudicated", "pending")]
-
-
-def _left(status: dict[str, Any]) -> Sequence[tuple[str, object]]:
-    """About how much annotating is left, at the pace so far."""
-    timed = [annotator for annotator in status["annotators"] if annotator["seconds_per_item"] is not None]
-    done = sum(annotator["submitted"] for annotator in timed)
-    left = sum(status["states"][state] for state in ("open", "leased", "returned"))
-    if not done or not left:
+def _arms(row: StudyRow) -> list[blocks.Html]:
+    """Links to the other arms, for who may know them."""
+    role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
+    if role is None or not ui.may(role, READERS):
         return []
-    pace = sum(annotator["seconds_per_item"] * annotator["submitted"] for annotator in timed) / done
-    return [("of annotating left, at this pace", duration(left * pace))]
+    others = [arm for arm in arms_of(ui.db(), ui.actor(), row.study_id) if arm.study_id != row.study_id]
+    return [blocks.to(f"Arm {arm.arm}", "study", study=arm.study_id, project=row.project_id) for arm in others]
 
 
 # Design ---------------------------------------------------------------------------------------------------------------

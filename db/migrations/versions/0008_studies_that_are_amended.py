@@ -252,7 +252,7 @@ def _adjudication_as_it_was() -> None:
 
 
 _READ = (
-    ("ix_settlement_failing", ["settlement", "study_id"], "CAST(failing AS TEXT) <> '[]'"),
+    ("ix_settlement_failing", ["settlement", "study_id", "state"], "failing <> '[]'"),
     (
         "ix_settlement_unread",
         ["settlement", "study_id", "study_item_id"],

@@ -9,6 +9,7 @@ import pytest
 from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.criteria.number import Number
 from annotators.criteria.text import Text
+from annotators.designing.arms import Arm
 from annotators.designing.design import StudyDesign
 from annotators.designing.files import design_from_yaml, design_to_yaml
 from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
@@ -81,16 +82,25 @@ BY_SCORE = StudyDesign(
 ALLOTTED = StudyDesign(protocol="ambiguity", annotators=("ada", "ben"), overlap=1, queue="balanced")
 """What goes with no quota, and with nobody from outside."""
 
+IN_ARMS = StudyDesign(
+    protocol="ambiguity",
+    annotators=("ada", "ben"),
+    overlap=1,
+    arms=(Arm(name="a"), Arm(name="2", protocol="ambiguity@1", overlap=2, ask=("confidence",), order="given")),
+    allot="items",
+)
+"""What goes with no draw, and with no pairs."""
+
 
 def test_a_design_is_read_back_as_the_same_with_every_field() -> None:
     defaults = StudyDesign()
     unsaid = [
         name
         for name in StudyDesign.model_fields
-        if all(getattr(design, name) == getattr(defaults, name) for design in (FULL, BY_SCORE, ALLOTTED))
+        if all(getattr(design, name) == getattr(defaults, name) for design in (FULL, BY_SCORE, ALLOTTED, IN_ARMS))
     ]
     assert unsaid == []
-    for design in (FULL, BY_SCORE, ALLOTTED):
+    for design in (FULL, BY_SCORE, ALLOTTED, IN_ARMS):
         read = design_from_yaml(design_to_yaml(design))
         assert (read.design, read.protocol) == (design, None)
 

@@ -264,3 +264,27 @@ def test_an_order_by_a_score_that_cannot_be_says_what_would_do(
 ) -> None:
     make = ("study", "create", "judged", "hard", "--protocol", "ambiguity", "--annotators", "ada,ben")
     assert says in judged(*make, *given, code=2).err
+
+
+def test_arms_are_made_together_and_name_each_other(project: CommandLine, tmp_path: Path) -> None:
+    text = (
+        "protocol: qa_verification\nannotators: [ada, ben, chloe]\noverlap: 1\narms:\n"
+        "  - {name: a}\n  - {name: b, order: given}\n"
+    )
+    made = project.json("study", "create", "finance", "tone", "--design", written(tmp_path, text))
+    assert [(arm["arm"], arm["items"]) for arm in made["arms"]] == [("a", made["items"]), ("b", made["items"])]
+    shown = project.json("study", "show", "finance", "tone / b")
+    assert [arm["study"] for arm in shown["arms"]] == ["tone / a", "tone / b"]
+    assert shown["design"]["order"] == "given"
+    assert "arms, with people dealt out: tone / a, tone / b" in project("study", "show", "finance", "tone / a").out
+    beside = project.json("study", "arms", "finance", "tone / a")
+    assert ([arm["arm"] for arm in beside["arms"]], beside["criteria"]) == (["a", "b"], [])
+    assert "Nothing is labelled in two of the arms yet." in project("study", "arms", "finance", "tone / a").out
+    project("study", "create", "finance", "plain", "--protocol", "ambiguity", "--annotators", "ada", "--overlap", "1")
+    assert "'plain' has no arms" in project("study", "arms", "finance", "plain", code=5).err
+    wrong = written(tmp_path, text.replace("order: given", "overlap: 2").replace("name: a}", "nam: a}"), "wrong.yaml")
+    told = project("study", "create", "finance", "other", "--design", wrong, code=2).err
+    assert "wrong.yaml, line 5: `nam` of entry 1 of `arms` is no field. Did you mean `name`?" in told
+    wrong = written(tmp_path, text.replace("order: given", "overlap: 2"), "wrong.yaml")
+    told = project("study", "create", "finance", "other", "--design", wrong, code=2).err
+    assert "wrong.yaml, line 6: An overlap of 2 needs as many annotators in each arm" in told

@@ -1,0 +1,203 @@
+"""How far a study is: its items by state, when it may be finished, and its annotators; looked at again by itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from annotators.figures import duration
+from app import ui, wording
+from app.widgets import blocks
+from db.adjudicating.adjudications import settlement_counts
+from db.annotating.amendments import StudyChange, amend_study
+from db.annotating.status import study_status
+from db.permissions import ADJUDICATORS
+from db.projects import my_projects
+from db.releasing.states import StudyStages, study_stages
+from db.studies.design import StudyRow
+
+EVERY = 10
+"""Seconds from one look to the next."""
+
+_STYLE = """<style>
+.assay-stages { display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: center; margin: 4px 0; }
+.assay-stage { background: var(--assay-panel); border: 1px solid var(--assay-line); border-radius: 9px;
+  padding: 8px 14px; min-width: 132px; display: grid; }
+.assay-stage span { color: var(--assay-soft); font-size: 0.84rem; }
+.assay-stage b { font-size: 1.3rem; font-weight: 600; line-height: 1.35; font-variant-numeric: tabular-nums; }
+.assay-stage.wants b { color: var(--assay-warn); }
+.assay-stage.end { background: color-mix(in srgb, var(--assay-ok) 12%, var(--assay-panel));
+  border-color: color-mix(in srgb, var(--assay-ok) 40%, var(--assay-line)); }
+.assay-stage.end b { color: var(--assay-ok); }
+.assay-stages > i { color: var(--assay-soft); font-style: normal; }
+</style>"""
+
+
+@st.fragment(run_every=EVERY)
+def draw(row: StudyRow) -> None:
+    """Draw it."""
+    with ui.problems():
+        status = study_status(ui.db(), ui.actor(), row.study_id)
+        states: dict[str, int] = status["states"]
+        _items(row)
+        share = states["submitted"] / max(1, row.slots)
+        words = f"{states['submitted']:,} of {row.slots:,} annotations, {wording.percent(share)}"
+        st.html(blocks.bar(share, words).html)
+        if left := _left(status):
+            st.caption(left)
+        _annotators(row, status)
+        if status["stuck"]:
+            items = wording.count(status["stuck"], "item")
+            st.warning(
+                f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
+                "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
+            )
+        _held(row, status)
+        others = [f"{n:,} {state.replace('_', ' ')}" for state, n in states.items() if n and state != "submitted"]
+        st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
+
+
+# Items by state -------------------------------------------------------------------------------------------------------
+
+
+def _items(row: StudyRow) -> None:
+    """The items by where they stand in the study, for those who may know."""
+    role = next(
+        (project.role for project in my_projects(ui.db(), ui.actor()) if project.project_id == row.project_id), None
+    )
+    if role is None or not ui.may(role, ADJUDICATORS):
+        blocks.figures([("items disputed", f"{row.disputed:,}")])
+        return
+    found = study_stages(ui.db(), ui.actor(), row.study_id, most=_AT_ONCE)
+    if found.items:
+        st.html(_STYLE + _stages(found))
+        if found.unread:
+            st.caption(
+                f"Of {wording.count(found.unread, 'settled item')} it is not worked out yet whether they fail; they "
+                "count as accepted until then. The next looks go on with it."
+            )
+        return
+    # A study of pairs has no items that are accepted or fail.
+    counts = settlement_counts(ui.db(), ui.actor(), row.study_id)
+    pairs = [(f"pairs {state}", f"{counts[state]:,}") for state in ("agreed", "disputed", "adjudicated", "pending")]
+    blocks.figures(pairs)
+
+
+_AT_ONCE = 2_000
+"""Settled items of which one look works out at most whether they fail."""
+
+
+def _stages(found: StudyStages) -> str:
+    by_name = {stage.stage: stage for stage in found.stages}
+    states = found.states
+
+    def so_far(name: str) -> str:
+        stage = by_name[name]
+        share = wording.percent(stage.reached / found.items, 0)
+        return f"{stage.reached:,} so far, {share}" if stage.reached else "none so far"
+
+    accepted = wording.percent(states["accepted"] / found.items, 0)
+    boxes = [
+        _box("In study", states["in_study"], f"of {found.items:,}"),
+        _box("Disputed", states["disputed"], so_far("adjudication"), wants=True),
+        _box("In revision", states["in_revision"], so_far("revision"), wants=True),
+        _box("In recheck", states["in_recheck"], so_far("recheck")),
+        _box("Accepted", states["accepted"], f"{accepted} of all", end=True),
+    ]
+    ends = [f"<b>{states[name]:,}</b> {name}" for name in ("rejected", "withdrawn") if states[name]]
+    rest = f'<span class="assay-soft">{", ".join(ends)}</span>' if ends else ""
+    return f'<div class="assay-stages">{"<i aria-hidden=true>›</i>".join(boxes)}{rest}</div>'
+
+
+def _box(name: str, n: int, below: str, *, wants: bool = False, end: bool = False) -> str:
+    kind = " wants" if wants and n else " end" if end else ""
+    return f'<div class="assay-stage{kind}"><span>{name}</span><b>{n:,}</b><span>{escape(below)}</span></div>'
+
+
+# Time and people ------------------------------------------------------------------------------------------------------
+
+
+def _left(status: dict[str, Any]) -> str:
+    """How much annotating is left at the pace so far, and when it may be finished, as the last days went."""
+    said = []
+    timed = [annotator for annotator in status["annotators"] if annotator["seconds_per_item"] is not None]
+    done = sum(annotator["submitted"] for annotator in timed)
+    left = sum(status["states"][state] for state in ("open", "leased", "returned"))
+    if done and left:
+        pace = sum(annotator["seconds_per_item"] * annotator["submitted"] for annotator in timed) / done
+        said.append(f"About {duration(left * pace)} of annotating left, at this pace.")
+    if end := status["finish"]:
+        high = f"{_day(end['high'])}" if end["high"] else "no end in sight"
+        said.append(f"As the last days went, finished about {_day(end['at'])} (95 %: {_day(end['low'])} to {high}).")
+    return " ".join(said)
+
+
+def _day(at: str | None) -> str:
+    return ui.when(datetime.fromisoformat(at)).rsplit(" ", 1)[0] if at else "later"
+
+
+def _held(row: StudyRow, status: dict[str, Any]) -> None:
+    """What is allotted to people who get no items, and the one act that gives it to the others."""
+    held = [annotator for annotator in status["annotators"] if annotator["allotted"] and not annotator["gets_items"]]
+    for annotator in held:
+        name, n = annotator["annotator"], annotator["allotted"]
+        with st.container(horizontal=True, vertical_alignment="center", key=f"study-held-{row.study_id}-{name}"):
+            st.warning(f"{wording.count(n, 'slot')} of {ui.plain(name)}, who gets no items now, wait for nobody else.")
+            with st.popover("Hand on…"):
+                reason = st.text_input("Reason", max_chars=2000, key=f"study-hand-on-reason-{name}")
+                if st.button("Give them to the others", type="primary", key=f"study-hand-on-{name}"):
+                    change = StudyChange(hand_on=(name,))
+                    with ui.problems():
+                        amend_study(ui.db(), ui.actor(), row.study_id, change=change, reason=reason)
+                        st.rerun()
+
+
+_PHASES = {
+    "declined": "declined",
+    "consent": "consent",
+    "before": "questions before",
+    "qualification": "qualification",
+    "items": "items",
+    "after": "questions after",
+    "done": "done",
+}
+
+
+def _annotators(row: StudyRow, status: dict[str, Any]) -> None:
+    phases = any(annotator["phase"] for annotator in status["annotators"])
+    blocks.table(
+        f"Annotators of {status['study']}",
+        (
+            *("Annotator", *(("Phase",) if phases else ()), "Guidelines"),
+            *("Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+        ),
+        [
+            (
+                annotator["annotator"] + _standing(annotator),
+                *((_PHASES[annotator["phase"]],) if phases else ()),
+                _guidelines(annotator["guidelines_read"]),
+                f"{annotator['submitted']:,}" + (f" of {quota:,}" if (quota := annotator["quota"]) else ""),
+                f"{annotator['open']:,}",
+                f"{annotator['skipped']:,}",
+                f"{annotator['surplus']:,}",
+                "" if annotator["seconds_per_item"] is None else wording.number(annotator["seconds_per_item"], 1),
+            )
+            for annotator in status["annotators"]
+        ],
+        name=f"progress-{row.study_id}",
+    )
+
+
+def _standing(annotator: dict[str, Any]) -> str:
+    """What is to be known of somebody's place in the study, behind the name."""
+    known = (("left", "left"), ("left out", "left_out_from"), ("paused", "paused"))
+    words = [word for word, field in known if annotator[field]]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _guidelines(read: str | None) -> object:
+    """When somebody said that they have read the guidelines, in words."""
+    return blocks.short(f"read {ui.when(datetime.fromisoformat(read))}") if read else "not yet"

@@ -1,0 +1,68 @@
+"""When a study may be finished: from its own annotations of the last days, and nothing where nothing can be said."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from sqlmodel import col, select
+
+from db.annotating import status
+from db.annotating.amendments import set_state
+from db.annotating.status import study_status
+from db.engine import Database
+from db.guards import lifted
+from db.models import Annotation, StudyState, now
+from tests.makers import StudyInUse
+
+
+def spread(study: StudyInUse, per_day: list[int]) -> None:
+    """As if the annotations so far had come on these days, the last one today."""
+    with study.db.write() as session, lifted(session.connection()):
+        rows = iter(
+            session.exec(
+                select(Annotation).where(Annotation.study_id == study.study_id).order_by(col(Annotation.id))
+            ).all()
+        )
+        for day, n in enumerate(per_day):
+            for _ in range(n):
+                next(rows).created_at = now() - timedelta(days=len(per_day) - 1 - day, hours=12)
+        assert next(rows, None) is None
+        session.flush()
+
+
+def labelled(database: Database, n: int) -> StudyInUse:
+    study = StudyInUse(database, items=100, annotators=1, overlap=1)
+    for _ in range(n):
+        study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    return study
+
+
+def days_to(study: StudyInUse, name: str) -> float | None:
+    found = study_status(study.db, study.researcher, study.study_id)["finish"]
+    at = found and found[name]
+    return None if at is None else (datetime.fromisoformat(at) - now()).total_seconds() / 86_400
+
+
+def test_it_follows_from_the_last_days(database: Database) -> None:
+    study = labelled(database, 20)
+    other = labelled(database, 8)
+    spread(study, [4, 5, 3, 4, 4])
+    spread(other, [0, 0, 8])
+    assert days_to(study, "at") == pytest.approx(20, abs=0.01)  # 80 left, 4 a day
+    low, high = days_to(study, "low"), days_to(study, "high")
+    assert low is not None
+    assert high is not None
+    assert 10 < low < 20 < high < 40
+    assert days_to(other, "at") is None  # one day of work tells nothing
+    set_state(database, study.researcher, study.study_id, state=StudyState.PAUSED, reason="a holiday")
+    assert days_to(study, "at") is None
+
+
+def test_days_before_the_latest_that_are_looked_at_are_left_out(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = labelled(database, 20)
+    spread(study, [4, 4, 4, 4, 4])
+    monkeypatch.setattr(status, "_LATEST", 18)
+    assert days_to(study, "at") is None  # of the first day only a part would be counted

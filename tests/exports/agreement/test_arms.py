@@ -1,0 +1,69 @@
+"""Arms side by side: shares of labels and their difference with an interval, and the coefficient's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from annotators.designing.arms import Arm
+from annotators.designing.design import StudyDesign
+from annotators.errors import NotAllowed
+from db.designing.making import create_study
+from db.engine import Database
+from db.studies.ratings import ratings
+from exports.agreement.arms import beside
+from tests.makers import StudyInUse, tiny_protocol
+
+ITEMS = 8
+
+
+def labelled(database: Database, allot: str) -> tuple[StudyInUse, list[int]]:
+    """Arm a says yes of three items in four, arm b of one in four; by one annotator each, or the same two."""
+    study = StudyInUse(database, items=ITEMS, annotators=2, overlap=1)
+    design = StudyDesign(
+        name="tone",
+        annotators=tuple(actor.name for actor in study.annotators),
+        overlap=1,
+        order="given",
+        arms=(Arm(name="a"), Arm(name="b")),
+        allot=allot,
+    )
+    about: dict[str, Any] = {"protocol": tiny_protocol(), "design": design}
+    made = create_study(database, study.researcher, study.project_id, **about)
+    arms = [arm.study_id or 0 for arm in made.arms]
+    for study_id, no in zip(arms, (1, 3), strict=True):
+        study.study_id = study_id
+        done = 0
+        for who in (0, 1):
+            try:
+                items = study.work(who)["items"]
+            except NotAllowed:  # they are of the other arm
+                continue
+            while items:
+                study.submit(who, items[0], {"right": "no" if done % 4 < no else "yes"})
+                done, items = done + 1, study.work(who)["items"]
+    return study, arms
+
+
+@pytest.mark.parametrize("allot", ["people", "items"])
+def test_shares_of_labels_and_their_difference_stand_side_by_side(database: Database, allot: str) -> None:
+    study, arms = labelled(database, allot)
+    sides = [ratings(database, study.researcher, arm) for arm in arms]
+    [found] = beside(sides[0], sides[1], ("tone / a", "tone / b"), resamples=50)
+    yes = next(row for row in found.labels if row.label == "yes")
+    assert (yes.a, yes.b, yes.value) == (0.75, 0.25, 0.5)
+    if allot == "people":
+        # Of each four items, two differ: the residuals (d - 0.5) / 8 are ±0.5 / 8, so s = √(8 · 0.25/64 · 8/7).
+        error, freedom = math.sqrt(8 * 0.25 / 64 * 8 / 7), 7
+    else:
+        # Four items each: Σ ((x - 0.75) / 4)² = (3 · 0.0625 + 0.5625) / 16 = 0.046875, and the same for b; 8/7 of it.
+        error, freedom = math.sqrt(2 * 0.046875 * 8 / 7), 7
+    reach = stats.t.ppf(0.975, freedom) * error
+    assert (yes.low, yes.high) == (pytest.approx(max(-1, 0.5 - reach)), pytest.approx(min(1, 0.5 + reach)))
+    table = found.table()
+    assert table.columns == ("", "tone / a", "tone / b", "tone / a − tone / b", "p")
+    assert found.to_json()["labels"][0]["a"] + found.to_json()["labels"][1]["a"] == 1
+    assert found.agreement is not None and found.agreement.reason is not None, "one label an item: nothing to agree on"
