@@ -79,7 +79,7 @@ _STYLE = """
 .assay-empty strong { color: var(--assay-ink); font-weight: 600; }
 .assay-soft { color: var(--assay-soft); }
 .assay-tag { color: var(--assay-warn); font-size: 0.8rem; font-weight: 600; border-radius: 8px; padding: 1px 8px;
-  background: color-mix(in srgb, var(--assay-warn) 8%, var(--assay-panel)); }
+  white-space: nowrap; background: color-mix(in srgb, var(--assay-warn) 8%, var(--assay-panel)); }
 .assay-button { display: inline-block; padding: 0.4rem 1rem; border-radius: 7px; font-weight: 600;
   text-decoration: none; background: var(--assay-accent); color: var(--assay-on-accent) !important; }
 .assay-section { font-size: 1.1rem; font-weight: 600; margin: 10px 0 0; padding: 0; }

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from scipy import stats
+from annotators.arrays import np, stats
 
 LEAST = 5
 """Days below which nothing is said: their spread says too little of the days to come."""

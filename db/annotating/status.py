@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,9 @@ from db.models import (
     Account,
     Annotation,
     AnnotationKind,
+    Assignment,
     AssignmentState,
+    StoredLabel,
     Study,
     StudyMember,
     StudyState,
@@ -30,7 +33,7 @@ from db.permissions import Actor, On, Role, operation
 from db.phases.answers import Standing, standings
 from db.query import pick, table_of
 from db.studies import tallies
-from db.studies.design import disputed_items
+from db.studies.design import disputed_items, protocol_of
 
 # An open slot of an item that somebody has skipped, or whose labels of it are left out, or that is to be given to one
 # more as people disagreed, and that everybody who is left in the study has had.
@@ -200,3 +203,41 @@ def _phase_of(
     if AFTER in standing.answered:
         return "done"
     return AFTER if is_over and submitted and standing.after_items else "items"
+
+
+@dataclass(frozen=True)
+class CriterionProgress:
+    """How far one criterion is: labels that annotators have submitted, and how many of them cannot judge."""
+
+    criterion: str
+    title: str
+    labels: int
+    cannot_judge: int
+
+
+@operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
+def progress_by_criterion(db: Database, _actor: Actor, study_id: int) -> list[CriterionProgress]:
+    """The labels of each criterion that stand in submitted slots, in the protocol's order; it reads all of them."""
+    with db.read() as session:
+        protocol = protocol_of(session.get_one(Study, study_id))
+        rows = session.execute(
+            pick(StoredLabel.criterion, col(StoredLabel.cannot_judge), func.count())
+            .join(Assignment, col(Assignment.id) == StoredLabel.assignment_id)
+            .where(
+                col(Assignment.study_id) == study_id,
+                col(Assignment.state) == AssignmentState.SUBMITTED,
+                col(Assignment.kind) == "slot",
+                col(StoredLabel.sitting) == col(Assignment.sitting),
+            )
+            .group_by(col(StoredLabel.criterion), col(StoredLabel.cannot_judge))
+        ).all()
+        counts = {(criterion, bool(cannot)): n for criterion, cannot, n in rows}
+        return [
+            CriterionProgress(
+                criterion.name,
+                criterion.title,
+                counts.get((criterion.name, False), 0) + counts.get((criterion.name, True), 0),
+                counts.get((criterion.name, True), 0),
+            )
+            for criterion in protocol.criteria
+        ]

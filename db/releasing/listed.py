@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, text
 from db.engine import Database
 from db.items.read import ItemRow, rows_of_list
 from db.permissions import READERS, Actor, On, operation
+from db.releasing.revising import AT_ONCE
 from db.releasing.states import BLOCK, State, keep_failing, standings
 
 LOOKED = 20
@@ -55,7 +56,7 @@ def items_in_state(
     With `study_id` as that study of the project has them, as `study_stages` counts them.
     """
     if state is State.IN_REVISION and study_id is not None:
-        keep_failing(db, actor, study_id)
+        keep_failing(db, actor, study_id, most=AT_ONCE)
     conditions: list[ColumnElement[bool]] = []
     if state in _CANDIDATES:
         conditions.append(text(_CANDIDATES[state]))  # type: ignore[arg-type]

@@ -48,6 +48,9 @@ from db.studies.revisions import ItemRevision, plan_revision, revise_item, why_n
 LEASE = timedelta(minutes=15)
 """How long an item stays with a reviser who does nothing. After it somebody else may take it over."""
 
+AT_ONCE = 2_000
+"""Settled items of which one look works out whether they fail: the next looks go on with it."""
+
 MOST = 1_000
 """Items that are counted, and queued; where there are more, so many wait at least."""
 
@@ -107,7 +110,7 @@ def _keep(db: Database, actor: Actor, project_id: int) -> None:
     with db.read() as session:
         studies = list(session.execute(pick(Study.id).where(col(Study.project_id) == project_id)).scalars())
     for study_id in studies:
-        keep_failing(db, actor, study_id)
+        keep_failing(db, actor, study_id, most=AT_ONCE)
 
 
 def _titles(item: Standing) -> Iterator[str]:

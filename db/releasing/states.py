@@ -293,9 +293,12 @@ def _accepting(protocol: Protocol) -> dict[str, tuple[str, Criterion]]:
 
 
 @operation(On.STUDY, READERS)
-def keep_failing(db: Database, _actor: Actor, study_id: int) -> None:
-    """Work out which criteria fail of the settled items of a study, where that is not known, and keep it."""
-    _keep_failing(db, study_id)
+def keep_failing(db: Database, _actor: Actor, study_id: int, *, most: int | None = None) -> int:
+    """Work out which criteria fail of settled items, where that is not known, and keep it; how many are left.
+
+    `most`: of so many items at a time, so that nobody waits; who asks again goes on with it.
+    """
+    return _keep_failing(db, study_id, most)
 
 
 def _keep_failing(db: Database, study_id: int, most: int | None = None) -> int:

@@ -78,7 +78,7 @@ class CriterionBeside:
         if (found := self.agreement) is not None:
             p = p_value(found.p_value) if found.p_value is not None else found.p_reason or ""
             rows.append([found.statistic, figure(found.a, 3), figure(found.b, 3), figure(found, 3, sign=True), p])
-        return TextTable.of(f"{self.title}: {a} and {b}", ("", a, b, f"{a} − {b}", "p"), rows)
+        return TextTable.of(f"{self.title}: labels in {a} and {b}", ("", a, b, f"{a} − {b}", "p"), rows)
 
 
 def beside(

@@ -277,7 +277,9 @@ def test_the_studys_page_shows_progress_design_protocol_and_remarks(filled: Fill
     page = filled.open("rosa", "study", study=filled.study_id)
     shown = no_problem(page)
     assert "12 of 12" in shown
-    assert "<span>Disputed</span><b>4</b><span>4 so far, " in shown
+    assert re.search(
+        r'<span>Disputed</span><b><a href="/data[^"]*state=disputed"[^>]*>4</a></b><span>4 so far, ', shown
+    )
     assert all(actor.name in shown for actor in study.annotators)
     assert "Adjudicate 4 items" in shown
     assert shown.count("not yet") == len(study.annotators)

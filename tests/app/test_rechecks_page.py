@@ -55,3 +55,20 @@ def test_what_fell_is_listed_for_readers_and_sent_back_by_researchers(pages: Pag
     assert "It was rewritten." in shown
     assert "fell with revisions" not in shown
     assert study.work(2)["items"]
+
+
+def test_each_number_of_items_leads_to_its_list(pages: Pages) -> None:
+    study = judged(pages.db, "nn", "yy", "nn")
+    revise(study, "i00001")
+    pages.person("rosa")
+    set_member(pages.db, pages.admin, study.project_id, name="rosa", role=Role.RESEARCHER)
+    here = {"project": str(study.project_id), "study": str(study.study_id)}
+    shown = no_problem(pages.open(pages.token("rosa"), "study", **here))
+    assert f"/data?project={study.project_id}&amp;study={study.study_id}&amp;state=in_recheck" in shown
+    shown = no_problem(pages.open(pages.token("rosa"), "study", **here, show="criteria"))
+    assert "Labels by criterion" in shown and "Clear" in shown
+    for state, item in (("in_recheck", "i00001"), ("accepted", "i00002"), ("in_revision", "i00003")):
+        listed = no_problem(pages.open(pages.token("rosa"), "data", **here, state=state))
+        assert [name in listed for name in ("i00001", "i00002", "i00003")] == [
+            name == item for name in ("i00001", "i00002", "i00003")
+        ]

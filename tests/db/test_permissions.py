@@ -211,6 +211,7 @@ MAY: dict[str, frozenset[str]] = {
     "studies.library.list_protocols": READERS,
     "studies.library.named_protocol": READERS,
     "annotating.status.study_status": READERS,
+    "annotating.status.progress_by_criterion": READERS,
     "annotating.amendments.amend_study": RESEARCHERS,
     "annotating.amendments.amendments_of": READERS,
     "annotating.amendments.set_state": RESEARCHERS,

@@ -84,7 +84,7 @@ def test_who_stops_gets_the_other_code(server: RunningServer, study_id: int, new
     page.goto(address(server, study_id, "77aa"))
     begin(page)
     expect(page.get_by_test_id("submit")).to_be_visible()
-    page.get_by_role("link", name="Finish or stop").click()
+    page.get_by_role("link", name="Finish or leave early").click()
     expect(page.get_by_text("You submitted 0 of 2 items.")).to_be_visible()
     page.get_by_role("button", name="Stop here").click()
     expect(page.get_by_test_id("code")).to_have_text("LEFT7")

@@ -118,6 +118,9 @@ def test_consent_questions_items_questions_by_keys_alone(
     expect(page.get_by_test_id("notice")).to_contain_text("What do you work in?")
     press(page, "2", "1", "2", "ArrowDown", "1", "2", "Escape")
     screenshot(page, "phases-questions")
+    page.emulate_media(color_scheme="dark")
+    screenshot(page, "phases-questions-dark")
+    page.emulate_media(color_scheme="light")
     press(page, "Enter")
     for _ in range(2):
         expect(page.get_by_test_id("question")).to_be_visible()

@@ -13,9 +13,10 @@ from annotators.designing.design import DYNAMIC
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, draft, progress, results
+from app.pages.study import amendments, criteria, draft, progress, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
+from db.adjudicating.adjudications import disputes_for_me
 from db.designing.arms import arms_of
 from db.models import Study, StudyState
 from db.permissions import READERS, RESEARCHERS
@@ -23,7 +24,7 @@ from db.projects import my_projects
 from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
 
-_TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
+_TABS = ["Progress", "Criteria", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
 _TALKS = {
     NEVER: "",
@@ -60,6 +61,8 @@ def page() -> None:
             match name:
                 case "Progress":
                     progress.draw(row)
+                case "Criteria":
+                    criteria.draw(row)
                 case "Results":
                     results.draw(row)
                 case "Design":
@@ -95,10 +98,11 @@ def _links(row: StudyRow) -> None:
     role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
-    if row.disputed and row.may_adjudicate:
-        cells.append(blocks.to(f"Adjudicate {wording.count(row.disputed, 'item')}", "adjudicate", **parameters))
+    if decisions := disputes_for_me(ui.db(), ui.actor()).get(row.study_id, 0):
+        cells.append(blocks.to(f"Adjudicate {wording.count(decisions, 'item')}", "adjudicate", **parameters))
     if row.waits_for_me:
-        cells.append(blocks.to("Annotate", "annotate", **parameters))
+        left = wording.count(row.returned or row.left_for_me, "item")
+        cells.append(blocks.to(f"Annotate {left}", "annotate", **parameters))
     blocks.links(*cells)
 
 

@@ -32,6 +32,7 @@ _STYLE = """<style>
 .assay-stage.end { background: color-mix(in srgb, var(--assay-ok) 12%, var(--assay-panel));
   border-color: color-mix(in srgb, var(--assay-ok) 40%, var(--assay-line)); }
 .assay-stage.end b { color: var(--assay-ok); }
+.assay-stage b a { color: inherit !important; }
 .assay-stages > i { color: var(--assay-soft); font-style: normal; }
 </style>"""
 
@@ -73,7 +74,7 @@ def _items(row: StudyRow) -> None:
         return
     found = study_stages(ui.db(), ui.actor(), row.study_id, most=_AT_ONCE)
     if found.items:
-        st.html(_STYLE + _stages(found))
+        st.html(_STYLE + _stages(row, found))
         if found.unread:
             st.caption(
                 f"Of {wording.count(found.unread, 'settled item')} it is not worked out yet whether they fail; they "
@@ -90,7 +91,7 @@ _AT_ONCE = 2_000
 """Settled items of which one look works out at most whether they fail."""
 
 
-def _stages(found: StudyStages) -> str:
+def _stages(row: StudyRow, found: StudyStages) -> str:
     by_name = {stage.stage: stage for stage in found.stages}
     states = found.states
 
@@ -99,22 +100,25 @@ def _stages(found: StudyStages) -> str:
         share = wording.percent(stage.reached / found.items, 0)
         return f"{stage.reached:,} so far, {share}" if stage.reached else "none so far"
 
+    def listed(state: str) -> str:
+        return blocks.to(f"{states[state]:,}", "data", project=row.project_id, study=row.study_id, state=state).html
+
     accepted = wording.percent(states["accepted"] / found.items, 0)
     boxes = [
-        _box("In study", states["in_study"], f"of {found.items:,}"),
-        _box("Disputed", states["disputed"], so_far("adjudication"), wants=True),
-        _box("In revision", states["in_revision"], so_far("revision"), wants=True),
-        _box("In recheck", states["in_recheck"], so_far("recheck")),
-        _box("Accepted", states["accepted"], f"{accepted} of all", end=True),
+        _box("In study", listed("in_study"), states["in_study"], f"of {found.items:,}"),
+        _box("Disputed", listed("disputed"), states["disputed"], so_far("adjudication"), wants=True),
+        _box("In revision", listed("in_revision"), states["in_revision"], so_far("revision"), wants=True),
+        _box("In recheck", listed("in_recheck"), states["in_recheck"], so_far("recheck")),
+        _box("Accepted", listed("accepted"), states["accepted"], f"{accepted} of all", end=True),
     ]
-    ends = [f"<b>{states[name]:,}</b> {name}" for name in ("rejected", "withdrawn") if states[name]]
+    ends = [f"<b>{listed(name)}</b> {name}" for name in ("rejected", "withdrawn") if states[name]]
     rest = f'<span class="assay-soft">{", ".join(ends)}</span>' if ends else ""
     return f'<div class="assay-stages">{"<i aria-hidden=true>›</i>".join(boxes)}{rest}</div>'
 
 
-def _box(name: str, n: int, below: str, *, wants: bool = False, end: bool = False) -> str:
+def _box(name: str, listed: str, n: int, below: str, *, wants: bool = False, end: bool = False) -> str:
     kind = " wants" if wants and n else " end" if end else ""
-    return f'<div class="assay-stage{kind}"><span>{name}</span><b>{n:,}</b><span>{escape(below)}</span></div>'
+    return f'<div class="assay-stage{kind}"><span>{name}</span><b>{listed}</b><span>{escape(below)}</span></div>'
 
 
 # Time and people ------------------------------------------------------------------------------------------------------

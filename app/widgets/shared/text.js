@@ -71,7 +71,7 @@ export const TEXT = {
   nothingNowMore: 'The remaining items are with other annotators. If one comes back, it will show here.',
   checkAgain: 'Check again',
   toHome: 'To the start page',
-  toFinish: 'Finish or stop',
+  toFinish: 'Finish or leave early',
   noConnection: 'No connection',
   noConnectionMore: 'The server cannot be reached. Trying again by itself; nothing you submitted is lost.',
   noConnectionItem: 'No connection, so the next item cannot be fetched. Trying again by itself; nothing you submitted is lost.',

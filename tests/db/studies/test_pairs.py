@@ -270,3 +270,8 @@ def test_a_pair_that_the_study_lacks_is_named(there: Pairs) -> None:
     study_id = there.make("harbour", "lantern")
     with pytest.raises(InvalidInput, match="line 2: pair of 'q0:harbour' and 'q0:quay' is not in the study"):
         import_labels(there.db, there.admin, study_id, rows=rows_of([("q0:harbour", "q0:quay", "1")]), source="t.csv")
+
+
+def test_pairs_have_no_score_to_be_ordered_by(there: Pairs) -> None:
+    with pytest.raises(InvalidInput, match=r"A pair has no score of its own .* Take another order"):
+        there.plan("harbour", "lantern", order="by_score", order_score="token_f1", order_first="low")
