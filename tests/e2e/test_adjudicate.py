@@ -23,7 +23,7 @@ from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from db.adjudicating.causes import cause_counts
 from db.engine import Database
-from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
+from db.models import AdjudicatedLabel, Adjudication, AdjudicationLease, Assignment, AssignmentState
 from db.people.accounts import actor_named, revoke_sessions, set_member
 from db.projects import create_project
 from exports.importing.items import import_paths
@@ -43,6 +43,7 @@ from tests.e2e.disputes import (
 from tests.e2e.scene import import_sample
 from tests.makers import tiny_protocol
 from tests.servers import PASSWORD, RunningServer, running_server
+from tests.waiting import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -665,6 +666,13 @@ def test_ten_disputes_are_settled_by_key_alone(new_page: NewPage, server: Runnin
     assert {reason for *_, overrules, reason in stored if overrules} == {"The evidence says so plainly."}
 
 
+def leases(db: Database, study_id: int) -> list[int]:
+    """Who has an item of the study before them."""
+    with db.read() as session:
+        query = select(AdjudicationLease.person_id).where(AdjudicationLease.study_id == study_id)
+        return list(session.exec(query))
+
+
 def test_two_adjudicators_at_once_never_have_the_same_item(
     new_page: NewPage, server: RunningServer, larger: int
 ) -> None:
@@ -686,6 +694,7 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
     screenshot(dora, "adjudicate-held")
     # Who leaves the page lets go of what is on the screen.
     emil.goto(f"{server.url}/adjudicate")
+    until(lambda: not leases(server.db, study_id))
     dora.reload()
     expect(dispute(dora)).to_have_attribute("data-study-item", last)
     settle_one(dora)

@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from app.server.upload_store import LEFT_BEHIND, UploadStore
 from db.people.sign_in import sign_in
 from tests.app.server.websocket import open_stream, rerun
 from tests.servers import PASSWORD, RunningServer, running_server
+from tests.waiting import until
 
 MB = 1 << 20
 HEAD = (
@@ -171,10 +172,3 @@ def test_what_killed_servers_left_is_removed_and_what_others_hold_is_not(tmp_pat
     assert {path.name for path in tmp_path.iterdir()} == {"2-running", store.folder.name}
     store.close()
     assert {path.name for path in tmp_path.iterdir()} == {"2-running"}
-
-
-def until(wanted: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not wanted():
-        assert time.monotonic() < end
-        time.sleep(0.05)

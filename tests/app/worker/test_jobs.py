@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from tests.bulk import make_items
 from tests.conftest import ROOT
 from tests.databases import put_database
 from tests.makers import first_administrator, make_item, make_person, make_project
+from tests.waiting import until
 
 N = 12_000
 
@@ -93,13 +94,6 @@ def small(tmp_path: Path) -> Iterator[Installation]:
     db = Database(f"sqlite:///{tmp_path / 'assay.db'}")
     yield Installation(db, tmp_path, items=50)
     db.dispose()
-
-
-def until(holds: Callable[[], bool], seconds: float = 240) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not come to that in time"
-        time.sleep(0.02)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from app.settings import ROOT, Settings
 from app.worker.reports import NotMeasured, Reports
 from tests.app import report_work as work
 from tests.databases import put_database
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -30,14 +31,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reports]:
     made = Reports(settings)
     yield made
     made.close()
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    late = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < late
-        time.sleep(0.05)
 
 
 def is_there(pid: int) -> bool:
