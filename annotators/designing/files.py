@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annotators.asking.protocol_files import fields_at, protocol_data, protocol_faults
 from annotators.asking.repairs import Fault, Path, all_faults
@@ -24,6 +25,9 @@ IN_ORDER = ("name", "protocol", "annotators", "overlap")
 
 
 _PARTS: dict[str | int, type[BaseModel]] = {"gold": Gold, "repeats": Repeats, "qualification": Qualification}
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -98,19 +102,44 @@ def phases_from_yaml(consent: str, text: str, source: str = "questions") -> Phas
     Raises InvalidInput with a line for each thing that is wrong.
     """
     file = YamlFile(source, kind="list of questions", begins="before:")
+    return _part(file, text, lambda said: Phases.model_validate({"consent": consent, **said}), ("phases",))
+
+
+def arms_from_yaml(text: str, source: str = "arms") -> tuple[Arm, ...]:
+    """The arms that a YAML text names as a design does, under `arms`; none of an empty one.
+
+    Raises InvalidInput with a line for each thing that is wrong.
+    """
+    file = YamlFile(source, kind="list of arms", begins="arms:")
+    return _part(file, text, _Arms.model_validate, ()).arms
+
+
+def arms_to_yaml(arms: Sequence[Arm]) -> str:
+    """Arms as a text that `arms_from_yaml` reads back; empty where there are none."""
+    return written({"arms": [arm.model_dump(mode="json", exclude_none=True) for arm in arms]}) if arms else ""
+
+
+class _Arms(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    arms: tuple[Arm, ...] = ()
+
+
+def _part(file: YamlFile, text: str, made: Callable[[dict[str, Any]], _T], at: Path) -> _T:
+    """What is made of a text that is one part of a design, at a place there; all that is wrong with it is raised."""
     said = file.read(text) if text.strip() else {}
 
     def faults(given: dict[str, Any]) -> list[Fault]:
         try:
-            Phases.model_validate({"consent": consent, **given})
+            made(given)
         except ValidationError as error:
-            at = {"phases": given}
-            return list(faults_of(error, lambda path: _fields_at(("phases", *path), at)))
+            whole = {str(at[0]): given} if at else given
+            return list(faults_of(error, lambda path: _fields_at((*at, *path), whole)))
         return []
 
-    if found := faults(said):
+    if (found := faults(said)) or file.twice:
         raise file.refused(found, all_faults(said, faults))
-    return Phases.model_validate({"consent": consent, **said})
+    return made(said)
 
 
 def phases_to_yaml(phases: Phases) -> str:

@@ -18,8 +18,10 @@ from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
+from annotators.designing.arms import ITEMS as DEAL_ITEMS
+from annotators.designing.arms import PEOPLE, Arm
 from annotators.designing.design import BALANCED, DYNAMIC, RULES, StudyDesign
-from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.files import arms_from_yaml, arms_to_yaml, design_to_yaml, phases_from_yaml, phases_to_yaml
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
@@ -82,7 +84,7 @@ KEPT = (
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
-    "study-consent", "study-questions", "study-own-figures",
+    "study-consent", "study-questions", "study-arms", "study-allot", "study-own-figures",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -103,9 +105,6 @@ DRAFT = "study-draft"
 QUOTAS = "study-quotas"
 """The quotas of some annotators that the draft which the form changes has, by name."""
 
-ARMS = "study-arms"
-"""The arms of the draft that the form changes, and what is dealt out to them: fields of the design."""
-
 DRAWN = "study-drawn"
 """Where it leaves with what probabilities they were drawn, for the study's settings."""
 
@@ -125,7 +124,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
 def leave(project: ProjectRow) -> None:
     """The form begins afresh, with nothing chosen on other pages."""
     forms.forget("study", project.project_id)
-    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, ARMS, known_items.READ):
+    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, known_items.READ):
         st.session_state.pop(key, None)
 
 
@@ -165,14 +164,14 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-own-figures": design.own_figures,
         "study-consent": design.phases.consent,
         "study-questions": phases_to_yaml(design.phases),
+        "study-arms": arms_to_yaml(design.arms),
+        "study-allot": design.allot,
         **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
     _begin_with(project, values)
     st.session_state[DRAFT], st.session_state[QUOTAS] = design.name, design.quotas
     known_items.keep(design)
-    if design.arms:
-        st.session_state[ARMS] = {"arms": design.arms, "allot": design.allot}
     if design.items:
         drawn = {
             "drawn_with": design.drawn_with,
@@ -229,8 +228,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         suggestions = _suggestions(protocol)
         more = _more(project, protocol)
         known = known_items.draw()
-        phases = _phases()
-        if phases is None:
+        phases, arms, allot = _phases(), *_arms()
+        if phases is None or arms is None:
             return None
     with right:
         annotators = _annotators(project)
@@ -294,7 +293,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         pairs=pairs,
         **more.adjudication,
         **known,
-        **st.session_state.get(ARMS, {}),
+        arms=arms,
+        allot=allot,
         **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
@@ -306,11 +306,13 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.not_yet()
         or suggestions not in (None, "never")
         or known
+        or arms
         or more.order == BY_SCORE
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside, order=more.order)
+    if not arms:
+        _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside, order=more.order)
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -403,7 +405,11 @@ def _what_can_be_drawn(project: ProjectRow, protocol: Protocol, design: StudyDes
         plan = plan_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design, people=False)
     except InvalidInput as error:
         return 0, tuple(str(error).splitlines())
-    return plan.n_items, plan.notes
+    arms = [
+        f"Arm {arm.name}: {wording.count(arm.n_items, 'item')}, {wording.count(arm.n_slots, 'slot')}."
+        for arm in plan.arms
+    ]
+    return plan.n_items, (*arms, *plan.notes)
 
 
 def _notes(notes: Sequence[str]) -> None:
@@ -615,7 +621,7 @@ def _how_many(project: ProjectRow) -> None:
     pilots = studies_to_compare(ui.db(), ui.actor(), project.project_id)
     if pilots:
         to = blocks.to("Plan from a pilot", "agreement", study=pilots[-1], show="planning", project=project.project_id)
-        st.html(f'<p class="assay-soft" style="margin:0">How many are needed? {to.html}</p>')
+        st.html(f'<div class="assay-links"><span class="assay-soft">How many are needed?</span>{to.html}</div>')
 
 
 def _pairs(counts: ItemCounts) -> tuple[str, ...]:
@@ -845,6 +851,33 @@ def _phases() -> Phases | None:
     return None
 
 
+def _arms() -> tuple[tuple[Arm, ...] | None, str]:
+    """The arms, None while they cannot be read, which is said; and what is dealt out to them."""
+    with st.expander("Arms"):
+        allot = st.selectbox(
+            "Dealt out at random",
+            list(_ALLOTS),
+            format_func=_ALLOTS.__getitem__,
+            key="study-allot",
+            help="Each arm is a study of its own over the sample; nobody learns which arm is which.",
+        )
+        text = st.text_area(
+            "Arms, and what differs (YAML)",
+            key="study-arms",
+            placeholder=_ARMS,
+            help="An arm may differ in protocol, suggestions, overlap, order, rule, ask and talk. Empty: one study.",
+        )
+        try:
+            return arms_from_yaml(text), allot
+        except InvalidInput as error:
+            st.error(ui.lines(str(error)))
+    return None, allot
+
+
+_ALLOTS = {PEOPLE: "People: each arm has all items", DEAL_ITEMS: "Items: everybody is in each arm"}
+_ARMS = """arms:
+  - {name: a, suggestions: before}
+  - {name: b, suggestions: never}"""
 _QUESTIONS = """before:
   - {name: field, title: "What do you work in?", labels: [{value: energy}, {value: law}]}
 after:

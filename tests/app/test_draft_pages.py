@@ -80,3 +80,19 @@ def test_consent_and_questions_of_the_form_stand_in_the_draft(filled: Filled) ->
     page.run()
     assert page.text_area(key="study-consent").value == "# You take part"
     assert "title: Age" in (page.text_area(key="study-questions").value or "")
+
+
+def test_arms_of_the_form_are_made_together(filled: Filled) -> None:
+    page = filled.open("rosa", "studies", new=1)
+    page.text_input(key="study-name").input("Both").run()
+    page.text_area(key="study-arms").input("arms:\n  - {name: a, rul: majority}").run()
+    assert "line 2" in page.error[0].value and "rul" in page.error[0].value
+    assert not [button for button in page.button if button.key == "study-create"]
+    page.text_area(key="study-arms").input("arms:\n  - {name: a}\n  - {name: b, rule: majority}").run()
+    [overlap] = [box for box in page.number_input if (box.key or "").startswith("study-overlap-")]
+    overlap.set_value(1).run()
+    shown = no_problem(page)
+    assert "Arm a: " in shown and "Arm b: " in shown
+    page.button(key="study-create").click().run()
+    rows = list_studies(filled.pages.db, filled.study.researcher, filled.study.project_id)
+    assert {"Both / a", "Both / b"} <= {row.name for row in rows}
