@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import random
 import threading
+from collections import Counter
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +30,8 @@ from db.studies.design import StudyDesign, list_studies
 from db.studies.ratings import ratings
 from db.studies.settlements import stream_settled
 from db.upkeep.soundness import wrong_hashes
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against
 from tests.db.studies.recount import recount
 from tests.makers import StudyInUse, make_item, tiny_protocol
 
@@ -103,6 +108,25 @@ def test_what_is_planted_counts_nowhere_but_for_its_annotator(database: Database
         assert len(list(stream_settled(session, study.study_id))) == 12
     assert not any("sample" in wrong for wrong in wrong_hashes(database))
     check_counts(study)
+
+
+def test_gold_labels_leave_beside_the_right_ones_when_asked_for(database: Database, tmp_path: Path) -> None:
+    study = StudyInUse(database, items=30, annotators=2, overlap=2)
+    gold(study, 6, gold_rate=0.3)
+    study.label_all(0, "yes")
+    study.label_all(1, "no")
+    about = (database, study.researcher, study.project_id)
+    manifest = export_project(*about, to=tmp_path / "asked", study_id=study.study_id, formats=("labels", "known"))
+    n = [sum(kind == "gold" for kind, _ in given(study, who)) for who in (0, 1)]
+    assert manifest.counts == {"labels": 60, "known": sum(n)}
+    rows = list(csv.DictReader((tmp_path / "asked" / "known.csv").open()))
+    said = Counter((row["annotator"], row["kind"], row["value"], row["right_value"], row["is_right"]) for row in rows)
+    assert said == {("A1", "gold", "yes", "yes", "true"): n[0], ("A2", "gold", "no", "yes", "false"): n[1]}
+    assert {row["item"] for row in rows} <= {f"g{number}" for number in range(6)}
+    assert verify_against(database, study.researcher, tmp_path / "asked").ok
+    plain = export_project(*about, to=tmp_path / "plain", study_id=study.study_id, formats=("labels",))
+    assert "known" not in plain.counts
+    assert "g0" not in (tmp_path / "plain" / "labels.csv").read_text()
 
 
 def test_nothing_on_the_wire_says_what_is_planted(database: Database) -> None:
