@@ -121,6 +121,9 @@ def test_consent_questions_items_questions_by_keys_alone(
     page.emulate_media(color_scheme="dark")
     screenshot(page, "phases-questions-dark")
     page.emulate_media(color_scheme="light")
+    page.reload()  # what was answered is still there
+    expect(rows).to_have_count(4)
+    settle(page)
     press(page, "Enter")
     for _ in range(2):
         expect(page.get_by_test_id("question")).to_be_visible()

@@ -297,6 +297,8 @@ export class App extends Page {
     else if (protocol) {
       this.asking = phase;
       this.busy = false;
+      const begun = phase.sheet && this.drafts.restore(phase.sheet.item);
+      if (begun) phase.sheet?.restore(begun.content);
       this.keys = new Keys(work.keys, protocol, this.preferences, 'keys');
       this.#build();
       this.clock.start(0);
@@ -332,6 +334,7 @@ export class App extends Page {
     try {
       const seconds = this.asking ? this.clock.seconds : null;
       const answer = await this.api.phase({ uid: phase.uid, phase: phase.name, answers, seconds });
+      if (phase.sheet) this.drafts.drop(phase.sheet.item);
       this.busy = false;
       this.#follow(answer);
       this.#next();
@@ -343,7 +346,7 @@ export class App extends Page {
   }
 
   #changed() {
-    const { sheet } = this;
+    const sheet = this.asking?.sheet ?? this.sheet;
     if (sheet) this.drafts.keep(sheet.item, sheet.content(), this.clock.seconds);
   }
 

@@ -43,6 +43,7 @@ export class Drafts {
     this.revisions.set(key, revision);
     const draft = { content: { ...content, at: Date.now(), revision }, seconds };
     write(key, draft);
+    if (item.questions) return; // what is answered around the items leaves this browser when it is sent, and not before
     this.unsent = { item, draft };
     this.#later(DELAY);
   }
@@ -114,7 +115,7 @@ export class Drafts {
 
   /** @param {Presentation} item */
   #key(item) {
-    return `${this.prefix}${item.assignment}/${item.sitting}/${item.step}`;
+    return `${this.prefix}${item.questions ?? item.assignment}/${item.sitting}/${item.step}`;
   }
 }
 
