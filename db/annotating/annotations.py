@@ -240,10 +240,10 @@ def answer_phase(
     study and give back what they hold. The same `uid` is stored once. Raises InvalidInput for answers that do not fit
     the questions, Conflict for a phase that is not open, with the one that is.
     """
-    if phase not in PHASES:
-        raise InvalidInput(f"{shown(phase)} is no phase. Known: {', '.join(PHASES)}.")
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
+        if phase not in PHASES:
+            raise InvalidInput(f"{shown(phase)} is no phase. Known: {', '.join(PHASES)}.")
         connection, counts = session.connection(), Tallies(study_id)
         status, known = "duplicate", stored(session, uid)
         if known is None:
