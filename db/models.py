@@ -492,6 +492,12 @@ class Purpose(StrEnum):
     RECHECK = "recheck"
 
 
+BESIDE = "purpose <> 'sample'"
+"""The condition on study items that stand beside the sample; a query for few of many says it, as an index does."""
+
+_BESIDE = text(BESIDE)
+
+
 class StudyItem(Table, table=True):
     """One item of a study, or a pair of two of one question, as the study is frozen on them. Append-only.
 
@@ -514,6 +520,7 @@ class StudyItem(Table, table=True):
             sqlite_where=text("other_version_id IS NULL"),
             postgresql_where=text("other_version_id IS NULL"),
         ),
+        Index("ix_study_item_beside", "study_id", "purpose", sqlite_where=_BESIDE, postgresql_where=_BESIDE),
     )
     id: int | None = _id()
     study_id: int = _ref("study.id")

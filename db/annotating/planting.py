@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection, bindparam, text, update
 from sqlalchemy import select as sql_select
 
 from annotators.asking.planting import Planting, drawn_number
@@ -19,6 +19,7 @@ from annotators.protocols import Protocol
 from db.annotating.assignments import Held, Member, give_back, reopen_slot
 from db.items.current import is_set_aside
 from db.models import (
+    BESIDE,
     Amendment,
     Annotation,
     AnnotationKind,
@@ -50,7 +51,10 @@ _TURN_INTO = update(_ASSIGNMENTS).where(_SLOT.id == bindparam("of")).values(_BEC
 def _unseen_gold() -> Any:
     had = sql_select(_SLOT.id).where(_SLOT.study_item_id == _ITEM.id, _SLOT.person_id == bindparam("person"))
     return sql_select(_ITEM.id).where(
-        _ITEM.study_id == bindparam("study"), _ITEM.purpose == Purpose.GOLD.value, ~had.exists()
+        _ITEM.study_id == bindparam("study"),
+        text(f"study_item.{BESIDE}"),
+        _ITEM.purpose == Purpose.GOLD.value,
+        ~had.exists(),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection, bindparam, text, update
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
@@ -19,6 +19,7 @@ from annotators.criteria.base import written
 from db.annotating.assignments import AHEAD, Held, Member
 from db.annotating.presentations import units_at
 from db.models import (
+    BESIDE,
     AnnotationKind,
     Assignment,
     AssignmentState,
@@ -44,7 +45,11 @@ _OF_PERSON = (
 _TRIES = sql_select(*_HELD).where(*_OF_PERSON).order_by(_SLOT.queue, _SLOT.id)
 _ITEMS = (
     sql_select(_ITEM.id)
-    .where(_ITEM.study_id == bindparam("study"), _ITEM.purpose == Purpose.QUALIFICATION.value)
+    .where(
+        _ITEM.study_id == bindparam("study"),
+        text(f"study_item.{BESIDE}"),
+        _ITEM.purpose == Purpose.QUALIFICATION.value,
+    )
     .order_by(_ITEM.position)
 )
 _TAKEN_UP = update(_ASSIGNMENTS).where(_SLOT.id == bindparam("of")).values(state=AssignmentState.LEASED.value)

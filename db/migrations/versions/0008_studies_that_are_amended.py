@@ -152,6 +152,9 @@ def _purposes() -> None:
     earlier = sa.Column("earlier_id", _identifier(), sa.ForeignKey("study_item.id"), nullable=True)
     op.add_column("study_item", earlier, inline_references=True)
     op.create_index("ix_study_item_earlier_id", "study_item", ["earlier_id"])
+    where = sa.text("purpose <> 'sample'")
+    beside = ["study_id", "purpose"]
+    op.create_index("ix_study_item_beside", "study_item", beside, sqlite_where=where, postgresql_where=where)
     op.add_column("settlement", sa.Column("wanted", sa.Integer(), nullable=True))
     op.add_column("study_member", sa.Column("given", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("study_member", sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True))
@@ -174,6 +177,7 @@ def _no_purposes() -> None:
     for name in ("paused_at", "given"):
         op.drop_column("study_member", name)
     op.drop_column("settlement", "wanted")
+    op.drop_index("ix_study_item_beside", "study_item")
     op.drop_index("ix_study_item_earlier_id", "study_item")
     if op.get_context().dialect.name == "sqlite":
         # A column that refers to another cannot be dropped there: the table is made anew without it.
