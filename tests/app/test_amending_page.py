@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from db.annotating.amendments import amendments_of
+from db.models import now
+from db.quality.omissions import leave_out
 from tests.app.filled import Filled, no_problem
 from tests.app.pages import Pages
+from tests.makers import StudyInUse
 
 
 @pytest.fixture
@@ -47,3 +50,31 @@ def test_who_only_reads_sees_the_amendments_and_no_buttons(filled: Filled) -> No
         page = filled.open(who, "study", study=filled.study_id, show="design")
         no_problem(page)
         assert not [button for button in page.button if (button.key or "").startswith("study-")], who
+
+
+def test_a_quota_is_set_and_shown(filled: Filled) -> None:
+    page = filled.open("rosa", "study", study=filled.study_id, show="design")
+    page.number_input(key="amend-quota").set_value(30)
+    page.text_input(key="amend-reason").input("Nobody is to do all of it.")
+    page.button(key="study-amend-save").click().run()
+    [told] = amendments_of(filled.pages.db, filled.study.researcher, filled.study_id)
+    assert (told.what, told.reason) == ("quota", "Nobody is to do all of it.")
+    assert " of 30" in no_problem(filled.open("rosa", "study", study=filled.study_id))
+
+
+def test_what_waits_for_nobody_else_is_handed_on(pages: Pages) -> None:
+    study = StudyInUse(pages.db, items=6, annotators=3, overlap=2, queue="balanced")
+    gone = study.annotators[0]
+    about = (pages.db, study.researcher, study.study_id)
+    leave_out(*about, annotator=gone.name, since=now(), reason="to be looked at")
+    page = pages.open(pages.token("admin"), "study", study=str(study.study_id))
+    no_problem(page)
+    assert "4 slots of" in page.warning[0].value
+    page.button(key=f"study-hand-on-{gone.name}").click().run()
+    assert "Say why" in page.error[0].value
+    page.text_input(key=f"study-hand-on-reason-{gone.name}").input("They are ill.")
+    page.button(key=f"study-hand-on-{gone.name}").click().run()
+    page = pages.open(pages.token("admin"), "study", study=str(study.study_id))
+    no_problem(page)
+    assert not page.warning
+    assert amendments_of(*about)[-1].reason == "They are ill."
