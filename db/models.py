@@ -66,8 +66,11 @@ def _id() -> Any:
     return Field(default=None, sa_column=Column(Identifier, primary_key=True, autoincrement=True))
 
 
-def _ref(target: str, *, optional: bool = False, index: bool = False, primary_key: bool = False) -> Any:
+def _ref(
+    target: str, *, optional: bool = False, index: bool = False, primary_key: bool = False, unique: bool = False
+) -> Any:
     options: dict[str, Any] = {"foreign_key": target, "sa_type": Identifier, "index": index, "primary_key": primary_key}
+    options |= {"unique": True} if unique else {}
     return Field(default=None, nullable=True, **options) if optional else Field(**options)
 
 
@@ -1096,6 +1099,96 @@ class Score(Table, table=True):
     value: float | None = None
     reason: str | None = None
     details: dict[str, Any] | None = _json(lambda: None, nullable=True)
+
+
+class Judge(Table, table=True):
+    """A language model with a prompt, as the rater of kind model that its labels are by. Append-only.
+
+    `server` is its base URL without credentials, `settings` what the labels depend on besides: the whole prompt,
+    temperature, seed, samples. Judges of a project that agree in all of these are one (`settings_hash`).
+    """
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (UniqueConstraint("project_id", "settings_hash"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    person_id: int = _ref("person.id", unique=True)
+    model: str
+    server: str
+    prompt: str
+    settings: dict[str, Any] = _json()
+    settings_hash: str
+    created_at: datetime = _time()
+
+
+class JudgeCall(Table, table=True):
+    """A request to a judge's server, entered before it is sent with the most that it can cost. Append-only.
+
+    `key` is the SHA-256 of all that the reply depends on, and `sample` counts requests for the same. A call without a
+    reply was under way when its process ended: it may have been paid.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "judge_call"
+    __table_args__ = (Index("ix_judge_call_key", "key", "sample"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id", index=True)
+    job_id: int | None = _ref("job.id", optional=True, index=True)
+    key: str
+    sample: int = 0
+    tokens: int
+    cost: float | None = None
+    created_at: datetime = _time()
+
+
+class JudgeReply(Table, table=True):
+    """What came back of a call, kept the moment it is there: nothing is paid twice. Append-only.
+
+    `ending` says whether it is whole (annotators/judges/base.py). `tokens_in` and `tokens_out` are as the server counts
+    them, `cost` in the currency of the prices file.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "judge_reply"
+    call_id: int = _ref("judge_call.id", primary_key=True)
+    ending: str
+    text: str
+    said: str | None = None
+    model: str = ""
+    fingerprint: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    seconds: float = 0.0
+    retries: int = 0
+    chances: dict[str, Any] = _json()
+    created_at: datetime = _time()
+
+
+class JudgedItem(Table, table=True):
+    """What a run of a judge made of one item: its annotation, and what it left unscored. Append-only.
+
+    `unscored` lists {"criterion", "reason", "said", "call"}; `shares` has, where the judge was asked several times,
+    criterion → target → label → share of the samples.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "judged_item"
+    run_id: int = _ref("run.id", primary_key=True)
+    study_item_id: int = _ref("study_item.id", primary_key=True)
+    annotation_id: int | None = _ref("annotation.id", optional=True)
+    unscored: list[Any] = _json(list)
+    shares: dict[str, Any] | None = _json(lambda: None, nullable=True)
+
+
+class KeptDocument(Table, table=True):
+    """A document, by its key, that must never leave this machine: no judge elsewhere is sent anything of it."""
+
+    __tablename__ = "kept_document"
+    project_id: int = _ref("project.id", primary_key=True)
+    key: str = Field(primary_key=True)
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
 
 
 class JobState(StrEnum):

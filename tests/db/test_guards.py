@@ -72,6 +72,16 @@ def one_of_each(db: Database) -> None:
         s.add(models.PhaseAnswer(uid="u", **of, phase="before", answers=[{"question": "age", "value": 30}]))
         s.add(models.GoldLabel(study_item_id=study_item, criterion="right", value="yes"))
         s.add(models.StudyScore(study_item_id=study_item, score_id=score.id))
+        s.add(
+            models.Judge(
+                project_id=study.project_id, person_id=person, model="m", server="s", prompt="p", settings_hash="h"
+            )
+        )
+        call = models.JudgeCall(project_id=study.project_id, key="k", tokens=1)
+        s.add(call)
+        s.flush()
+        s.add(models.JudgeReply(call_id=call.id, ending="whole", text="{}"))
+        s.add(models.JudgedItem(run_id=run.id, study_item_id=study_item))
         s.add(models.AdjudicatedLabel(adjudication_id=adjudication.id, criterion="right", value="yes"))
 
 

@@ -1,0 +1,117 @@
+"""Judges: who they are, what they were asked and said, and what their runs made of items.
+
+Revision: 0009, after 0008. Only new tables.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0009"
+down_revision = "0008"
+branch_labels = None
+depends_on = None
+
+
+def _identifier() -> sa.types.TypeEngine[int]:
+    return sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def _value(name: str, *, nullable: bool = False) -> "sa.Column[object]":
+    made = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
+    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=nullable)
+
+
+def upgrade() -> None:
+    """Forward."""
+    _judges()
+
+
+def downgrade() -> None:
+    """Back."""
+    _no_judges()
+
+
+# Judges ---------------------------------------------------------------------------------------------------------------
+
+
+def _judges() -> None:
+    op.create_table(
+        "judge",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("model", sa.String(), nullable=False),
+        sa.Column("server", sa.String(), nullable=False),
+        sa.Column("prompt", sa.String(), nullable=False),
+        _value("settings"),
+        sa.Column("settings_hash", sa.String(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("person_id"),
+        sa.UniqueConstraint("project_id", "settings_hash"),
+    )
+    op.create_table(
+        "judge_call",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("job_id", _identifier(), nullable=True),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("sample", sa.Integer(), nullable=False),
+        sa.Column("tokens", sa.Integer(), nullable=False),
+        sa.Column("cost", sa.Float(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["job_id"], ["job.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_judge_call_key", "judge_call", ["key", "sample"])
+    op.create_index("ix_judge_call_job_id", "judge_call", ["job_id"])
+    op.create_index("ix_judge_call_project_id", "judge_call", ["project_id"])
+    op.create_table(
+        "judge_reply",
+        sa.Column("call_id", _identifier(), nullable=False),
+        sa.Column("ending", sa.String(), nullable=False),
+        sa.Column("text", sa.String(), nullable=False),
+        sa.Column("said", sa.String(), nullable=True),
+        sa.Column("model", sa.String(), nullable=False),
+        sa.Column("fingerprint", sa.String(), nullable=True),
+        sa.Column("tokens_in", sa.Integer(), nullable=True),
+        sa.Column("tokens_out", sa.Integer(), nullable=True),
+        sa.Column("cost", sa.Float(), nullable=True),
+        sa.Column("seconds", sa.Float(), nullable=False),
+        sa.Column("retries", sa.Integer(), nullable=False),
+        _value("chances"),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["call_id"], ["judge_call.id"]),
+        sa.PrimaryKeyConstraint("call_id"),
+    )
+    op.create_table(
+        "judged_item",
+        sa.Column("run_id", _identifier(), nullable=False),
+        sa.Column("study_item_id", _identifier(), nullable=False),
+        sa.Column("annotation_id", _identifier(), nullable=True),
+        _value("unscored"),
+        _value("shares", nullable=True),
+        sa.ForeignKeyConstraint(["annotation_id"], ["annotation.id"]),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"]),
+        sa.ForeignKeyConstraint(["study_item_id"], ["study_item.id"]),
+        sa.PrimaryKeyConstraint("run_id", "study_item_id"),
+    )
+    op.create_table(
+        "kept_document",
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("project_id", "key"),
+    )
+
+
+def _no_judges() -> None:
+    for name in ("kept_document", "judged_item", "judge_reply", "judge_call", "judge"):
+        op.drop_table(name)
