@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +31,13 @@ class FileFacts:
 
 
 class Out:
-    """One file under way: bytes are hashed as they are written. Set `rows` before it is closed."""
+    """One file under way: bytes are hashed as they are written. Set `rows` before it is closed.
 
-    def __init__(self, target: IO[bytes] | None) -> None:
-        self._target = target
+    What is written goes to `beside` as well, where there is such a file.
+    """
+
+    def __init__(self, target: IO[bytes] | None, beside: IO[bytes] | None = None) -> None:
+        self._target, self._beside = target, beside
         self._digest = hashlib.sha256()
         self._held: list[bytes] = []
         self._n_held = 0
@@ -59,13 +62,18 @@ class Out:
         self._n_held = 0
         self.bytes += len(data)
         self._digest.update(data)
-        if self._target is not None:
-            self._target.write(data)
+        for file in (self._target, self._beside):
+            if file is not None:
+                file.write(data)
 
     def facts(self, path: str) -> FileFacts:
         """What has been written."""
         self.flush()
         return FileFacts(path, self._digest.hexdigest(), self.bytes, self.rows)
+
+
+Difference = Callable[[Path, Path], int | None]
+"""The first line in which the first of two files says something else than the second; None if there is none."""
 
 
 class Sink(ABC):
@@ -75,10 +83,10 @@ class Sink(ABC):
         self.files: list[FileFacts] = []
 
     @contextmanager
-    def open(self, path: str) -> Iterator[Out]:
-        """A new file at a path inside the export."""
+    def open(self, path: str, *, beside: IO[bytes] | None = None) -> Iterator[Out]:
+        """A new file at a path inside the export; `beside` gets the same bytes."""
         with self._target(path) as target:
-            out = Out(target)
+            out = Out(target, beside)
             yield out
             self.files.append(out.facts(path))
 
@@ -89,6 +97,10 @@ class Sink(ABC):
     @abstractmethod
     def copy(self, path: str, source: Path, sha256: str) -> None:
         """A file that is a copy of the bytes with this digest."""
+
+    @abstractmethod
+    def put(self, path: str, made: Path, rows: int | None, difference: Difference) -> None:
+        """A file that was made elsewhere, which is compared by what it says, not by its bytes."""
 
 
 class FolderSink(Sink):
@@ -119,6 +131,15 @@ class FolderSink(Sink):
                 f"The bytes of {path} in the data folder ({source}) are damaged. Restore it from a backup."
             )
         self.files.append(facts)
+
+    def put(self, path: str, made: Path, rows: int | None, difference: Difference) -> None:
+        """Copy it into the folder."""
+        with made.open("rb") as data, self._target(path) as target:
+            out = Out(target)
+            out.rows = rows
+            while block := data.read(_BLOCK):
+                out.write(block)
+            self.files.append(out.facts(path))
 
 
 class _Compared:
@@ -162,3 +183,14 @@ class ComparingSink(Sink):
     def copy(self, path: str, source: Path, sha256: str) -> None:
         """Note which document belongs here; its bytes are known by their digest."""
         self.files.append(FileFacts(path, sha256, -1, None))
+
+    def put(self, path: str, made: Path, rows: int | None, difference: Difference) -> None:
+        """Note in which line the folder's file says something else; where in none, its bytes are right as they are."""
+        there = self._folder / path
+        known = there if there.is_file() else made
+        if known is there and (line := difference(there, made)) is not None:
+            self.differs[path] = line
+            known = made
+        with known.open("rb") as data:
+            digest = hashlib.file_digest(data, "sha256").hexdigest()
+        self.files.append(FileFacts(path, digest, known.stat().st_size, rows))

@@ -37,6 +37,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home export finance --to ./finance-export",
         "assay --home ./assay-home export finance --study verification --to ./final --format labels --names",
         "assay --home ./assay-home export finance --release v1 --to ./v1",
+        "assay --home ./assay-home export finance --to ./typed --parquet --xlsx",
     )(export)
     command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
@@ -64,6 +65,12 @@ def export(
     release: Annotated[
         str | None, option("RELEASE", "The items and final labels of this release, without --study.")
     ] = None,
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Each table as Parquet too, with types, and a data dictionary.")
+    ] = False,
+    xlsx: Annotated[
+        bool, typer.Option("--xlsx", help="Each table as an XLSX workbook too, and a data dictionary.")
+    ] = False,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -97,6 +104,7 @@ def export(
             names=names,
             data_folder=here.settings.documents_folder,
             release=release,
+            typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx)) if asked],
         )
     document = {
         "to": str(to),

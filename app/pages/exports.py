@@ -28,6 +28,7 @@ TITLES = {
     "questionnaires": "Consent and answers to questions (questionnaires.csv)",
     "known": "Labels of gold and qualification items (known.csv)",
 }
+_TYPES = {"parquet": "Parquet", "xlsx": "XLSX"}
 _READY = "exports-ready"
 
 
@@ -40,6 +41,7 @@ class _Wanted:
     formats: tuple[str, ...]
     names: bool
     documents: bool
+    typed: tuple[str, ...]
 
     def file_name(self, project: ProjectRow) -> str:
         """The name of the zip, without its ending."""
@@ -97,6 +99,14 @@ def _form(project: ProjectRow) -> _Wanted:
             help="An item that a format cannot hold is left out there, and counted.",
         )
     )
+    typed = st.pills(
+        "Tables besides CSV",
+        list(_TYPES),
+        format_func=_TYPES.__getitem__,
+        selection_mode="multi",
+        key="exports-typed",
+        help="The same cells with types (times, numbers, true or false), and a data dictionary.",
+    )
     documents = st.checkbox(
         "With the documents' bytes",
         value=True,
@@ -115,7 +125,7 @@ def _form(project: ProjectRow) -> _Wanted:
     if named == "Names":
         st.warning("The tables will name people. Give them only to those who may know.")
     study = by_id[chosen] if isinstance(chosen, int) else None
-    return _Wanted(study, release, formats, named == "Names", documents and _have_documents(formats))
+    return _Wanted(study, release, formats, named == "Names", documents and _have_documents(formats), tuple(typed))
 
 
 def _what(chosen: int | str | None, studies: Mapping[int, StudyRow]) -> str:
@@ -142,6 +152,7 @@ def _make(project: ProjectRow, wanted: _Wanted) -> None:
             names=wanted.names,
             documents=wanted.documents,
             release=wanted.release,
+            typed=wanted.typed,
         )
         st.session_state[_READY] = (project.project_id, packed)
 

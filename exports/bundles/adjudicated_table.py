@@ -14,14 +14,13 @@ from db.models import Study
 from db.releasing.releases import released_labels, released_versions
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.bundles.label_table import OF_PAIRS, pair_cells
 from exports.cells import safe, value_cell
 from exports.sinks import Out
 
-COLUMNS = (
-    "item", "item_version", "question", "system", "criterion", "target", "label", "how", "votes", "n", "reason",
-)  # fmt: skip
+COLUMNS = names_of("adjudicated")
 AT_ONCE = 5_000
 
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,7 @@ from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.questionnaire_table import write_questionnaires
 from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
+from exports.bundles.typed import Tables, check_typed
 from exports.checks import check_export_folder
 from exports.formats._writing import Files, LabelledWriter, Writer
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
@@ -74,7 +76,8 @@ class Selection:
     """What is exported: a project, or one study of it; in which formats; with names of people or without.
 
     `data_folder` is the folder of documents' bytes; None leaves the bytes out. With a release (its id and name): the
-    item versions and final labels that are in it.
+    item versions and final labels that are in it. `typed`: the types that tables are written in besides CSV
+    (`exports.bundles.typed`), with a data dictionary.
     """
 
     project_id: int
@@ -83,6 +86,7 @@ class Selection:
     names: bool
     data_folder: Path | None
     release: tuple[int, str] | None = None
+    typed: tuple[str, ...] = ()
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -97,21 +101,23 @@ def export_project(
     names: bool = False,
     data_folder: Path | None = None,
     release: str | None = None,
+    typed: Sequence[str] = (),
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
 
     With a study: its items in their current version, its labels and final labels. Without: all items of the project,
     and the tables of each study in a folder `studies/NAME`. With the name of a release: what is in it, which has no
-    labels of single annotators. Everything is read in one transaction. Raises Conflict when `to` is there and not
+    labels of single annotators. `typed`: parquet, xlsx, or both, for each table beside its CSV. Everything is read in
+    one transaction. Raises Conflict when `to` is there and not
     empty, NotFound for a study of another project or a release that is not there, InvalidInput for an unknown format.
     """
-    chosen = check_export_formats(formats)
+    chosen, types = check_export_formats(formats), check_typed(typed)
     found = None
     if release is not None:
         check_release_formats(chosen, study_id)
         row = find_release(db, actor, project_id, name=release)
         found = row.release_id, row.name
-    selection = Selection(project_id, study_id, chosen, names, data_folder, found)
+    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types)
     check_export_folder(to)
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
@@ -160,6 +166,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             "names": selection.names,
             "documents": selection.data_folder is not None,
             **({"release": selection.release[1]} if selection.release is not None else {}),
+            **({"typed": list(selection.typed)} if selection.typed else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -173,30 +180,29 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
         if name in selection.formats:
             _write_format(session, selection, writer, sink, counts)
     folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
+    tables = Tables(sink, selection.typed, counts)
     if selection.release is not None and "adjudicated" in selection.formats:
-        with sink.open("adjudicated.csv") as out:
-            counts["adjudicated"] = write_released(session, selection.release[0], out)
+        release_id = selection.release[0]
+        tables.write("adjudicated", lambda out: write_released(session, release_id, out))
     for study in () if selection.release is not None else studies:
         for name in selection.formats:
             if name in _TABLES:
-                with sink.open(f"{folders[study.id]}{name}.csv") as out:
-                    counts[name] = counts.get(name, 0) + _TABLES[name](session, study, out, selection)
+                tables.write(name, partial(_TABLES[name], session, study, selection), folders[study.id])
         if "labels" in selection.formats and study.item_order == BY_SCORE:
-            with sink.open(f"{folders[study.id]}sampling.csv") as out:
-                counts["sampling"] = counts.get("sampling", 0) + write_sampling(session, study, out)
+            tables.write("sampling", partial(write_sampling, session, study), folders[study.id])
     if "scores" in selection.formats:
-        with sink.open("scores.csv") as out:
-            counts["scores"] = write_scores(session, _frozen_blocks(session, selection), out)
+        tables.write("scores", lambda out: write_scores(session, _frozen_blocks(session, selection), out))
+    tables.end()
     manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
     return manifest
 
 
-_TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
-    "labels": lambda session, study, out, selection: write_labels(session, study, out, names=selection.names),
-    "derived": lambda session, study, out, selection: write_derived(session, study, out, names=selection.names),
-    "adjudicated": lambda session, study, out, _: write_adjudicated(session, study, out),
-    "questionnaires": lambda session, study, out, _: write_questionnaires(session, study, out),
-    "known": lambda session, study, out, _: write_known(session, study, out),
+_TABLES: dict[str, Callable[[Session, Study, Selection, Out], int]] = {
+    "labels": lambda session, study, selection, out: write_labels(session, study, out, names=selection.names),
+    "derived": lambda session, study, selection, out: write_derived(session, study, out, names=selection.names),
+    "adjudicated": lambda session, study, _, out: write_adjudicated(session, study, out),
+    "questionnaires": lambda session, study, _, out: write_questionnaires(session, study, out),
+    "known": lambda session, study, _, out: write_known(session, study, out),
 }
 """Tables that every study has one of."""
 

@@ -13,13 +13,12 @@ from db.people.pseudonyms import pseudonyms, real_names
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.settlements import ItemLabels, current_labels, end_of_items
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
 from exports.sinks import Out
 
-COLUMNS = (
-    "item", "item_version", "question", "system", "annotator", "criterion", "target", "value", "made_from", "how",
-)  # fmt: skip
+COLUMNS = names_of("derived")
 AT_ONCE = 500
 
 

@@ -19,14 +19,12 @@ from db.models import (
 from db.people.pseudonyms import pseudonyms
 from db.query import pick
 from db.studies.design import protocol_of
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
 from exports.sinks import Out
 
-COLUMNS = (
-    "annotator", "kind", "try", "item", "item_version", "criterion", "target", "value", "cannot_judge", "right_value",
-    "is_right", "current", "time",
-)  # fmt: skip
+COLUMNS = names_of("known")
 _KINDS = (AnnotationKind.GOLD.value, AnnotationKind.QUALIFICATION.value)
 
 

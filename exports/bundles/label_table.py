@@ -16,15 +16,12 @@ from db.people.pseudonyms import pseudonyms, real_names
 from db.query import in_clause, is_sqlite, mark, plain_rows
 from db.studies.design import protocol_of
 from db.studies.settlements import OF_SAMPLE, end_of_items
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.cells import safe, value_cell
 from exports.sinks import Out
 
-COLUMNS = (
-    "item", "item_version", "question", "system", "annotator", "criterion", "target", "value", "cannot_judge",
-    "reason", "comment", "rationale", "time", "seconds", "protocol", "protocol_version", "kind", "current", "complete",
-    "shown", "step", "submission", "submission_comment", "flag",
-)  # fmt: skip
+COLUMNS = names_of("labels")
 OF_PAIRS = ("other_item", "other_system", "left")
 """The columns that a study of pairs has besides: the second item, its system, and which of the two stood left."""
 

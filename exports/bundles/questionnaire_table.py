@@ -7,11 +7,12 @@ from sqlmodel import Session
 from db.models import Study
 from db.people.pseudonyms import pseudonyms
 from db.phases.answers import answers_in
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
 from exports.sinks import Out
 
-COLUMNS = ("annotator", "phase", "question", "title", "answer", "time")
+COLUMNS = names_of("questionnaires")
 
 
 def write_questionnaires(session: Session, study: Study, out: Out) -> int:

@@ -6,11 +6,12 @@ from sqlmodel import Session, col
 
 from db.models import Item, ItemVersion, Purpose, Study, StudyItem
 from db.query import pick
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile
 from exports.cells import safe
 from exports.sinks import Out
 
-COLUMNS = ("position", "item", "item_version", "weight", "key")
+COLUMNS = names_of("sampling")
 AT_ONCE = 5_000
 
 

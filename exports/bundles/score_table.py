@@ -11,14 +11,12 @@ from sqlmodel import Session, col
 from db.items.current import is_published
 from db.models import Item, ItemVersion, Run, Score
 from db.query import pick
+from exports.bundles.columns import names_of
 from exports.bundles.csv_file import CsvFile
 from exports.cells import safe
 from exports.sinks import Out
 
-COLUMNS = (
-    "item", "item_version", "system", "category", "scorer", "scorer_version", "parameters", "score", "target", "value",
-    "reason", "run",
-)  # fmt: skip
+COLUMNS = names_of("scores")
 
 
 def write_scores(session: Session, blocks: Iterable[Sequence[int]], out: Out) -> int:

@@ -26,6 +26,7 @@ from db.upkeep.export_log import is_logged
 from exports.bundles.bundle import Selection, derive
 from exports.bundles.contents import exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
+from exports.bundles.typed import check_typed
 from exports.garbage import seldom_collected
 from exports.sinks import ComparingSink
 
@@ -150,11 +151,12 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     # The bytes of documents are known by their digests; no folder has to be there to compare them.
     folder = Path() if filters.get("documents") else None
     names = bool(filters.get("names"))
+    typed = check_typed(filters.get("typed") or ())
     if release is None:
-        return Selection(project_id, study_id, tuple(formats), names, folder)
+        return Selection(project_id, study_id, tuple(formats), names, folder, typed=typed)
     row = release_named(session, project_id, str(release))
     assert row.id is not None
-    return Selection(project_id, None, tuple(formats), names, folder, (row.id, row.name))
+    return Selection(project_id, None, tuple(formats), names, folder, (row.id, row.name), typed)
 
 
 def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> list[str]:

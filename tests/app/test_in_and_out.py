@@ -182,6 +182,16 @@ def test_an_export_is_made_and_only_its_maker_can_fetch_it(filled: Filled, tmp_p
     assert _client(filled.pages, "rosa").get(address).status_code == 403
 
 
+def test_tables_come_with_types_where_they_are_asked_for(filled: Filled) -> None:
+    page = filled.open("rosa", "exports", study=filled.study_id)
+    page.button_group(key="exports-typed").set_value(["parquet"]).run()
+    press(page, "Make the export")
+    shown = no_problem(page)
+    assert "labels.parquet" in shown
+    assert "data_dictionary.csv" in shown
+    assert "xlsx" not in shown
+
+
 def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     state, actor = filled.pages.state, filled.study.researcher
     what = {"name": "all", "study_id": None, "formats": ["labels"], "names": True, "documents": False}

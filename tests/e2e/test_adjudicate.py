@@ -689,6 +689,7 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
             expect(dispute(page)).to_be_visible()
     assert not decided_by["dora"] & decided_by["emil"]
     last = item_on_screen(emil)
+    until(lambda: len(leases(server.db, study_id)) == 2)  # an item is on the screen before the server knows that it is
     settle_one(dora)
     expect(dora.get_by_text("1 dispute is before emil now.")).to_be_visible()
     screenshot(dora, "adjudicate-held")

@@ -134,6 +134,7 @@ def pack_export(
     names: bool,
     documents: bool,
     release: str | None = None,
+    typed: Sequence[str] = (),
 ) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
     _remove_old(state)
@@ -151,6 +152,7 @@ def pack_export(
             names=names,
             data_folder=state.settings.documents_folder if documents else None,
             release=release,
+            typed=typed,
         )
         file = folder / f"{plain}.zip"
         _pack(to, file)

@@ -1,0 +1,182 @@
+"""Tables as Parquet and as workbooks: they say what the CSV says, with types; hostile cells stay texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotators.asking.submissions import GivenLabel
+from annotators.errors import InvalidInput
+from exports.bundles import typed
+from exports.bundles.columns import BESIDES, TABLES, ColumnKind, columns_of
+from exports.bundles.csv_file import CsvFile
+from exports.bundles.typed import first_difference, write_typed
+from exports.bundles.verify import verify_against, verify_folder
+from exports.cells import safe
+from exports.sinks import Out
+from tests.conftest import ROOT
+from tests.exports.bundles.test_bundle import Export, first_step, give, protocol
+from tests.makers import StudyInUse
+
+HOSTILE = '=HYPERLINK("http://x","y")'
+
+
+@pytest.fixture
+def study(database: Any) -> StudyInUse:
+    return StudyInUse(database, items=2, annotators=2, overlap=2, protocol=protocol())
+
+
+def a_table(path: Path, name: str, columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> Path:
+    file = path / f"{name}.csv"
+    with file.open("wb") as target:
+        out = Out(target)
+        CsvFile(out, columns).add(rows, len(rows))
+        out.flush()
+    return file
+
+
+def test_each_table_comes_in_both_types_with_a_dictionary(study: StudyInUse, tmp_path: Path) -> None:
+    give(study, 0, first_step("yes", -1), seconds=3.5)
+    why = [GivenLabel("faults", "item", ["short"]), GivenLabel("why", "item", HOSTILE)]
+    give(study, 0, why, comment="'quoted", seconds=1.0)
+    export = Export(study, tmp_path / "out", formats=("labels", "adjudicated"), typed=("parquet", "xlsx"))
+    assert export.names() == [
+        "adjudicated.csv", "adjudicated.parquet", "adjudicated.xlsx", "data_dictionary.csv",
+        "labels.csv", "labels.parquet", "labels.xlsx", "manifest.json",
+    ]  # fmt: skip
+    labels = pd.read_parquet(export.folder / "labels.parquet")
+    assert labels["value"].tolist() == ["yes", "-1", '["short"]', HOSTILE]
+    assert labels["seconds"].tolist() == [3.5, 3.5, 1.0, 1.0]
+    assert labels["complete"].tolist() == [True] * 4
+    assert next(list(words) for words in labels["shown"]) == ["answer", "question"]
+    assert str(labels["time"].dtype) == "datetime64[us, UTC]"
+    assert labels["submission_comment"].tolist()[2:] == ["'quoted"] * 2
+    assert labels["submission_comment"].isna().tolist()[:2] == [True, True]
+    assert labels["criterion"].dtype == "category"
+    book = openpyxl.load_workbook(export.folder / "labels.xlsx")
+    sheet = book["labels 1"]
+    heading = [cell.value for cell in sheet[1]]
+    hostile = sheet.cell(5, heading.index("value") + 1)
+    assert (hostile.value, hostile.data_type) == (HOSTILE, "s")
+    assert isinstance(sheet.cell(5, heading.index("time") + 1).value, datetime)
+    listed = {(row["table"], row["column"]): row for row in export.rows("data_dictionary.csv")}
+    assert {column for table, column in listed if table == "labels"} == set(heading)
+    assert listed["labels", "time"]["kind"] == "time (UTC)"
+    assert verify_folder(export.folder).ok
+    assert verify_against(study.db, study.researcher, export.folder).ok
+
+
+def test_a_changed_cell_is_found_by_deriving_it_again(study: StudyInUse, tmp_path: Path) -> None:
+    give(study, 0, first_step("yes", -1))
+    export = Export(study, tmp_path / "out", formats=("labels",), typed=("parquet", "xlsx"))
+    parquet, book = export.folder / "labels.parquet", export.folder / "labels.xlsx"
+    table = pq.read_table(parquet)
+    values = ["no", *table["value"].to_pylist()[1:]]
+    pq.write_table(table.set_column(table.column_names.index("value"), "value", [values]), parquet)
+    changed = openpyxl.load_workbook(book)
+    changed["labels 1"]["H3"] = "2"
+    changed.save(book)
+    found = verify_against(study.db, study.researcher, export.folder)
+    assert found.changed == {"labels.parquet": 2, "labels.xlsx": 3}
+    book.write_bytes(b"no workbook")
+    assert verify_against(study.db, study.researcher, export.folder).changed["labels.xlsx"] == 1
+
+
+def test_bytes_may_differ_where_nothing_else_does(study: StudyInUse, tmp_path: Path) -> None:
+    give(study, 0, first_step("yes", -1))
+    export = Export(study, tmp_path / "out", formats=("labels",), typed=("parquet",))
+    path = export.folder / "labels.parquet"
+    before = path.read_bytes()
+    pq.write_table(pq.read_table(path), path, compression="none")
+    assert path.read_bytes() != before
+    found = verify_against(study.db, study.researcher, export.folder)
+    assert found.changed == {}
+    assert [note for note in found.notes if "labels.parquet" in note], "the manifest's hash is of other bytes"
+
+
+def test_without_types_an_export_is_as_it_always_was(study: StudyInUse, tmp_path: Path) -> None:
+    export = Export(study, tmp_path / "out", formats=("labels",))
+    assert export.names() == ["labels.csv", "manifest.json"]
+    assert "typed" not in export.manifest.filters
+
+
+def test_another_type_is_refused(study: StudyInUse, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"'sas' is no type of table besides CSV\. Known: parquet, xlsx\."):
+        Export(study, tmp_path / "out", typed=("sas",))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_longer_than_a_sheet_goes_on_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typed, "MOST_ROWS", 3)
+    names = ("position", "item", "item_version", "weight", "key")
+    table = a_table(tmp_path, "sampling", names, [(n, f"q{n}", 1, 1.0, 2.5) for n in range(1, 6)])
+    path = tmp_path / "sampling.xlsx"
+    assert write_typed(path, table, columns_of("sampling", names)) == 0
+    book = openpyxl.load_workbook(path, read_only=True)
+    assert book.sheetnames == ["sampling 1", "sampling 2", "sampling 3"]
+    assert [[row[0] for row in sheet.iter_rows(values_only=True)] for sheet in book] == [
+        ["position", 1, 2], ["position", 3, 4], ["position", 5],
+    ]  # fmt: skip
+
+
+def test_what_a_workbook_cannot_hold_is_cut_and_counted(tmp_path: Path) -> None:
+    names = ("annotator", "phase", "question", "title", "answer", "time")
+    at = "2026-11-24T05:00:00.000001Z"
+    rows = [("A1", "before", "q", "T", "x" * 40_000, at), ("A1", "before", "q", "T", "bell\x07", at)]
+    table = a_table(tmp_path, "questionnaires", names, rows)
+    columns = columns_of("questionnaires", names)
+    assert write_typed(tmp_path / "q.xlsx", table, columns) == 2
+    cells = [row[4] for row in openpyxl.load_workbook(tmp_path / "q.xlsx").worksheets[0].iter_rows(values_only=True)]
+    assert cells == ["answer", "x" * 32_767, "bell\ufffd"]
+    assert write_typed(tmp_path / "q.parquet", table, columns) == 0
+    assert pd.read_parquet(tmp_path / "q.parquet")["answer"].tolist() == ["x" * 40_000, "bell\x07"]
+
+
+_TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12)
+_BEGINNINGS = st.sampled_from(["", "=", "'", "'=", "+1", "-", "@", "\t", "\n", "\r\n", '"', ",", ";=", "1", "true"])
+
+
+@given(st.lists(st.tuples(st.builds("{}{}".format, _BEGINNINGS, _TEXTS), st.booleans()), max_size=6))
+def test_what_is_read_is_what_was_said(tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, bool]]) -> None:
+    folder = tmp_path_factory.mktemp("said")
+    names = ("value", "cannot_judge", "time", "step")
+    at = datetime(2026, 11, 24, 5, 38, 21, 123456, tzinfo=UTC)
+    written = at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    rows = [(safe(text), "true" if flag else "false", written, 1) for text, flag in said]
+    table = a_table(folder, "labels", names, rows)
+    columns = columns_of("labels", names)
+    for made in (folder / "labels.parquet", folder / "again.parquet"):
+        write_typed(made, table, columns)
+    found = pq.read_table(folder / "labels.parquet").to_pylist()
+    assert [(row["value"] or "", row["cannot_judge"], row["time"], row["step"]) for row in found] == [
+        (text, flag, at, 1) for text, flag in said
+    ]
+    assert first_difference(folder / "labels.parquet", folder / "again.parquet") is None
+
+
+def test_the_docs_name_every_column() -> None:
+    docs = (ROOT / "docs" / "exporting.md").read_text()
+    missing = {
+        (table, column.name)
+        for table, columns in {name: (*TABLES[name], *BESIDES.get(name, ())) for name in TABLES}.items()
+        for column in columns
+        if f"`{column.name}`" not in docs
+    }
+    assert missing == set()
+
+
+def test_the_dictionary_is_a_table_itself() -> None:
+    made = typed.data_dictionary((name, columns) for name, columns in TABLES.items())
+    rows = list(csv.DictReader(io.StringIO(made.decode())))
+    assert len(rows) == sum(map(len, TABLES.values()))
+    assert {row["kind"] for row in rows} == {kind.value for kind in ColumnKind}
