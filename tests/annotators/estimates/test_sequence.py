@@ -22,7 +22,7 @@ from tests.annotators.estimates.makers import NAN, correlated, named, units_of
 
 
 def test_the_mixture_holds_a_brownian_motion_at_all_times() -> None:
-    """2,000 motions looked at 400 times, information 1 to 400: below 5 % leave it, though 1.96 is left by nearly half."""
+    """2,000 motions looked at 400 times, information 1 to 400: below 5 % leave it, but nearly half leave 1.96."""
     rng = np.random.default_rng(0)
     motion = np.cumsum(rng.normal(size=(2000, 400)), axis=1)
     information = np.arange(1, 401)
