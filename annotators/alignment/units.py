@@ -11,7 +11,8 @@ from scipy import stats
 from annotators.alignment.tables.pairs import Pairs
 from annotators.arrays import FloatArray
 from annotators.errors import InvalidInput
-from annotators.items.prioritised import UNIFORM, shared_out
+from annotators.estimates.drawing import draw
+from annotators.items.prioritised import UNIFORM
 
 NEIGHBOURS = 15
 
@@ -128,36 +129,14 @@ def draw_to_label(
     """n units drawn at random, those with more worth more often, each with a known inclusion probability.
 
     Labels of the units that look most telling are not a sample of anything: a mean of them misses the truth however
-    many there are. Drawn with probability n · (u / N + (1 - u) · worth / Σ worth), cut at 1 and shared out again, each
-    label stands for one over its probability (Horvitz & Thompson 1952, Journal of the American Statistical Association
-    47, 663-685). `uniform` (u, 0..1) keeps every probability at least at u · n / N, so that no weight is larger than
-    N / (u · n): Zrnic & Candès (2024), Active Statistical Inference, ICML, section 6. Units are put into a random
-    order and picked by one random start and equal steps (Hartley & Rao 1962, Annals of Mathematical Statistics 33,
-    350-374), which takes exactly n. With no more than n candidates all are taken, with probability 1. Raises
-    InvalidInput for n below 1 or `uniform` outside 0..1.
+    many there are. See `annotators.estimates.drawing.draw`, which raises InvalidInput as it says.
     """
-    if n < 1 or not 0 < uniform <= 1:
-        raise InvalidInput(f"{n} units, {uniform:g} of the chance uniform: give 1 or more, and a share above 0 up to 1")
-    if n >= len(candidates):
-        return [DrawnUnit(candidate.unit, 1.0) for candidate in candidates]
     worth = np.array([candidate.worth for candidate in candidates], dtype=np.float64)
-    size = shared_out(worth, uniform)
-    sure = np.zeros(len(worth), dtype=np.bool_)
-    chance = size
-    while True:
-        chance = np.where(sure, 1.0, (n - int(sure.sum())) * size / size[~sure].sum()).astype(np.float64)
-        above = (chance >= 1) & ~sure
-        if not above.any():
-            break
-        sure |= above
-        if sure.sum() >= n:
-            break
-    rng = np.random.default_rng([seed, 4])
-    order = rng.permutation(len(worth))
-    ends = np.cumsum(chance[order])
-    picked = np.unique(np.searchsorted(ends, rng.random() + np.arange(n), side="right"))
-    chosen = order[picked[picked < len(order)]]
-    return [DrawnUnit(candidates[i].unit, float(min(chance[i], 1.0))) for i in sorted(chosen.tolist())]
+    chosen, chance = draw(worth, n, seed=seed, uniform=uniform)
+    return [
+        DrawnUnit(candidates[i].unit, probability)
+        for i, probability in zip(chosen.tolist(), chance.tolist(), strict=True)
+    ]
 
 
 def _percentiles(column: FloatArray) -> FloatArray:
