@@ -1299,3 +1299,34 @@ def tables() -> list[type[Table]]:
 def append_only_tables() -> list[str]:
     """The names of the tables whose rows are never changed or deleted."""
     return [cls.__table__.name for cls in tables() if cls.append_only]  # type: ignore[attr-defined]
+
+
+# Draws of what to label next ------------------------------------------------------------------------------------------
+
+
+class LabelDraw(Table, table=True):
+    """Items of a study drawn to be labelled next, by the expected error of predictions of a criterion. Append-only.
+
+    `predictions` names the scores and judges that it went by.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "label_draw"
+    id: int | None = _id()
+    study_id: int = _ref("study.id", index=True)
+    criterion: str
+    seed: int = Field(sa_column=Column(BigInteger, nullable=False))
+    predictions: list[Any] = _json(list)
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class DrawnItem(Table, table=True):
+    """An item of a draw, its place in it, and the probability (0..1) with which it was drawn. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "drawn_item"
+    study_item_id: int = _ref("study_item.id", primary_key=True)
+    draw_id: int = _ref("label_draw.id", index=True)
+    place: int
+    probability: float

@@ -22,7 +22,8 @@ from annotators.intervals.result import Interval
 FEWEST = 10
 """Labelled units with a score that a coefficient needs here: with fewer its influences say too little."""
 
-FITTED = 2
+FITTED = 5
+"""What of a coefficient is fitted on the labels: two means, two spreads, and itself."""
 
 Influence = Callable[[FloatArray, FloatArray, FloatArray], tuple[float, FloatArray]]
 """From labels, scores and weights that sum to 1 (n each) the coefficient and each unit's influence on it (n)."""
@@ -171,7 +172,6 @@ def _coefficient(
             factors = used.tuned()
         # The strata's own means of the influences cancel: what is left is the step that the predictions add.
         moved = value + used.value(factors) - used.value(np.zeros(n_strata))
-        # Means and spreads of both are fitted on the labels themselves: two degrees of freedom, as of a residual.
         stretch = math.sqrt(freedom / max(1, freedom - FITTED))
         error, alone = stretch * used.error(factors), stretch * used.error(np.zeros(n_strata))
         most = max(1, freedom - FITTED - int((factors > 0).any()))

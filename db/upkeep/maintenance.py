@@ -159,6 +159,8 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("settlement", _STUDY),
     ("study_score", _PLACE),
     ("gold_label", _PLACE),
+    ("drawn_item", _PLACE),
+    ("label_draw", _STUDY),
     ("study_item", _STUDY),
     ("phase_answer", _STUDY),
     ("outside_annotator", f"invitation_id IN (SELECT id FROM invitation WHERE {_STUDY})"),

@@ -72,6 +72,10 @@ def one_of_each(db: Database) -> None:
         s.add(models.PhaseAnswer(uid="u", **of, phase="before", answers=[{"question": "age", "value": 30}]))
         s.add(models.GoldLabel(study_item_id=study_item, criterion="right", value="yes"))
         s.add(models.StudyScore(study_item_id=study_item, score_id=score.id))
+        draw = models.LabelDraw(study_id=study.study_id, criterion="right", seed=1)
+        s.add(draw)
+        s.flush()
+        s.add(models.DrawnItem(study_item_id=study_item, draw_id=draw.id, place=0, probability=0.5))
         s.add(
             models.Judge(
                 project_id=study.project_id, person_id=person, model="m", server="s", prompt="p", settings_hash="h"

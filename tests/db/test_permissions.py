@@ -204,6 +204,8 @@ MAY: dict[str, frozenset[str]] = {
     "designing.drafts.find_draft": ROLES,
     "designing.drafts.save_draft": RESEARCHERS,
     "designing.drafts.start_draft": RESEARCHERS,
+    "designing.draws.draws_of": READERS,
+    "designing.draws.keep_draw": RESEARCHERS,
     "designing.written.written_design": READERS,
     "studies.design.studies_to_compare": ROLES,
     "studies.design.study_facts": ROLES,

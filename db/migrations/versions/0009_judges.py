@@ -25,10 +25,12 @@ def _value(name: str, *, nullable: bool = False) -> "sa.Column[object]":
 def upgrade() -> None:
     """Forward."""
     _judges()
+    _draws()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_draws()
     _no_judges()
 
 
@@ -115,3 +117,39 @@ def _judges() -> None:
 def _no_judges() -> None:
     for name in ("kept_document", "judged_item", "judge_reply", "judge_call", "judge"):
         op.drop_table(name)
+
+
+# Draws of what to label next ------------------------------------------------------------------------------------------
+
+
+def _draws() -> None:
+    op.create_table(
+        "label_draw",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("criterion", sa.String(), nullable=False),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
+        _value("predictions"),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_label_draw_study_id", "label_draw", ["study_id"])
+    op.create_table(
+        "drawn_item",
+        sa.Column("study_item_id", _identifier(), nullable=False),
+        sa.Column("draw_id", _identifier(), nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("probability", sa.Float(), nullable=False),
+        sa.ForeignKeyConstraint(["draw_id"], ["label_draw.id"]),
+        sa.ForeignKeyConstraint(["study_item_id"], ["study_item.id"]),
+        sa.PrimaryKeyConstraint("study_item_id"),
+    )
+    op.create_index("ix_drawn_item_draw_id", "drawn_item", ["draw_id"])
+
+
+def _no_draws() -> None:
+    op.drop_table("drawn_item")
+    op.drop_table("label_draw")
