@@ -77,7 +77,7 @@ def check_step(
     checked: list[GivenLabel] = []
     for criterion in protocol.step_criteria(step):
         for target in criterion.targets(units):
-            label = _checked(criterion, target, units, by_place.get((criterion.name, target)))
+            label = checked_label(criterion, target, units, by_place.get((criterion.name, target)))
             if not is_asked(criterion, target, decided):
                 if label is not None:
                     raise InvalidInput(
@@ -184,8 +184,8 @@ def _not_asked(protocol: Protocol, step: int, name: str) -> str:
     return f"There is no criterion {shown(name)} in protocol {protocol.name!r}. This step asks: {asked}."
 
 
-def _checked(criterion: Criterion, target: str, units: Units, label: GivenLabel | None) -> GivenLabel | None:
-    """The label as it is stored; None if nothing was said."""
+def checked_label(criterion: Criterion, target: str, units: Units, label: GivenLabel | None) -> GivenLabel | None:
+    """The label as it is stored; None if nothing was said. InvalidInput for one that does not fit the item."""
     if label is None:
         return None
     if _is_a_value_alone(label):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -19,6 +20,10 @@ class OneLabel(Criterion):
     def label_list(self) -> list[Label]:
         """The labels with keys and titles, in the order of the protocol."""
         return with_keys(self.labels)
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """One of the labels, as a word."""
+        return {"type": "string", "enum": [str(label.value) for label in self.labels]}
 
     def turned(self, value: Any) -> Any:
         """The label with the opposite number, where all labels are numbers around zero."""

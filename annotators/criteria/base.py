@@ -278,6 +278,16 @@ class Criterion(BaseModel):
         """
         return value
 
+    # Asked of a model ------------------------------------------------------------------------------------------------
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """The JSON schema of a value in a model's reply; `material` is what is shown as the browser gets it."""
+        raise NotImplementedError
+
+    def from_reply(self, value: Any, material: Mapping[str, Any]) -> Any:
+        """A value of a reply in the form that `check` takes, by the neutral names of the item's parts."""
+        return value
+
     # Several people's values ------------------------------------------------------------------------------------------
 
     def vote(self, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -50,6 +50,10 @@ class Number(Criterion):
         if steps < 1e13 and abs(steps - round(steps)) > 1e-6 + 1e-14 * steps:
             raise self._reject(value, self._range())
         return int(number) if number.is_integer() else number
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """A number in the range."""
+        return {"type": "number", "minimum": self.minimum, "maximum": self.maximum}
 
     def turned(self, value: Any) -> Any:
         """The opposite number, where the range lies around zero."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, ClassVar, Literal
 
@@ -58,6 +58,17 @@ class Order(Criterion):
             for target in targets
             if target is not None
         ]
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """A list of images by their neutral names."""
+        sides = {image["key"]: image.get("of", "answer") for image in material.get("images", ())}
+        keys = [key for key, side in sides.items() if (side == self.of if self.of else side != "question")]
+        return {
+            "type": "array",
+            "items": {"type": "string", "enum": keys},
+            "minItems": len(keys),
+            "maxItems": len(keys),
+        }
 
     def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
         """The images by their median rank over those who judged, if they are more than half of all; None with a tie.

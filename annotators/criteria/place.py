@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import ClassVar, Literal, Self
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -51,6 +51,11 @@ class Place(Criterion):
             if int(after[1]) > n:
                 raise InvalidInput(f"the answer has {n} paragraphs, so that there is no {value!r}. Give another place.")
         return str(value)
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """A paragraph of the answer, or nowhere."""
+        n = len(blocks_of(material.get("answer", "")))
+        return {"type": "string", "enum": [NOWHERE, *(f"block:{number}" for number in range(1, n + 1))]}
 
     def as_numbers(self, scored: Collection[str] = ()) -> AsNumbers:
         """None: the number of a paragraph measures nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -36,6 +36,10 @@ class Several(Criterion):
     def parse(self, text: str) -> Value:
         """A JSON array of values."""
         return self.check(self._json_list(text))
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """A list of labels."""
+        return {"type": "array", "items": {"type": "string", "enum": [str(label.value) for label in self.labels]}}
 
     def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
         """Label by label what more than half of all annotations say of it; None where they say neither of some label.

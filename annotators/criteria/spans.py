@@ -92,6 +92,26 @@ class Spans(Criterion):
         """As JSON, the fields of each stretch in one order, in which databases need not keep them."""
         return written([{field: stretch[field] for field in ("start", "end", "label", "text")} for stretch in value])
 
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """Quotations of the answer, each with a label: models do not count characters."""
+        labels = [str(label.value) for label in self.labels]
+        quoted = {"text": {"type": "string"}, "label": {"type": "string", "enum": labels}}
+        each = {"type": "object", "properties": quoted, "required": list(quoted), "additionalProperties": False}
+        return {"type": "array", "items": each}
+
+    def from_reply(self, value: Any, material: Mapping[str, Any]) -> Any:
+        """The stretches that are quoted, each where it first stands behind the one before, or else at all."""
+        answer, found, behind = material.get("answer", ""), [], 0
+        for quoted in value:
+            text = quoted["text"].strip()
+            start = answer.find(text, behind) if text else -1
+            start = answer.find(text) if text and start < 0 else start
+            if start < 0:
+                raise InvalidInput(f"the answer does not say {shown(text)}. Quote it letter for letter.")
+            behind = start + len(text)
+            found.append({"start": start, "end": behind, "label": quoted["label"]})
+        return found
+
     def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
         """Character by character what more than half of all annotations say: one of the labels, or that it is unmarked.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -24,6 +25,10 @@ class Text(Criterion):
     def in_words(self) -> str:
         """With the limit, if there is one."""
         return f"at most {self.max_words} {self.about}" if self.max_words else self.about
+
+    def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """A text."""
+        return {"type": "string"}
 
     def check(self, value: object, units: Units | None = None) -> Value:
         """The text without surrounding space, if it is there and not too long."""

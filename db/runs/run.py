@@ -54,25 +54,37 @@ class RunKind(ABC, Generic[ItemT, ResultT]):
     verb: ClassVar[str]
     doing: ClassVar[str]
     results: ClassVar[str]
+    key: ClassVar[Any] = col(ItemVersion.id)
+    """The column that results point at: that of item versions, unless a kind says otherwise."""
 
     def __init__(self, name: str, version: str, parameters: Mapping[str, Any], *, block: int) -> None:
         self.name, self.version, self.parameters, self.block = name, version, dict(parameters), block
 
     @abstractmethod
     def results_of(self, runs: Sequence[int]) -> Select[Any]:
-        """A query for one column: the item version of each result that these runs have stored."""
+        """A query for one column: the `key` of each result that these runs have stored."""
+
+    def id_of(self, item: ItemT) -> int:
+        """The `key` of an item."""
+        return item.version_id
+
+    def count(
+        self, session: Session, project_id: int, left: ColumnElement[bool] | None = None, *, at_most: int | None = None
+    ) -> int:
+        """How many items it is about meet `left`; not more than `at_most` are counted."""
+        return count_items(session, project_id, left, at_most=at_most)
 
     @abstractmethod
     def read(
         self, session: Session, project_id: int, left: ColumnElement[bool] | None, *, after: int, limit: int
     ) -> list[ItemT]:
-        """The next current items that meet `left`, by the id of their version, from the one after `after`."""
+        """The next items it is about that meet `left`, by their `key`, from the one after `after`."""
 
     @abstractmethod
     def compute(self, blocks: Iterator[list[ItemT]]) -> Iterator[Block[ItemT, ResultT]]:
         """Every block with the results of its items, in the order the blocks came; no transaction is open meanwhile.
 
-        Every item gets at least one result: one without any counts as still to be done.
+        An item without any result counts as still to be done, and another run gets to it.
         """
 
     @abstractmethod
@@ -111,7 +123,7 @@ class RunUnderWay(Generic[ItemT, ResultT]):
             """The runs whose results are those of this one, itself among them once it has some."""
             begun = run_of_job(session, job_id) if job_id is not None else None
             self._run_id = begun if begun in self.same else None
-            if not self.same and not count_items(session, project_id, at_most=1):
+            if not self.same and not kind.count(session, project_id, at_most=1):
                 raise InvalidInput(f"The project has no items to {kind.verb}. Import some first.")
 
     def has_work(self) -> bool:
@@ -122,8 +134,8 @@ class RunUnderWay(Generic[ItemT, ResultT]):
     def over_all_items(self, progress: Progress) -> None:
         """Do what is left, block by block; `progress` is told how many items have results, and of how many."""
         with self._db.read() as session:
-            total = count_items(session, self._project_id)
-            done = total - count_items(session, self._project_id, self._left()) if self.same else 0
+            total = self._kind.count(session, self._project_id)
+            done = total - self._kind.count(session, self._project_id, self._left()) if self.same else 0
         progress(done, total)
         for items, results in self._kind.compute(self._blocks()):
             self._store([(item, found) for item, found in zip(items, results, strict=True) if found])
@@ -138,7 +150,7 @@ class RunUnderWay(Generic[ItemT, ResultT]):
         if not self.same:
             return None
         results = self._kind.results_of(self.same)
-        return ~results.where(results.selected_columns[0] == col(ItemVersion.id)).exists()
+        return ~results.where(results.selected_columns[0] == self._kind.key).exists()
 
     def _blocks(self) -> Iterator[list[ItemT]]:
         """The items that the runs before this one have left, a block at a time."""
@@ -148,7 +160,7 @@ class RunUnderWay(Generic[ItemT, ResultT]):
                 items = self._kind.read(session, self._project_id, left, after=after, limit=self._kind.block)
             if not items:
                 return
-            after = items[-1].version_id
+            after = self._kind.id_of(items[-1])
             yield items
 
     def _same(self, session: Session) -> list[int]:
@@ -171,10 +183,10 @@ class RunUnderWay(Generic[ItemT, ResultT]):
                 session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": int(self._digest[:15], 16)})
             same = self._same(session)
             if same:
-                ids = sorted(item.version_id for item, _ in done)
+                ids = sorted(self._kind.id_of(item) for item, _ in done)
                 results = self._kind.results_of(same)
                 stored = set(session.execute(results.where(results.selected_columns[0].in_(ids))).scalars())
-                done = [(item, found) for item, found in done if item.version_id not in stored]
+                done = [(item, found) for item, found in done if self._kind.id_of(item) not in stored]
             if not done:
                 return
             run_id = self._run_id

@@ -1,0 +1,101 @@
+"""The reply of a judge read: strictly, all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from annotators.errors import InvalidInput, shown
+from annotators.judges.base import Call, Judged
+from annotators.judges.prompts.writing import CANNOT, LABEL, RATIONALE, REASON, names_of
+from annotators.protocols.base import Protocol
+
+_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
+MOST_RATIONALE = 2_000
+
+
+def read(call: Call, protocol: Protocol, text: str, material: Mapping[str, Any]) -> tuple[list[Judged], str | None]:
+    """The labels of a reply, by the targets of the call; or none, and why the reply cannot be read.
+
+    It has to be one JSON object, alone or in one code fence, that keeps the call's schema. A criterion that is not
+    required may be left without a label.
+    """
+    try:
+        return list(_labels(call, protocol, _object(text), material)), None
+    except InvalidInput as error:
+        return [], str(error)
+
+
+def _object(text: str) -> dict[str, Any]:
+    fenced = _FENCE.fullmatch(text)
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise InvalidInput("The reply says a name twice.")
+        return found
+
+    try:
+        found = json.loads(fenced[1] if fenced else text, object_pairs_hook=once, parse_constant=_no_number)
+    except (json.JSONDecodeError, RecursionError):
+        raise InvalidInput(f"The reply is not one JSON object: {shown(text)}.") from None
+    if not isinstance(found, dict):
+        raise InvalidInput(f"The reply is not a JSON object: {shown(text)}.")
+    return found
+
+
+def _no_number(word: str) -> Any:
+    raise InvalidInput(f"The reply has {word}, which is no number.")
+
+
+def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: Mapping[str, Any]) -> Any:
+    names = names_of(call.asks)
+    if said.keys() != set(names.values()):
+        missing = [name for name in names.values() if name not in said]
+        more = [name for name in said if name not in names.values()]
+        what = f"has no {missing[0]!r}" if missing else f"has {shown(more[0])}, which nobody asked for"
+        raise InvalidInput(f"The reply {what}.")
+    for (criterion_name, target), name in names.items():
+        criterion = protocol.criterion(criterion_name)
+        properties: Mapping[str, Any] = call.schema["properties"][name]["properties"]
+        one = said[name]
+        if not isinstance(one, dict) or one.keys() != properties.keys():
+            raise InvalidInput(f"{name!r} of the reply is {shown(one)}. It needs {', '.join(properties)}.")
+        cannot, reason, value = one[CANNOT], one[REASON], one[LABEL]
+        rationale = one.get(RATIONALE)
+        if not isinstance(cannot, bool) or not isinstance(reason, str) or not isinstance(rationale, str | None):
+            raise InvalidInput(f"{name!r} of the reply has a {CANNOT}, {REASON} or {RATIONALE} of another type.")
+        rationale = " ".join(rationale.split())[:MOST_RATIONALE] if rationale else None
+        if cannot:
+            if not reason.strip():
+                raise InvalidInput(f"{name!r} of the reply cannot be judged, and does not say why.")
+            yield Judged(criterion_name, target, None, True, " ".join(reason.split())[:MOST_RATIONALE], rationale)
+        elif value is None or value == "":
+            if criterion.required:
+                raise InvalidInput(f"{name!r} of the reply has no label.")
+        else:
+            _check_type(name, value, criterion.reply_schema(material))
+            yield Judged(criterion_name, target, criterion.from_reply(value, material), rationale=rationale)
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,), "number": (int, float), "array": (list,), "object": (dict,),
+}  # fmt: skip
+
+
+def _check_type(name: str, value: Any, schema: Mapping[str, Any]) -> None:
+    """InvalidInput for a value that does not keep what its schema says: type, words, parts."""
+    if isinstance(value, bool) or not isinstance(value, _TYPES[schema["type"]]):
+        raise InvalidInput(f"{name!r} of the reply is {shown(value)}, which is no {schema['type']}.")
+    if "enum" in schema and value not in schema["enum"]:
+        raise InvalidInput(f"{name!r} of the reply is {shown(value)}. Allowed: {', '.join(schema['enum'])}.")
+    if isinstance(value, list):
+        for part in value:
+            _check_type(name, part, schema["items"])
+    if isinstance(value, dict):
+        if value.keys() != schema["properties"].keys():
+            raise InvalidInput(f"{name!r} of the reply has a part {shown(value)}. It needs {schema['required']}.")
+        for field, inner in schema["properties"].items():
+            _check_type(name, value[field], inner)

@@ -1,0 +1,289 @@
+"""What a step asks of an item, as requests to a judge: one a criterion, with exactly what the step shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from typing import Protocol as TypingProtocol
+
+from annotators.asking.submissions import GivenLabel, is_asked
+from annotators.criteria import Criterion
+from annotators.items.targets import TargetKind, target_kind
+from annotators.judges.base import Call, Message, Picture, Text
+from annotators.judges.prompts.prompt import Prompt
+from annotators.protocols.base import Protocol
+
+RATIONALE, CANNOT, REASON, LABEL = "rationale", "cannot_judge", "reason", "label"
+"""The fields of a judgement in a reply, in this order: what is said first, the rest follows from."""
+
+MOST_UNITS = 40
+"""Units that one request asks about."""
+
+_SEEN = ("figure", "page")
+"""Kinds of evidence that are looked at."""
+
+
+class Pictures(TypingProtocol):
+    """Where pictures of pages come from, by the number of the document, the page (from 1) and a box (or all of it)."""
+
+    most: int
+    """Pictures that a request has at most."""
+
+    def __call__(self, document: int, page: int, box: Sequence[float] | None) -> Picture | None:
+        """The picture; None where the document has no bytes, or cannot be drawn."""
+
+
+def calls(
+    protocol: Protocol,
+    prompt: Prompt,
+    material: Mapping[str, Any],
+    step: int,
+    *,
+    given: Mapping[tuple[str, str], GivenLabel],
+    mark: str,
+    pictures: Pictures | None = None,
+) -> list[Call]:
+    """The requests that step number `step` (from 0) makes now: those of criteria that are asked, and not `given` yet.
+
+    `material` is what the browser gets at this step, so that a judge knows what an annotator knows and no more, by the
+    same neutral names; `given` has the labels so far by criterion and (neutral) target, which decide what is asked.
+    Whoever answers asks again, until there are none: a label may open the next criterion. `mark` stands around all
+    data.
+    """
+    made = []
+    for criterion in protocol.step_criteria(step):
+        targets = [
+            target
+            for target in material["units"].get(criterion.name, ())
+            if (criterion.name, target) not in given and is_asked(criterion, target, given)
+        ]
+        size = max(1, pictures.most) if pictures and criterion.target == TargetKind.PAGE else MOST_UNITS
+        for start in range(0, len(targets), size):
+            chunk = targets[start : start + size]
+            made.append(_call(protocol, prompt, material, criterion, chunk, mark=mark, pictures=pictures))
+    return made
+
+
+def names_of(asks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """(criterion, target) → the name of its judgement in the reply: the target in letters, digits and underscores."""
+    found: dict[tuple[str, str], str] = {}
+    for criterion, target in asks:
+        plain = re.sub(r"[^A-Za-z0-9]+", "_", target).strip("_") or "unit"
+        name, n = plain, 1
+        while name in found.values():
+            n += 1
+            name = f"{plain}_{n}"
+        found[criterion, target] = name
+    return found
+
+
+def _call(
+    protocol: Protocol,
+    prompt: Prompt,
+    material: Mapping[str, Any],
+    criterion: Criterion,
+    targets: Sequence[str],
+    *,
+    mark: str,
+    pictures: Pictures | None,
+) -> Call:
+    asks = tuple((criterion.name, target) for target in targets)
+    data = _Data(mark)
+    parts: list[Text | Picture] = []
+    if prompt.guidelines:
+        parts.append(Text(f"# Guidelines\n\n{protocol.guidelines.strip()}"))
+    parts += _examples(prompt, criterion)
+    parts.append(Text(f"# Material\n\nEach piece of it stands between <{data.mark}> and </{data.mark}>."))
+    parts += _material(material, data, targets, pictures)
+    parts.append(Text(_asked(prompt, criterion, names_of(asks))))
+    messages = (Message("system", (Text(prompt.system),)), Message("user", tuple(parts)))
+    return Call(messages, _schema(prompt, criterion, names_of(asks), material), criterion.name, asks)
+
+
+# What is asked --------------------------------------------------------------------------------------------------------
+
+
+def _schema(
+    prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str], material: Mapping[str, Any]
+) -> dict[str, Any]:
+    """An object with a judgement for each name. Every field is required, as servers that keep schemas want it."""
+    value = criterion.reply_schema(material)
+    fields: dict[str, Any] = {} if prompt.rationale == "none" else {RATIONALE: {"type": "string"}}
+    fields |= {
+        CANNOT: {"type": "boolean"},
+        REASON: {"type": "string"},
+        LABEL: {"anyOf": [value, {"type": "null"}]},
+    }
+    return _object({name: _object(fields) for name in names.values()})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _asked(prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str]) -> str:
+    lines = [f"# What is asked: {criterion.title}", ""]
+    if criterion.help:
+        lines += [criterion.help, ""]
+    lines.append(f"The label: {criterion.in_words()}.")
+    for label in criterion.label_list():
+        said = f": {label.definition}" if label.definition else ""
+        lines.append(f"- `{label.value}` ({label.title}){said}")
+    if criterion.name in prompt.criteria:
+        lines += ["", prompt.criteria[criterion.name]]
+    lines += ["", "Judge:"]
+    lines += [f"- `{name}`: {_in_words(target)}" for (_, target), name in names.items()]
+    fields = [f"`{CANNOT}` (true only where it cannot be judged)", f"`{REASON}` (why it cannot; else empty)"]
+    if prompt.rationale == "before":
+        fields.insert(0, f"`{RATIONALE}` (in one to three sentences, what speaks for which label)")
+    fields.append(f"`{LABEL}` (null where it cannot be judged{'' if criterion.required else ', or where none is due'})")
+    lines += ["", f"Give for each of these names {', '.join(fields)}, in this order."]
+    return "\n".join(lines)
+
+
+def _in_words(target: str) -> str:
+    """What a target is, by the neutral names that the material has."""
+    kind, _, key = target.partition(":")
+    match target_kind(target):
+        case TargetKind.ITEM:
+            return "the whole"
+        case TargetKind.PAIR:
+            return "the two answers, left and right"
+        case TargetKind.CLAIM_EVIDENCE:
+            claim, evidence = key.split("|evidence:")
+            return f"claim {claim} against evidence {evidence}"
+        case TargetKind.CLAIM_CONTEXT | TargetKind.CLAIM_ANSWER | TargetKind.CLAIM_REFERENCE:
+            claim, against = key.split("|")
+            said = {"context": "all of the evidence", "answer": "the answer", "reference": "the reference answer"}
+            return f"claim {claim} against {said[against]}"
+        case TargetKind.PAGE:
+            page, _, hop = key.partition("|hop:")
+            document, _, number = page.rpartition(":")
+            return f"page {number} of the document {document}{f', for hop {hop}' if hop else ''}"
+        case TargetKind.BLOCK:
+            return f"paragraph {key} of the answer"
+        case _:
+            return f"{kind} {key}"
+
+
+def _examples(prompt: Prompt, criterion: Criterion) -> Iterator[Text]:
+    own = [example for example in prompt.examples if example.criterion == criterion.name]
+    for number, example in enumerate(own, 1):
+        why = f"\nWhy: {example.why}" if example.why else ""
+        yield Text(f"# Example {number}\n\n{example.shown}\n\nLabel: `{example.label}`{why}")
+
+
+# What is shown --------------------------------------------------------------------------------------------------------
+
+
+class _Data:
+    """Puts a mark around a text that it cannot close: nobody who wrote the text knew the mark."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = f"data-{mark}"
+
+    def of(self, name: str, text: object) -> Text:
+        said = str(text).replace(self.mark, "…")
+        return Text(f"{name}:\n<{self.mark}>\n{said}\n</{self.mark}>")
+
+
+def _material(
+    material: Mapping[str, Any], data: _Data, targets: Sequence[str], pictures: Pictures | None
+) -> Iterator[Text | Picture]:
+    """Every piece of what is shown."""
+    yield from _texts(material, data)
+    look = _Looking(pictures)
+    for unit in material.get("evidence", ()):
+        yield from _evidence(unit, data, look)
+    for image in material.get("images", ()):
+        whose = image.get("of", "answer")
+        yield data.of(f"Image {image['key']} of the {whose}", image.get("caption") or "(no caption)")
+        yield from look.at(image.get("document"), image.get("page"), image.get("box"))
+    yield from _pages(material, targets, data, look)
+    for name, title in _AS_JSON.items():
+        if material.get(name):
+            yield data.of(title, json.dumps(material[name], ensure_ascii=False, sort_keys=True))
+    if look.left_out:
+        yield Text(f"({look.left_out} more pictures are not sent.)")
+
+
+_AS_JSON = {"page_labels": "Pages that came as evidence", "scores": "Scores", "suggestions": "Suggestions of models"}
+
+
+def _texts(material: Mapping[str, Any], data: _Data) -> Iterator[Text]:
+    """Question, answers, references and claims; of a claim it is said to which text it belongs."""
+    if "question" in material:
+        yield data.of("Question", material["question"])
+    for hop in material.get("hops", ()):
+        answer = f"\nAnswer: {hop['answer']}" if hop.get("answer") else ""
+        yield data.of(f"Hop {hop['key']} of the question", hop["question"] + answer)
+    if "answer" in material:
+        by = f", by {material['system']}" if material.get("system") else ""
+        yield data.of(f"Answer{by}", material["answer"])
+    for side, answer in zip(("left", "right"), material.get("answers", ()), strict=False):
+        by = f", by {answer['system']}" if "system" in answer else ""
+        yield data.of(f"Answer on the {side}{by}", answer["answer"])
+    for number, reference in enumerate(material.get("references", ()), 1):
+        yield data.of(f"Reference answer {number}", reference)
+    for claim in material.get("claims", ()):
+        yield data.of(f"Claim {claim['key']} of the {claim['of']}", claim["text"])
+
+
+def _evidence(unit: Mapping[str, Any], data: _Data, look: _Looking) -> Iterator[Text | Picture]:
+    about = [unit["kind"]]
+    if unit.get("pages"):
+        about.append("page " + ", ".join(map(str, unit["pages"])))
+    about += [f"role {unit['role']}"] if unit.get("role") else []
+    if "used" in unit:
+        about.append("called used" if unit["used"] else "not called used")
+    title = f"{unit['title']}\n" if unit.get("title") else ""
+    yield data.of(f"Evidence {unit['key']} ({'; '.join(about)})", title + (unit.get("text") or "(a picture)"))
+    if unit["kind"] in _SEEN or not unit.get("text"):
+        for page in unit.get("pages", ()):
+            yield from look.at(unit.get("document"), page, unit.get("box"))
+
+
+def _pages(
+    material: Mapping[str, Any], targets: Sequence[str], data: _Data, look: _Looking
+) -> Iterator[Text | Picture]:
+    """Pages that are asked about, or (where none is) those of the documents that may all be seen."""
+    documents = {document["key"]: document for document in material.get("documents", ())}
+    asked = [target.removeprefix("page:").partition("|")[0] for target in targets if target.startswith("page:")]
+    if not asked and not material.get("evidence"):
+        asked = [
+            f"{key}:{number}"
+            for key, document in documents.items()
+            if document["pages"] is None
+            for number in range(1, (document["n_pages"] or 0) + 1)
+        ]
+    for page in dict.fromkeys(asked):
+        key, _, number = page.rpartition(":")
+        if key in documents:
+            yield data.of(f"Page {number} of the document", key)
+            yield from look.at(documents[key]["id"], int(number), None)
+
+
+class _Looking:
+    """Counts the pictures of a request."""
+
+    def __init__(self, pictures: Pictures | None) -> None:
+        self._pictures = pictures
+        self.seen = self.left_out = 0
+
+    def at(self, document: int | None, page: int | None, box: Sequence[float] | None) -> Iterator[Picture]:
+        if self._pictures is None or document is None or page is None:
+            return
+        if self.seen >= self._pictures.most:
+            self.left_out += 1
+            return
+        found = self._pictures(document, page, box)
+        if found is not None:
+            self.seen += 1
+            yield found

@@ -1,0 +1,160 @@
+"""Who judges are: raters of kind model, each a model with a prompt and settings, found again when it judges anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func
+from sqlmodel import Session, col
+
+from annotators.errors import NotFound
+from annotators.judges.prompts import Prompt
+from db.engine import Database
+from db.models import Account, Annotation, Judge, Person, PersonKind
+from db.permissions import READERS, Actor, On, operation
+from db.query import pick
+from db.runs.run import parameters_hash
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """What the labels of a judge depend on besides the items: who is asked, in which words, how often.
+
+    `server` is a base URL without credentials. `most` is the limit of a reply in tokens, `pictures` how many pictures
+    a request has at most.
+    """
+
+    model: str
+    server: str
+    prompt: Prompt
+    samples: int = 1
+    seed: int = 0
+    most: int = 1024
+    pictures: int = 8
+    structured: str = "auto"
+
+    @property
+    def prompt_name(self) -> str:
+        """`NAME@VERSION` of the prompt."""
+        return f"{self.prompt.name}@{self.prompt.version}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As they are kept, with the whole prompt."""
+        return {
+            "model": self.model,
+            "server": self.server,
+            "prompt": {**self.prompt.model_dump(mode="json"), "hash": self.prompt.hash},
+            "samples": self.samples,
+            "seed": self.seed,
+            "most": self.most,
+            "pictures": self.pictures,
+            "structured": self.structured,
+        }
+
+    @classmethod
+    def from_json(cls, kept: dict[str, Any]) -> JudgeSettings:
+        """The settings that were kept."""
+        prompt = {name: value for name, value in kept["prompt"].items() if name != "hash"}
+        return cls(**{**kept, "prompt": Prompt.model_validate(prompt)})
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge as pages and commands show it; `labelled` has study id → items that it has judged there."""
+
+    judge_id: int
+    person_id: int
+    name: str
+    model: str
+    server: str
+    prompt: str
+    settings: dict[str, Any]
+    labelled: dict[int, int]
+
+
+@operation(On.PROJECT, READERS)
+def list_judges(db: Database, _actor: Actor, project_id: int) -> list[JudgeRow]:
+    """The judges of a project, in the order in which they came."""
+    query = (
+        pick(Judge, Account.name)
+        .join(Account, col(Account.person_id) == Judge.person_id)
+        .where(col(Judge.project_id) == project_id)
+        .order_by(col(Judge.id))
+    )
+    with db.read() as session:
+        found = session.execute(query).all()
+        people = [judge.person_id for judge, _ in found]
+        counts = session.execute(
+            pick(Annotation.person_id, Annotation.study_id, func.count())
+            .where(col(Annotation.person_id).in_(people))
+            .group_by(col(Annotation.person_id), col(Annotation.study_id))
+        ).all()
+    labelled: dict[int, dict[int, int]] = {}
+    for person_id, study_id, n in counts:
+        labelled.setdefault(person_id, {})[study_id] = n
+    return [
+        JudgeRow(
+            judge.id or 0,
+            judge.person_id,
+            name,
+            judge.model,
+            judge.server,
+            judge.prompt,
+            judge.settings,
+            labelled.get(judge.person_id, {}),
+        )
+        for judge, name in found
+    ]
+
+
+def find_judge(db: Database, actor: Actor, project_id: int, *, name: str) -> JudgeRow:
+    """The judge of this name; NotFound lists those that the project has."""
+    judges = list_judges(db, actor, project_id)
+    for judge in judges:
+        if judge.name == name:
+            return judge
+    known = ", ".join(repr(judge.name) for judge in judges) or "none yet: start one with `assay judge`"
+    raise NotFound(f"The project has no judge {name!r}. Judges here: {known}.")
+
+
+def judge_for(session: Session, project_id: int, settings: JudgeSettings) -> tuple[int, str]:
+    """The person that these settings are in the project, and the name; made where there is none."""
+    kept = settings.to_json()
+    said = {**kept, "prompt": settings.prompt.hash}  # two names of one prompt are one judge
+    digest = parameters_hash(said)
+    known = session.execute(
+        pick(Judge.person_id, Account.name)
+        .join(Account, col(Account.person_id) == Judge.person_id)
+        .where(col(Judge.project_id) == project_id, col(Judge.settings_hash) == digest)
+    ).one_or_none()
+    if known is not None:
+        return known.person_id, known.name
+    person = Person(kind=PersonKind.MODEL)
+    session.add(person)
+    session.flush()
+    assert person.id is not None
+    name = _free_name(session, f"{settings.model} {settings.prompt_name}"[:80])
+    session.add(Account(person_id=person.id, name=name))
+    session.add(
+        Judge(
+            project_id=project_id,
+            person_id=person.id,
+            model=settings.model,
+            server=settings.server,
+            prompt=settings.prompt_name,
+            settings=kept,
+            settings_hash=digest,
+        )
+    )
+    session.flush()
+    return person.id, name
+
+
+def _free_name(session: Session, wanted: str) -> str:
+    """The name, with a number behind it where it is taken: names are of the whole home, and lower case is the same."""
+    name, n = wanted, 1
+    while session.execute(pick(Account.name).where(func.lower(Account.name) == name.lower())).first() is not None:
+        n += 1
+        name = f"{wanted} ({n})"
+    return name
