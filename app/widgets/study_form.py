@@ -153,6 +153,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
         "study-own": design.allow_own_adjudication,
+        "study-stop-at": design.stop_at,
         "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
