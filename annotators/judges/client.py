@@ -1,0 +1,277 @@
+"""The server of a judge, asked once at a time: any that speaks OpenAI's chat completions, by its base URL.
+
+A request ends in a reply (`Reply`, whose ending says whether it is whole), in `TryAgain` (overload, a broken
+connection), or in `ServerRefuses`: what no further request would change.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
+from annotators.later import Later
+
+if TYPE_CHECKING:
+    import openai
+else:
+    openai = Later("openai")
+
+AUTO, SCHEMA, PROMPT = "auto", "schema", "prompt"
+STRUCTURED = (AUTO, SCHEMA, PROMPT)
+"""How a reply is held to its schema: by both the server and words in the prompt (`auto`: some servers refuse schemas,
+others do not heed them), by the server alone, or by words alone."""
+
+SECONDS = 120.0
+_SAID = 500
+_LONG = re.compile(
+    r"context.{0,20}(length|window|size)|too (long|many tokens)|maximum.{0,20}tokens|exceed.{0,30}context", re.I
+)
+_EYES = re.compile(r"image|vision|multimodal|picture", re.IGNORECASE)
+_FORMAT = re.compile(r"response_format|json_schema|grammar|structured|logprobs|seed", re.IGNORECASE)
+_MONEY = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
+
+
+class ServerRefuses(AssayError):
+    """The server will not answer, whatever is asked: a wrong key, no such model, no route, no eyes."""
+
+
+class TryAgain(Exception):
+    """The request did not get its reply, but may the next time.
+
+    `after` is how many seconds the server asks to wait (None: it does not say), `maybe_paid` whether the model may
+    have answered all the same.
+    """
+
+    def __init__(self, said: str, *, after: float | None = None, maybe_paid: bool = False) -> None:
+        super().__init__(said)
+        self.said, self.after, self.maybe_paid = said, after, maybe_paid
+
+
+def plain_address(url: str) -> str:
+    """A base URL without credentials, query and final slash; InvalidInput for what is no address of a server."""
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(f"{url!r} is no address of a server. Give its base URL, such as http://127.0.0.1:8000/v1.")
+    place = parts.hostname if ":" not in parts.hostname else f"[{parts.hostname}]"
+    try:
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        raise InvalidInput(f"{url!r} has no port that can be. Give one below 65536.") from None
+    return urlunsplit((parts.scheme, f"{place}{port}", parts.path.rstrip("/"), "", ""))
+
+
+class Client:
+    """A model on a server. Threads may share it; the key is kept out of every message and of `repr`.
+
+    `most` is the limit of a reply in tokens, `structured` one of `STRUCTURED`, `chances` whether log-probabilities are
+    asked for. Temperature is 0 and the seed is fixed, but for further samples of one call, which have 1 and seeds of
+    their own.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        key: str | None,
+        *,
+        most: int = 1024,
+        seed: int = 0,
+        structured: str = AUTO,
+        seconds: float = SECONDS,
+    ) -> None:
+        self.server, self.model, self.most, self.seed = plain_address(base_url), model, most, seed
+        self._key = key
+        self._by_server, self._in_words = structured != PROMPT, structured != SCHEMA
+        self._may_fall_back = structured == AUTO
+        self._with_seed = True
+        self._http = openai.OpenAI(
+            base_url=self.server, api_key=key or "none", max_retries=0, timeout=openai.Timeout(seconds, connect=10.0)
+        )
+
+    def __repr__(self) -> str:
+        """Without the key."""
+        return f"Client({self.model!r} at {self.server!r})"
+
+    def close(self) -> None:
+        """Let go of its connections."""
+        self._http.close()
+
+    def once(self, call: Call, sample: int = 0) -> Reply:
+        """One request. Raises TryAgain (also where the next request will not name a schema) and ServerRefuses."""
+        begun = time.monotonic()
+        try:
+            raw = self._http.chat.completions.with_raw_response.create(**self._request(call, sample))
+            body = json.loads(raw.http_response.content)
+        except openai.APITimeoutError as error:
+            raise TryAgain("The server took too long.", maybe_paid=True) from error
+        except openai.APIConnectionError as error:
+            raise TryAgain(self._plain(f"The connection broke: {error.__cause__ or error}"), maybe_paid=True) from error
+        except openai.APIStatusError as error:
+            return self._refused(call, error)
+        except (ValueError, openai.APIResponseValidationError) as error:
+            raise ServerRefuses(self._other_tongue()) from error
+        return self._reply(body, time.monotonic() - begun)
+
+    # What is sent
+
+    def _request(self, call: Call, sample: int) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": list(_messages(call, in_words=self._in_words)),
+            "temperature": 0 if sample == 0 else 1,
+            "max_tokens": self.most,
+        }
+        if self._with_seed:
+            request["seed"] = self.seed + sample
+        if self._by_server:
+            schema = {"name": call.name, "schema": dict(call.schema), "strict": True}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return request
+
+    # What comes back
+
+    def _reply(self, body: Any, seconds: float) -> Reply:
+        try:
+            choice = body["choices"][0]
+            message, finish = choice["message"], choice.get("finish_reason")
+            text = message.get("content")
+            usage = body.get("usage") or {}
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise ServerRefuses(self._other_tongue()) from None
+        text = text if isinstance(text, str) else ""
+        refusal = message.get("refusal")
+        if refusal or finish == "content_filter":
+            ending = Ending.REFUSED
+        elif finish == "length":
+            ending = Ending.CUT_OFF
+        elif not text.strip():
+            ending = Ending.EMPTY
+        else:
+            ending = Ending.WHOLE
+        return Reply(
+            text=text,
+            ending=ending,
+            model=str(body.get("model") or ""),
+            fingerprint=body.get("system_fingerprint"),
+            tokens_in=_count(usage.get("prompt_tokens")),
+            tokens_out=_count(usage.get("completion_tokens")),
+            seconds=seconds,
+            said=self._plain(str(refusal)) if refusal else None,
+        )
+
+    def _refused(self, call: Call, error: openai.APIStatusError) -> Reply:
+        """What a status means: a reply (too long), or an exception."""
+        status, said = error.status_code, self._plain(_words(error))
+        if status in (401, 403):
+            raise ServerRefuses(
+                f"{self.server} does not take the key (status {status}). Set ASSAY_JUDGE_KEY to one that it takes."
+            )
+        if status == 429 and _MONEY.search(said):
+            raise ServerRefuses(f"{self.server} says that the account has no money left: {said}")
+        if status in (408, 409, 425, 429) or status >= 500:
+            raise TryAgain(f"Status {status}: {said}", after=_retry_after(error.response.headers))
+        if status in (400, 413, 422):
+            if _LONG.search(said) or status == 413:
+                return Reply(text="", ending=Ending.TOO_LONG, said=said, tokens_in=0, tokens_out=0)
+            if call.pictures and _EYES.search(said):
+                raise ServerRefuses(
+                    f"{self.model!r} on {self.server} takes no pictures, and the step shows some: {said} Take a model "
+                    "with eyes, or --pictures 0."
+                )
+            if self._may_fall_back and (self._by_server or self._with_seed) and _FORMAT.search(said):
+                self._by_server = self._with_seed = False
+                raise TryAgain(f"The server knows no schemas: {said}", after=0.0)
+        if status == 404:
+            if self.model in said or "model" in said.lower():
+                raise ServerRefuses(f"{self.server} has no model {self.model!r}: {said}")
+            raise ServerRefuses(
+                f"{self.server} has no /chat/completions (status 404). Give the base URL, which often ends in /v1."
+            )
+        raise ServerRefuses(f"{self.server} refuses what is asked (status {status}): {said}")
+
+    def _other_tongue(self) -> str:
+        return (
+            f"{self.server} answers, but not as a server of chat completions does. Give the base URL of one, which "
+            "often ends in /v1."
+        )
+
+    def _plain(self, said: str) -> str:
+        """What a server says, in a line, without the key, should it repeat it."""
+        if self._key:
+            said = said.replace(self._key, "…")
+        return " ".join(said.split())[:_SAID]
+
+
+def _messages(call: Call, *, in_words: bool) -> Iterator[dict[str, Any]]:
+    """The messages as they are sent; `in_words` with the schema at the end."""
+    last = len(call.messages) - 1
+    for place, message in enumerate(call.messages):
+        parts = message.parts
+        if in_words and place == last:
+            schema = json.dumps(call.schema, ensure_ascii=False)
+            words = f"Answer with one JSON object that keeps this JSON schema, and nothing else:\n{schema}"
+            parts = (*parts, Text(words))
+        yield {"role": message.role, "content": _content(Message(message.role, parts))}
+
+
+def _content(message: Message) -> Any:
+    """Text alone as a text, which every server takes; else the parts."""
+    if not any(isinstance(part, Picture) for part in message.parts):
+        return "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    return [
+        {"type": "text", "text": part.text}
+        if isinstance(part, Text)
+        else {
+            "type": "image_url",
+            "image_url": {"url": f"data:{part.media_type};base64,{base64.b64encode(part.data).decode()}"},
+        }
+        for part in message.parts
+    ]
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _words(error: openai.APIStatusError) -> str:
+    """What the body of an error says: its message and code, or its beginning."""
+    body = error.body
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        body = inner if isinstance(inner, Mapping) else body
+        said = " ".join(str(body[name]) for name in ("message", "detail", "code", "type") if body.get(name))
+        if said:
+            return said
+    return str(body or error.message)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, by `retry-after-ms`, or `Retry-After` in seconds or as a date; None where nothing fits."""
+    try:
+        if "retry-after-ms" in headers:
+            return _waiting(float(headers["retry-after-ms"]) / 1000)
+        given = headers.get("retry-after")
+        if given is None:
+            return None
+        try:
+            return _waiting(float(given))
+        except ValueError:
+            at = parsedate_to_datetime(given)
+            at = at if at.tzinfo else at.replace(tzinfo=UTC)
+            return _waiting((at - datetime.now(UTC)).total_seconds())
+    except ValueError:
+        return None
+
+
+def _waiting(seconds: float) -> float | None:
+    return max(0.0, seconds) if math.isfinite(seconds) else None
