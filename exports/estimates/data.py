@@ -282,9 +282,10 @@ def _known(data: StudyData, human: Human, values: dict[str, float], metrics: Seq
 
 
 def _is_a_sample(study: Study) -> bool:
-    """Whether the study's items were drawn from the project's, rather than chosen."""
+    """Whether the study's items were drawn from the project's, or have labels made elsewhere, rather than chosen."""
     chosen = any(study.settings.get(name) for name in ("items", "where", "with_documents", "one_per_question"))
-    return bool(study.settings.get("drawn_with")) or (study.settings.get("sample") is not None and not chosen)
+    taken = study.settings.get("drawn_with") or study.settings.get("foreign")
+    return bool(taken) or (study.settings.get("sample") is not None and not chosen)
 
 
 def _beside(db: Database, data: StudyData, metrics: Sequence[Metric], there: set[str]) -> list[ProjectItem]:
