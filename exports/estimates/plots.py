@@ -23,7 +23,7 @@ _BROWN = "#a08a5b"
 
 def _colour(*, legend: bool) -> Any:
     scale = alt.Scale(domain=[POWERED, CLASSICAL], range=[ACCENT, _BROWN])
-    made = alt.Legend(title=None, orient="top", direction="horizontal", offset=2) if legend else None
+    made = alt.Legend(title=None, orient="top", direction="horizontal", offset=2, symbolOpacity=1) if legend else None
     return alt.Color("kind:N", scale=scale, legend=made)
 
 
@@ -45,13 +45,13 @@ def while_labelling(going: Sequence[Look], last: int, stop_with: int | None, tit
     x, y = _labels(last, None), charts.values(title)
     tips = ["n:Q", "kind:N", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("mean", "low", "high"))]
     base = alt.Chart(frame)
-    band: Any = base.mark_area(opacity=0.24).encode(
+    band: Any = base.mark_area(opacity=0.26).encode(
         x=x, y=alt.Y("low:Q", **y), y2="high:Q", color=_colour(legend=True), tooltip=tips
     )
     line: Any = base.mark_line(strokeWidth=2).encode(
         x=x, y=alt.Y("mean:Q", **y), color=_colour(legend=True), tooltip=tips
     )
-    return alt.layer(band, line, *_marks(going[-1].n, stop_with, words=True)).properties(height=185)
+    return alt.layer(band, line, *_marks(going[-1].n, stop_with, words=True)).properties(height=240)
 
 
 def half_widths(
@@ -76,7 +76,7 @@ def half_widths(
         for kind, half in ((CLASSICAL, classical), (POWERED, powered))
     ]
     frame = pd.DataFrame(rows)
-    y = alt.Y("half:Q", title="± at every look", axis=alt.Axis(tickCount=3), scale=alt.Scale(domainMin=0))
+    y = alt.Y("half:Q", title="±", axis=alt.Axis(tickCount=3), scale=alt.Scale(domainMin=0))
     tips = ["n:Q", "kind:N", alt.Tooltip("half:Q", format=".3f"), "when:N"]
     dash = alt.StrokeDash("when:N", scale=alt.Scale(domain=["so far", "foreseen"], range=[[1, 0], [3, 3]]), legend=None)
     line = alt.Chart(frame).mark_line(strokeWidth=2)
@@ -88,7 +88,7 @@ def half_widths(
     if stop is not None:
         rule = alt.Chart(pd.DataFrame({"half": [stop], "said": [f"stop at ±{stop:g}"]}))
         layers.append(rule.mark_rule(color=STOP, strokeDash=[4, 3]).encode(y="half:Q"))
-    return alt.layer(*layers, *_marks(going[-1].n, stop_with, words=False)).properties(height=112)
+    return alt.layer(*layers, *_marks(going[-1].n, stop_with, words=False)).properties(height=170)
 
 
 def _marks(now: int, stop_with: int | None, *, words: bool) -> list[Any]:

@@ -70,7 +70,7 @@ def _asked(study: StudyRow, of: str) -> Estimates:
 
 def _criteria(project: ProjectRow, study: StudyRow, found: FewerLabels) -> None:
     """Each criterion with how it stands, as a link to it."""
-    st.html(f'<p class="assay-soft">{found.n_items:,} items, {found.n_labelled:,} labelled by people</p>')
+    st.html(f'<p class="assay-soft assay-small">{found.n_items:,} items, {found.n_labelled:,} labelled by people</p>')
     current = None if found.shown is None else found.shown.standing.name
     rows = []
     for standing in found.standings:
@@ -80,7 +80,7 @@ def _criteria(project: ProjectRow, study: StudyRow, found: FewerLabels) -> None:
     words = "The study has no stop rule; it is part of a design (stop_at)."
     if found.stop is not None:
         words = f"The stop rule ±{found.stop:g} is part of the design, frozen with the study."
-    st.html(f'<p class="assay-soft">{words}</p>')
+    st.html(f'<p class="assay-soft assay-small">{words}</p>')
 
 
 # One criterion --------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def _shown(found: FewerLabels, shown: Shown) -> None:
     standing = shown.standing
     st.html(
         f'<h2 class="assay-section">{escape(standing.title)} '
-        f'<span class="assay-soft">mean of {escape(shown.whom)}; {escape(shown.used)}</span></h2>'
+        f'<span class="assay-soft assay-small">mean of {escape(shown.whom)}; {escape(shown.used)}</span></h2>'
     )
     if standing.reason is not None:
         ui.empty(f"There is no estimate yet: {standing.reason}.", "Figures appear with the labels.")
@@ -110,15 +110,15 @@ def _shown(found: FewerLabels, shown: Shown) -> None:
 
 def _next(project: ProjectRow, study: StudyRow, found: FewerLabels, shown: Shown, task: Estimates) -> None:
     st.html(
-        '<h2 class="assay-section">What to label next</h2><p class="assay-soft">Drawn at random, more often where the '
-        "predictions are likely to be wrong, never with probability zero. The probabilities are stored and become "
+        '<h2 class="assay-section">What to label next</h2><p class="assay-soft assay-small">Drawn at random, more often '
+        "where the predictions are likely to be wrong, never with probability zero. The probabilities are stored and become "
         "weights, so that the estimate stays unbiased.</p>"
     )
     if shown.next_items:
         st.html(pieces.next_table(shown))
-        st.html(f'<p class="assay-soft">seed {task.seed}, draw {found.n_draws + 1} of this study</p>')
+        st.html(f'<p class="assay-soft assay-small">seed {task.seed}, draw {found.n_draws + 1} of this study</p>')
     elif shown.why_no_next:
-        st.html(f'<p class="assay-soft">{escape(shown.why_no_next)}</p>')
+        st.html(f'<p class="assay-soft assay-small">{escape(shown.why_no_next)}</p>')
     if shown.next_items and ui.may(project.role, RESEARCHERS):
         words = f"Label these {wording.count(len(shown.next_items), 'item')} next"
         if st.button(words, type="primary", key="estimates-draw"):

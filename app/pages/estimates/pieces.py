@@ -48,6 +48,8 @@ _STYLE = """
 .assay-next :is(td, th) { padding: 3px 6px 3px 0; border-bottom: 1px solid var(--assay-line); }
 .assay-next :is(td, th):nth-child(n + 3) { text-align: end; padding-right: 0; padding-left: 6px; }
 .assay-next td:first-child { max-width: 9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.assay-small { font-size: 0.88rem; line-height: 1.4; margin: 0; }
+.assay-section .assay-small { font-weight: 400; }
 .assay-said { margin: 0; line-height: 1.5; }
 @media (max-width: 1000px) { .assay-tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 """
@@ -155,7 +157,7 @@ def charts(shown: Shown, stop: float | None) -> None:
     )
     words, alone = "", shown.classical_stops_with
     if stop is not None:
-        words = f" Labels alone would need {'more than all' if alone is None else f'about {alone:,}'}."
+        words = f" Labels alone need {'more than all' if alone is None else f'about {alone:,}'} to stop."
     plot(
         half_widths(shown.going, shown.ahead, last, stop=stop, stop_with=shown.stop_with),
         f"half-width-{name}",
@@ -178,6 +180,6 @@ def next_table(shown: Shown) -> str:
         for item in shown.next_items[:MOST_NEXT]
     )
     more = len(shown.next_items) - MOST_NEXT
-    after = f'<p class="assay-soft">and {more} more</p>' if more > 0 else ""
+    after = f'<p class="assay-soft assay-small">and {more} more</p>' if more > 0 else ""
     heads = "".join(f"<th>{head}</th>" for head in ("Item", "Stratum", "Predicted", "Prob."))
     return f'<table class="assay-next"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{after}'
