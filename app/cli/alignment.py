@@ -33,7 +33,8 @@ from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.intervals.result import Aligned
-    from exports.alignment.study import Labels
+    from exports.alignment.study import AlignmentReport, Labels
+    from exports.alignment.table import TableAlignment
 
 LABELS: tuple[Labels, ...] = ("item", "each", "settled")
 
@@ -125,9 +126,8 @@ def alignment(  # noqa: PLR0917 - the command's options
 
         check_width(plan)
     from annotators.intervals.bootstrap import Resampling
-    from exports.alignment.planning import planned, planned_table
-    from exports.alignment.study import AlignmentReport, alignment_report
-    from exports.alignment.table import MetricColumns, TableAlignment, align_table
+    from exports.alignment.study import alignment_report
+    from exports.alignment.table import MetricColumns, align_table
 
     asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
     found: AlignmentReport | TableAlignment
@@ -149,13 +149,17 @@ def alignment(  # noqa: PLR0917 - the command's options
         from exports.alignment.report import AlignmentDocument
         from exports.drawing.report_files import write_report
 
-        made = (
-            AlignmentDocument.of_table(found)
-            if isinstance(found, TableAlignment)
-            else AlignmentDocument.of_study(found)
-        )
+        made = AlignmentDocument.of_table(found) if isinstance(what, Path) else AlignmentDocument.of_study(found)
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+    _emit(found, plan, as_json=as_json)
+
+
+def _emit(found: AlignmentReport | TableAlignment, plan: float | None, *, as_json: bool) -> None:
+    """Print the report, with how many labels intervals of the planned width take."""
+    from exports.alignment.planning import planned, planned_table
+    from exports.drawing.tables import as_text
+
     needed = [] if plan is None else planned(found.statistics, plan)
     document = found.to_json()
     document["statistics"] += [entry.to_json() for entry in needed]
@@ -164,8 +168,6 @@ def alignment(  # noqa: PLR0917 - the command's options
         words = in_words(found.statistics, [*found.notes, *found.warnings])
         if plan is None:
             return words
-        from exports.drawing.tables import as_text
-
         table_of_plan = planned_table(needed, plan)
         return f"{words}\n\n{table_of_plan.caption}\n{as_text(table_of_plan)}"
 

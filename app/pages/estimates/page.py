@@ -109,11 +109,10 @@ def _shown(found: FewerLabels, shown: Shown) -> None:
 
 
 def _next(project: ProjectRow, study: StudyRow, found: FewerLabels, shown: Shown, task: Estimates) -> None:
-    st.html(
-        '<h2 class="assay-section">What to label next</h2><p class="assay-soft assay-small">Drawn at random, more often '
-        "where the predictions are likely to be wrong, never with probability zero. The probabilities are stored and become "
-        "weights, so that the estimate stays unbiased.</p>"
-    )
+    blocks.section("What to label next")
+    words = "Drawn at random, more often where the predictions are likely to be wrong, never with probability zero. "
+    words += "The probabilities are stored and become weights, so that the estimate stays unbiased."
+    st.html(f'<p class="assay-soft assay-small">{words}</p>')
     if shown.next_items:
         st.html(pieces.next_table(shown))
         st.html(f'<p class="assay-soft assay-small">seed {task.seed}, draw {found.n_draws + 1} of this study</p>')

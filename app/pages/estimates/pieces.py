@@ -97,9 +97,12 @@ def tiles(shown: Shown, stop: float | None) -> str:
     saved = round((standing.effective or standing.n) - standing.n)
     bought = f"saves {wording.count(saved, 'label')}" if saved > 0.02 * standing.n else "saves none"
     effective = f"{standing.effective or standing.n:,.0f}"
+    best, classical, when = shown.best, shown.classical, ""
+    if stop is not None and shown.going and shown.going[-1].powered.value is not None:
+        best, classical, when = shown.going[-1].powered, shown.going[-1].classical, ", at every look"
     made = [
-        _tile("With predictions", _figure(shown.best), "labels corrected by predictions", "first"),
-        _tile("Labels alone", _figure(shown.classical), "people's labels only"),
+        _tile("With predictions", _figure(best), f"labels corrected{when}", "first"),
+        _tile("Labels alone", _figure(classical), f"people's labels only{when}"),
         _tile("Effective sample size", (effective, ""), f"from {standing.n:,}: {bought}"),
     ]
     if stop is None:
