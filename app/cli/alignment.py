@@ -147,9 +147,11 @@ def alignment(  # noqa: PLR0917 - the command's options
             )  # fmt: skip
     if report is not None:
         from exports.alignment.report import AlignmentDocument
+        from exports.alignment.table import TableAlignment as OfTable
         from exports.drawing.report_files import write_report
 
-        made = AlignmentDocument.of_table(found) if isinstance(what, Path) else AlignmentDocument.of_study(found)
+        document = AlignmentDocument
+        made = document.of_table(found) if isinstance(found, OfTable) else document.of_study(found)
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
     _emit(found, plan, as_json=as_json)
