@@ -34,7 +34,7 @@ def page() -> None:
         ui.heading("Fewer labels")
         ui.empty("There is no study yet.", "Make one on the page Studies; few of its labels then speak for all items.")
         return
-    left, middle, right = st.columns([1.02, 2.75, 1.3], gap="medium")
+    left, middle, right = st.container(key="estimates").columns([1.02, 2.75, 1.3], gap="medium")
     with left:
         ui.heading("Fewer labels")
         study = choices.study_with_labels(studies, "estimates")

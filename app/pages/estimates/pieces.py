@@ -29,9 +29,10 @@ _STYLE = """
 .assay-criteria small { color: var(--assay-soft); font-size: 0.84rem; }
 .assay-criteria i, .assay-state { font-style: normal; font-variant-numeric: tabular-nums; }
 .assay-state { justify-self: start; font-size: 0.84rem; border-radius: 10px; padding: 0 8px;
-  background: color-mix(in srgb, var(--assay-accent) 12%, transparent); color: var(--assay-accent); }
-.assay-state.good { color: var(--assay-ok); background: color-mix(in srgb, var(--assay-ok) 14%, transparent); }
-.assay-state.poor { color: var(--assay-warn); background: color-mix(in srgb, var(--assay-warn) 14%, transparent); }
+  background: color-mix(in srgb, var(--assay-accent) 8%, var(--assay-panel)); color: var(--assay-accent); }
+.assay-state.good { color: var(--assay-ok); background: color-mix(in srgb, var(--assay-ok) 8%, var(--assay-panel)); }
+.assay-state.poor { color: var(--assay-warn);
+  background: color-mix(in srgb, var(--assay-warn) 8%, var(--assay-panel)); }
 .assay-tiles { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); border: 1px solid var(--assay-line);
   border-radius: 8px; background: var(--assay-panel); }
 .assay-tiles > div { padding: 7px 11px 8px; border-left: 1px solid var(--assay-line); min-width: 0; }
@@ -51,7 +52,15 @@ _STYLE = """
 .assay-small { font-size: 0.88rem; line-height: 1.4; margin: 0; }
 .assay-section .assay-small { font-weight: 400; }
 .assay-said { margin: 0; line-height: 1.5; }
-@media (max-width: 1000px) { .assay-tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+.assay-next-scroll { overflow-x: auto; }
+/* Three columns need a laptop; narrower, they are one below the other. */
+@media (max-width: 1200px) {
+  .assay-tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .st-key-estimates > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"],
+  .st-key-estimates > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+  .st-key-estimates [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { min-width: 100%; flex: 1 1 100%; }
+}
+@media (max-width: 520px) { .assay-tiles { grid-template-columns: minmax(0, 1fr); } }
 """
 
 
@@ -185,4 +194,5 @@ def next_table(shown: Shown) -> str:
     more = len(shown.next_items) - MOST_NEXT
     after = f'<p class="assay-soft assay-small">and {more} more</p>' if more > 0 else ""
     heads = "".join(f"<th>{head}</th>" for head in ("Item", "Stratum", "Predicted", "Prob."))
-    return f'<table class="assay-next"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{after}'
+    table_html = f'<table class="assay-next"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<div class="assay-next-scroll">{table_html}</div>{after}'
