@@ -140,7 +140,10 @@ def read_guidelines(db: Database, study_id: int) -> None:
 
 
 class StudyInUse:
-    """A study with its people, for tests that label; `prepare` adds to its items before it is made."""
+    """A study with its people, for tests that label; `prepare` adds to its items before it is made.
+
+    Its items take turns at two systems, and at `categories`.
+    """
 
     def __init__(self, db: Database, *, items: int = 3, annotators: int = 3, overlap: int = 3, **changes: Any) -> None:
         self.db = db
@@ -153,8 +156,10 @@ class StudyInUse:
         n_evidence = changes.pop("n_evidence", 0)
         protocol = changes.pop("protocol", None) or tiny_protocol()
         protocol = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
+        categories = changes.pop("categories", (None,))
         for number in range(items):
-            make_item(db, self.project_id, f"i{number + 1:05}", n_evidence=n_evidence, system=f"s{number % 2}")
+            about = {"system": f"s{number % 2}", "category": categories[number % len(categories)]}
+            make_item(db, self.project_id, f"i{number + 1:05}", n_evidence=n_evidence, **about)
         if prepare := changes.pop("prepare", None):
             prepare(db)
         design = StudyDesign(

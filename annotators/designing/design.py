@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from math import inf
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -111,7 +112,9 @@ class StudyDesign(ItemChoice):
     their first item and after their last. `own_figures`: what they see of their own (annotators/designing/
     own_figures.py). `gold`, `repeats` and `qualification` say which items with known labels annotators meet, and when
     items come again (annotators/designing/known.py). With `arms` it is a study for each of them, over one sample, to
-    which people or items are dealt out at random (`allot`; annotators/designing/arms.py).
+    which people or items are dealt out at random (`allot`; annotators/designing/arms.py). `stop_at`: it may end once a
+    mean is known so closely, as half the width of the interval that holds at every look (annotators/estimates/
+    sequence.py), on the labels' scale.
     """
 
     name: str = ""
@@ -143,6 +146,7 @@ class StudyDesign(ItemChoice):
     qualification: Qualification | None = None
     arms: tuple[Arm, ...] = ()
     allot: str = PEOPLE
+    stop_at: float | None = None
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -197,6 +201,8 @@ class StudyDesign(ItemChoice):
             said["phases"] = self.phases.in_settings()
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
+        if self.stop_at is not None:
+            said["stop_at"] = self.stop_at
         asks = [name for name in ASIDES if name in self.ask]
         return super().in_settings() | said | ({"ask": asks} if asks else {})
 
@@ -237,6 +243,11 @@ class StudyDesign(ItemChoice):
             yield (
                 ("review_agreed",),
                 f"{self.review_agreed:g} is no share of the agreed items. Give a number from 0 to 1, such as 0.1.",
+            )
+        if self.stop_at is not None and not 0 < self.stop_at < inf:
+            yield (
+                ("stop_at",),
+                f"No interval is ±{self.stop_at:g}. Give the half-width at which the study may end, such as 0.05.",
             )
         if self.suggestions is not None and self.suggestions not in WHEN:
             yield (

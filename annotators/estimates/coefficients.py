@@ -175,7 +175,7 @@ def _coefficient(
         stretch = math.sqrt(freedom / max(1, freedom - FITTED))
         error, alone = stretch * used.error(factors), stretch * used.error(np.zeros(n_strata))
         most = max(1, freedom - FITTED - int((factors > 0).any()))
-        t = float(stats.t.ppf((1 + level) / 2, used.freedom(factors, most) if used.weighed else most))
+        t = float(stats.t.ppf((1 + level) / 2, used.freedom(factors, most) if used.weighed or factors.any() else most))
         low, high, how = _ends(key, moved, t * error)
         effective = float(n) if kind == CLASSICAL else n * alone**2 / error**2 if error > 0 else float(n)
         words = [f"of {units.whom} with a score"]

@@ -28,13 +28,15 @@ class Limits:
 
     `freedom` are the degrees of freedom before any λ is fitted (labelled clusters less strata), `scale` the ends that a
     value can have. `plain` is the standard error that as many labels alone would have, had all been drawn alike, where
-    they were not.
+    they were not. `cautious` takes fewer degrees of freedom where few large errors make most of the variance,
+    as good predictions leave it (`Parts.freedom`).
     """
 
     parts: Parts
     freedom: int
     scale: tuple[float, float] | None
     plain: float | None = None
+    cautious: bool = False
 
     @property
     def n(self) -> int:
@@ -77,7 +79,7 @@ class Limits:
         parts = self.parts
         value, error = parts.value(factors), parts.error(factors)
         freedom = max(1, self.freedom - fitted)
-        if parts.weighed and not self.few_of_a_label:
+        if (parts.weighed or (self.cautious and factors.any())) and not self.few_of_a_label:
             freedom = parts.freedom(factors, freedom)
         t = float(stats.t.ppf((1 + level) / 2, freedom))
         if times is not None:  # what t adds for the error being estimated, a sequence adds as well

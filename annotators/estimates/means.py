@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from annotators.arrays import FloatArray, IntArray, np, stats
@@ -60,6 +60,16 @@ class Mean:
         """How many labels alone, drawn alike, would give as short an interval."""
         return None if self.limits is None else self.limits.worth(self.factors)
 
+    def effective_of(self, stratum: int) -> float | None:
+        """The same of the labels of one stratum, for the mean of it."""
+        if self.limits is None:
+            return None
+        parts, here = self.limits.parts, self.limits.parts.stratum == stratum
+        only = replace(parts, own=np.where(here, parts.own, 0.0), all=np.where(here, parts.all, 0.0))
+        n = float((parts.labelled & here).sum())
+        alone, powered = only.error(self.factors_of(CLASSICAL)), only.error(self.factors)
+        return n * alone**2 / powered**2 if powered > 0 else n
+
 
 def mean_of(units: Units, group: int | None = None) -> Mean:
     """The mean of all units, or of one group (its place in `units.groups`).
@@ -102,7 +112,8 @@ def mean_of(units: Units, group: int | None = None) -> Mean:
         open_=open_,
         beyond=units.beyond,
     )
-    limits = Limits(parts, clusters - n_strata, units.scale, None if chance is None else _error_if_drawn_alike(parts))
+    plain = None if chance is None else _error_if_drawn_alike(parts)
+    limits = Limits(parts, clusters - n_strata, units.scale, plain, cautious=True)
     factors = parts.tuned() if units.predicted.fitted and not labelled.all() else np.zeros(n_strata)
     if limits.few_of_a_label:
         factors = np.zeros(n_strata)
@@ -176,8 +187,7 @@ def _mean(made: Mean, kind: str, level: float) -> Estimate:
         words.append(what_was_used(made))
         effective = made.effective
     words.append(f"{ends.how} interval, {100 * level:g} %, {ends.freedom:,} degrees of freedom")
-    entry = Estimate(**(vars(entry) | {"value": ends.value, "interval": interval, "effective_n": effective}))
-    return Estimate(**(vars(entry) | {"method": "; ".join(words)}))
+    return replace(entry, value=ends.value, interval=interval, effective_n=effective, method="; ".join(words))
 
 
 def why_not(units: Units, kind: str) -> str | None:
@@ -260,16 +270,12 @@ def difference(one: Mean, other: Mean, kind: str, level: float, times: float | N
     )
     effective = entry.n_labelled * alone / error**2 if error > 0 else float(entry.n_labelled)
     words = [f"of {units.whom}", *([what_was_used(one)] if kind != CLASSICAL else []), how, f"{100 * level:g} %"]
-    return Estimate(
-        **(
-            vars(entry)
-            | {
-                "value": value,
-                "interval": Interval(low, high, how, level, error=error, freedom=freedom),
-                "method": "; ".join(words),
-                "effective_n": float(entry.n_labelled) if kind == CLASSICAL else effective,
-            }
-        )
+    return replace(
+        entry,
+        value=value,
+        interval=Interval(low, high, how, level, error=error, freedom=freedom),
+        method="; ".join(words),
+        effective_n=float(entry.n_labelled) if kind == CLASSICAL else effective,
     )
 
 
@@ -304,11 +310,7 @@ def ranks(units: Units, level: float = 0.95) -> list[Estimate]:
         value = 1 + float((values > values[place]).sum()) + 0.5 * float((values == values[place]).sum() - 1)
         words = f"of {units.whom}; ranks of {len(there)} that hold at once, {100 * level:g} %"
         interval = Interval(float(best), float(worst), "simultaneous", level)
-        found.append(
-            Estimate(
-                **(vars(entry) | {"value": value, "interval": interval, "method": words, "effective_n": mean.effective})
-            )
-        )
+        found.append(replace(entry, value=value, interval=interval, method=words, effective_n=mean.effective))
     return found
 
 

@@ -33,7 +33,8 @@ from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.intervals.result import Aligned
-    from exports.alignment.study import Labels
+    from exports.alignment.study import AlignmentReport, Labels
+    from exports.alignment.table import TableAlignment
 
 LABELS: tuple[Labels, ...] = ("item", "each", "settled")
 
@@ -84,6 +85,9 @@ def alignment(  # noqa: PLR0917 - the command's options
             "With --table: the ends of the people's scale.  [default: the lowest and highest value there is]",
         ),
     ] = None,
+    plan: Annotated[
+        float | None, option("WIDTH", "Also how many labels an interval of this width takes, for each coefficient.")
+    ] = None,
     report: ReportFile = None,
     interval: Annotated[str, typer.Option(metavar="K", help="Kind of interval: BCa or percentile.")] = "BCa",
     level: Level = 0.95,
@@ -117,9 +121,13 @@ def alignment(  # noqa: PLR0917 - the command's options
         check_names(context, *what)
     if report is not None:
         check_report(report)
+    if plan is not None:
+        from annotators.estimates.planning import check_width
+
+        check_width(plan)
     from annotators.intervals.bootstrap import Resampling
-    from exports.alignment.study import AlignmentReport, alignment_report
-    from exports.alignment.table import MetricColumns, TableAlignment, align_table
+    from exports.alignment.study import alignment_report
+    from exports.alignment.table import MetricColumns, align_table
 
     asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
     found: AlignmentReport | TableAlignment
@@ -139,16 +147,33 @@ def alignment(  # noqa: PLR0917 - the command's options
             )  # fmt: skip
     if report is not None:
         from exports.alignment.report import AlignmentDocument
+        from exports.alignment.table import TableAlignment as OfTable
         from exports.drawing.report_files import write_report
 
-        made = (
-            AlignmentDocument.of_table(found)
-            if isinstance(found, TableAlignment)
-            else AlignmentDocument.of_study(found)
-        )
+        document = AlignmentDocument
+        made = document.of_table(found) if isinstance(found, OfTable) else document.of_study(found)
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
-    emit(found.to_json(), lambda: in_words(found.statistics, [*found.notes, *found.warnings]), as_json=as_json)
+    _emit(found, plan, as_json=as_json)
+
+
+def _emit(found: AlignmentReport | TableAlignment, plan: float | None, *, as_json: bool) -> None:
+    """Print the report, with how many labels intervals of the planned width take."""
+    from exports.alignment.planning import planned, planned_table
+    from exports.drawing.tables import as_text
+
+    needed = [] if plan is None else planned(found.statistics, plan)
+    document = found.to_json()
+    document["statistics"] += [entry.to_json() for entry in needed]
+
+    def said() -> str:
+        words = in_words(found.statistics, [*found.notes, *found.warnings])
+        if plan is None:
+            return words
+        table_of_plan = planned_table(needed, plan)
+        return f"{words}\n\n{table_of_plan.caption}\n{as_text(table_of_plan)}"
+
+    emit(document, said, as_json=as_json)
 
 
 def two_ends(given: str, option: str) -> tuple[float, float]:

@@ -136,6 +136,10 @@ def create(
         float,
         typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
     ] = 0,
+    stop_at: Annotated[
+        float | None,
+        typer.Option(metavar="W", help="The study may end when a mean is known to ±W at every look, such as 0.05."),
+    ] = None,
     separate_revisers: Annotated[
         bool,
         typer.Option("--separate-revisers", help="Nobody revises an item that they judged, decided or revised before."),
@@ -272,6 +276,7 @@ def create(
             rule=rule,
             adjudication=adjudication,
             review_agreed=review_agreed,
+            stop_at=stop_at,
             talk=talk,
             separate_revisers=separate_revisers,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,

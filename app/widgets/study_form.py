@@ -153,6 +153,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
         "study-own": design.allow_own_adjudication,
+        "study-stop-at": design.stop_at,
         "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
@@ -788,6 +789,16 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
             help="So many of the items on which annotators agree, drawn by the seed, come among the disputed ones. "
             "Which share of their labels is overturned is reported.",
         )
+        stop_at = st.number_input(
+            "May end when a mean is known to ±",
+            min_value=0.0,
+            value=None,
+            step=0.01,
+            format="%.3f",
+            key="study-stop-at",
+            help="Half the width of the interval that holds at every look, on the labels' scale, such as 0.05. "
+            "The page Fewer labels says when it is reached.",
+        )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
         others = st.checkbox("Nobody revises an item that they judged, decided or revised before", key="study-revisers")
@@ -803,6 +814,7 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
         "separate_revisers": others,
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
+        "stop_at": stop_at or None,
         "talk": talk,
         "own_figures": seen,
     }

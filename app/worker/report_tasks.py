@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotators.agreement.report import CriterionAgreement
+from annotators.estimates.sample import Estimate
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from db.engine import Database
@@ -24,6 +25,8 @@ from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
 from exports.drawing.report_files import report_file
+from exports.estimates.report import estimate_report
+from exports.estimates.view import FewerLabels, fewer_labels
 from exports.results.document import Results
 
 PART_SECONDS = 0.4
@@ -74,6 +77,53 @@ class StudyResults:
     def __call__(self, db: Database) -> Results:
         """Measure them."""
         return Results.of_study(db, self.actor, self.study_id, self.asked).drawn()
+
+
+# Fewer labels ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What the page Fewer labels shows of a study, as labels, scores and draws were at the time that `stamp` says."""
+
+    actor: Actor
+    study_id: int
+    stamp: tuple[int, ...]
+    criterion: str | None
+    of: str
+    n: int
+    seed: int
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("estimates", self.study_id, self.stamp, self.criterion, self.of, self.n, self.seed)
+
+    def __call__(self, db: Database) -> FewerLabels:
+        """Estimate it."""
+        return fewer_labels(
+            db, self.actor, self.study_id, criterion=self.criterion, of=self.of, n=self.n, seed=self.seed
+        )
+
+
+@dataclass(frozen=True)
+class PlannedWidth:
+    """How many labels an interval of a width takes, for every figure of a criterion."""
+
+    of: Estimates
+    width: float
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("planned", self.of.key, self.width)
+
+    def __call__(self, db: Database) -> list[Estimate]:
+        """Plan it."""
+        report, _ = estimate_report(
+            db, self.of.actor, self.of.study_id, criterion=self.of.criterion, of=self.of.of, width=self.width
+        )
+        return [entry for entry in report.statistics if entry.name.startswith("labels_needed_")]
 
 
 # Annotators -----------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ _IN_SETTINGS = (
     "separate_revisers",
     *("quota", "queue"),
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
+    "stop_at",
     "phases",
     "own_figures",
 )

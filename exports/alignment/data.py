@@ -98,15 +98,32 @@ class Human:
 
 
 @dataclass(frozen=True)
+class ItemFacts:
+    """What is known of an item of the study."""
+
+    item_id: int
+    name: str
+    question: int
+    version_id: int
+    groups: Mapping[str, str]
+
+    def unit(self, unit: str) -> UnitFacts:
+        """What is known of one of its units."""
+        target = unit.partition("|")[2] or "item"
+        return UnitFacts(unit, self.item_id, self.name, target, self.question, self.version_id, self.groups)
+
+
+@dataclass(frozen=True)
 class StudyData:
     """A study's units, what people said on every criterion, and every metric with values of these units.
 
-    Of a study ordered by a score also the beginning of it that is judged.
+    Of a study ordered by a score also the beginning of it that is judged. `items` has all items of the study.
     """
 
     study: Study
     protocol: Protocol
     units: Mapping[str, UnitFacts]
+    items: Mapping[int, ItemFacts]
     humans: Sequence[Human]
     metrics: Sequence[Metric]
     beginning: Beginning | None = None
@@ -192,7 +209,7 @@ def study_data(
         judges = [judge for judge in judges if judge.scorer in scorers]
     everything = _all_units(humans, [*metrics, *judges])
     facts = {unit: items[study_item_of(unit)].unit(unit) for unit in everything}
-    return StudyData(people.study, people.protocol, facts, humans, [*metrics, *judges], beginning)
+    return StudyData(people.study, people.protocol, facts, items, humans, [*metrics, *judges], beginning)
 
 
 def _all_units(humans: Iterable[Human], metrics: Iterable[Metric]) -> set[str]:
@@ -201,22 +218,7 @@ def _all_units(humans: Iterable[Human], metrics: Iterable[Metric]) -> set[str]:
     return found | {unit for metric in metrics for unit in metric.values}
 
 
-@dataclass(frozen=True)
-class _ItemFacts:
-    """What is known of an item of the study."""
-
-    item_id: int
-    name: str
-    question: int
-    version_id: int
-    groups: Mapping[str, str]
-
-    def unit(self, unit: str) -> UnitFacts:
-        target = unit.partition("|")[2] or "item"
-        return UnitFacts(unit, self.item_id, self.name, target, self.question, self.version_id, self.groups)
-
-
-def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, _ItemFacts]:
+def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, ItemFacts]:
     """Study item → its item, with what it is grouped by; of a pair the first, under the names of both systems."""
     second, other = aliased(ItemVersion), aliased(Item)
     rows = session.execute(
@@ -236,7 +238,7 @@ def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, 
         if by is not None and by not in groups:
             value = (extra or {}).get(by)
             groups[by] = NOTHING if value is None else str(value)
-        found[place] = _ItemFacts(item_id, name, question, version_id, groups)
+        found[place] = ItemFacts(item_id, name, question, version_id, groups)
     return found
 
 

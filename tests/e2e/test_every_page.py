@@ -308,7 +308,7 @@ def test_the_page_jobs(server: RunningServer, page: Page, project_with_jobs: int
 def test_the_results_of_a_study_of_scores(server: RunningServer, page: Page, judged: Judged) -> None:
     look = Look(page)
     sign_in(page, server, "admin")
-    for name in ("agreement", "alignment", "scores", "data", "studies"):
+    for name in ("agreement", "alignment", "estimates", "scores", "data", "studies"):
         study = "" if name in ("scores", "data", "studies") else f"&study={judged.study_id}"
         page.goto(f"{server.url}/{name}?project={judged.project_id}{study}")
         look.settle()

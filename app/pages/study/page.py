@@ -142,6 +142,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
             ("Annotators of an item talk about it", _TALKS[settings.get("talk", NEVER)]),
             ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
+            ("May end", f"when a mean is known to ±{stop:g}" if (stop := settings.get("stop_at")) else ""),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Who gets which item", QUEUES[settings.get("queue", DYNAMIC)]),
             ("Quota", f"{wording.count(quota, 'item')} for each" if (quota := settings.get("quota")) else ""),

@@ -51,6 +51,7 @@ FULL = StudyDesign(
     allow_own_adjudication=True,
     adjudication="double",
     review_agreed=0.1,
+    stop_at=0.05,
     talk="all",
     separate_revisers=True,
     own_figures="quality",

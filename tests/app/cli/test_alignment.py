@@ -51,6 +51,18 @@ def test_a_table_needs_no_home_folder(assay: CommandLine, tmp_path: Path) -> Non
     assert not assay.home.exists()
 
 
+def test_a_plan_says_how_many_labels_a_width_takes(assay: CommandLine, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv")
+    call = ("alignment", "--table", path, "--human", "right", "--metric", "m", "--metric", "k", "--resamples", "200")
+    document = assay.json(*call, "--plan", "0.1")
+    by_name = {(e["name"], e["metric"], e.get("against")): e for e in document["statistics"] if e["group"] is None}
+    now, needed = by_name["spearman", "m", None], by_name["labels_needed_spearman", "m", None]
+    assert needed["value"] == pytest.approx(now["n"] * ((now["high"] - now["low"]) / 0.1) ** 2, abs=1)
+    assert ("labels_needed_difference_spearman", "m", "k") in by_name
+    assert "Labels for intervals 0.1 wide" in assay(*call, "--plan", "0.1").out
+    assert "no width of an interval" in assay(*call, "--plan", "0", code=2).err
+
+
 def test_the_report_is_written_and_named_on_standard_error(assay: CommandLine, tmp_path: Path) -> None:
     path, report = write(tmp_path / "t.csv"), tmp_path / "report.html"
     outcome = assay(

@@ -241,7 +241,7 @@ def test_a_judge_is_compared_on_the_criterion_that_it_filled_in(sqlite_database:
     judge = study.annotators[2]
     with sqlite_database.write() as session:
         for place, value in enumerate(("yes", "no", "yes", "no", "no", "no"), 1):
-            _judgement(session, study, judge, place, value)
+            model_says(session, study, judge, place, value)
     found = alignment_report(sqlite_database, study.researcher, study.study_id, asked=QUICK)
     accuracy = found.find("accuracy", metric=f"{judge.name}: right", criterion="right")
     assert accuracy is not None
@@ -328,7 +328,7 @@ def _score(db: Database, study: StudyInUse, values: list[float | None]) -> None:
             session.add(score)
 
 
-def _judgement(session: object, study: StudyInUse, judge: Actor, place: int, value: str) -> None:
+def model_says(session: object, study: StudyInUse, judge: Actor, place: int, value: str) -> None:
     from db.models import Annotation, Assignment, AssignmentState, StoredLabel, Submission
 
     add, flush = session.add, session.flush  # type: ignore[attr-defined]

@@ -1,0 +1,110 @@
+"""Estimates of a table that stands alone: few rows with a human value, many with predictions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from annotators.errors import InvalidInput
+from annotators.estimates.sample import ITEMS, POPULATION, Units
+from exports.estimates.report import EstimateReport, report_of
+from exports.reading.columns import Columns, read_columns
+
+
+@dataclass(frozen=True)
+class EstimateColumns:
+    """Which columns of a table are what; `weight` is one over the probability with which a row was drawn."""
+
+    human: str
+    predict: tuple[str, ...] = ()
+    weight: str | None = None
+    stratum: str | None = None
+    cluster: str | None = None
+    group: str | None = None
+
+
+def estimate_table(
+    path: Path,
+    named: EstimateColumns,
+    *,
+    of: str | None = None,
+    population: int | None = None,
+    positive: str | None = None,
+    scale: tuple[float, float] | None = None,
+    width: float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> EstimateReport:
+    """Every estimate of a table's rows, of which few have a human value.
+
+    About the population that the rows stand for, or with `of` items about the rows themselves; `population` says that
+    they are a sample of so many. Raises InvalidInput naming file, line and column for a cell that is no number, and
+    NotFound for a column that is not there.
+    """
+    table = read_columns(path)
+    human, word = table.judgements(named.human, positive)
+    notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
+    values = np.array([math.nan if value is None else value for value in human], dtype=np.float64)
+    known = values[~np.isnan(values)]
+    if scale is None and len(known) and np.isin(known, (0.0, 1.0)).all():
+        scale = (0.0, 1.0)
+    if scale is not None and len(known) and not ((known >= scale[0]) & (known <= scale[1])).all():
+        wrong = known[(known < scale[0]) | (known > scale[1])][0]
+        raise InvalidInput(f"{named.human!r} has the value {wrong:g}, outside the scale {scale[0]:g} to {scale[1]:g}.")
+    if of == ITEMS and population is not None and population > len(values):
+        raise InvalidInput(
+            f"The rows are {len(values):,} of {population:,} items: leave --of out, or leave --population out."
+        )
+    size: float | None = None if of == ITEMS else math.inf
+    if population is not None:
+        size = float(population)
+    units = Units.of(
+        values,
+        {name: _numbers(table, name) for name in named.predict},
+        clusters=_keys(table, named.cluster),
+        strata=_strata(table, named.stratum),
+        groups=table.keys(named.group),
+        probability=_chances(table, named, values),
+        population=size,
+        scale=scale,
+        seed=seed,
+    )
+    about = ITEMS if units.beyond < 1 else POPULATION
+    return report_of(
+        units, what=f"table {table.name}", criterion=named.human, of=about, level=level, width=width, notes=notes
+    )
+
+
+def _numbers(table: Columns, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array([math.nan if value is None else value for value in table.numbers(name)], dtype=np.float64)
+
+
+def _keys(table: Columns, name: str | None) -> list[object] | None:
+    """What rows are drawn together by; a row without one stands alone."""
+    keys = table.keys(name)
+    return None if keys is None else [(place,) if key is None else key for place, key in enumerate(keys)]
+
+
+def _strata(table: Columns, name: str | None) -> list[str] | None:
+    keys = table.keys(name)
+    return None if keys is None else ["(none)" if key is None else key for key in keys]
+
+
+def _chances(
+    table: Columns, named: EstimateColumns, human: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+    """The probability of each row from its weight; InvalidInput for a row with a label and no weight from 1 on."""
+    if named.weight is None:
+        return None
+    weights = _numbers(table, named.weight)
+    for place in np.flatnonzero(~np.isnan(human)).tolist():
+        if not weights[place] >= 1:
+            said = "no weight" if math.isnan(weights[place]) else f"the weight {weights[place]:g}"
+            raise InvalidInput(
+                f"{table.name}, line {table.lines[place]}: a row with a label has {said} in {named.weight!r}. Give one "
+                "over the probability with which it was drawn, 1 or more."
+            )
+    return np.where(np.isnan(weights), 1.0, 1 / np.where(weights > 0, weights, 1.0))
