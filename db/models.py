@@ -1176,7 +1176,7 @@ class JudgedItem(Table, table=True):
     __tablename__ = "judged_item"
     run_id: int = _ref("run.id", primary_key=True)
     study_item_id: int = _ref("study_item.id", primary_key=True)
-    annotation_id: int | None = _ref("annotation.id", optional=True)
+    annotation_id: int | None = _ref("annotation.id", index=True, optional=True)
     unscored: list[Any] = _json(list)
     shares: dict[str, Any] | None = _json(lambda: None, nullable=True)
 

@@ -102,6 +102,7 @@ def _judges() -> None:
         sa.ForeignKeyConstraint(["study_item_id"], ["study_item.id"]),
         sa.PrimaryKeyConstraint("run_id", "study_item_id"),
     )
+    op.create_index("ix_judged_item_annotation_id", "judged_item", ["annotation_id"])
     op.create_table(
         "kept_document",
         sa.Column("project_id", _identifier(), nullable=False),
