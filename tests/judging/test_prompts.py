@@ -409,7 +409,7 @@ BAD_REPLIES: dict[str, tuple[str, str]] = {
     "a name twice": ('{"item": 1, "item": 2}', "says a name twice"),
     "no fields": (json.dumps({"item": "clear"}), "needs rationale, cannot_judge, reason, label"),
     "a field missing": (json.dumps({"item": {"label": "clear"}}), "needs rationale"),
-    "a field too many": (json.dumps({"item": GOOD["item"] | {"sure": 1}}), "needs rationale"),
+    "a field too many": (json.dumps({"item": GOOD["item"] | {"sure": 1}}), "nobody asked for"),
     "a word for a truth": (json.dumps({"item": GOOD["item"] | {"cannot_judge": "false"}}), "true or false"),
     "no reason": (json.dumps({"item": GOOD["item"] | {"reason": None}}), "no text"),
     "a number for a rationale": (json.dumps({"item": GOOD["item"] | {"rationale": 3}}), "no text"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotators.errors import InvalidInput, shown
@@ -23,12 +23,13 @@ def read(call: Call, protocol: Protocol, text: str, material: Mapping[str, Any])
     required may be left without a label.
     """
     try:
-        return list(_labels(call, protocol, _object(text), material)), None
+        return list(_labels(call, protocol, reply_object(text), material)), None
     except InvalidInput as error:
         return [], str(error)
 
 
-def _object(text: str) -> dict[str, Any]:
+def reply_object(text: str) -> dict[str, Any]:
+    """The one JSON object that a reply is, alone or in one code fence; InvalidInput for anything else."""
     fenced = _FENCE.fullmatch(text)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -52,22 +53,20 @@ def _no_number(word: str) -> Any:
 
 def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: Mapping[str, Any]) -> Any:
     names = names_of(call.asks, material)
-    if said.keys() != set(names.values()):
-        missing = [name for name in names.values() if name not in said]
-        more = [name for name in said if name not in names.values()]
-        what = f"has no {missing[0]!r}" if missing else f"has {shown(more[0])}, which nobody asked for"
-        raise InvalidInput(f"The reply {what}.")
+    only_fields("The reply", said, names.values())
     for (criterion_name, target), name in names.items():
         criterion = protocol.criterion(criterion_name)
         properties: Mapping[str, Any] = call.schema["properties"][name]["properties"]
         one = said[name]
-        if not isinstance(one, dict) or one.keys() != properties.keys():
+        if not isinstance(one, dict):
             raise InvalidInput(f"{name!r} of the reply is {shown(one)}. It needs {', '.join(properties)}.")
+        whose = f"{name!r} of the reply"
+        only_fields(whose, one, properties)
         cannot, reason, value = one[CANNOT], one[REASON], one[LABEL]
         if not isinstance(cannot, bool):
             raise InvalidInput(f"{name!r} of the reply has the {CANNOT} {shown(cannot)}. It is true or false.")
-        why = _words(name, REASON, reason)
-        rationale = _words(name, RATIONALE, one[RATIONALE]) or None if RATIONALE in one else None
+        why = words_of(whose, REASON, reason)
+        rationale = words_of(whose, RATIONALE, one[RATIONALE]) or None if RATIONALE in one else None
         if cannot and value is not None:
             raise InvalidInput(f"{name!r} of the reply cannot be judged, and has the label {shown(value)}.")
         if cannot:
@@ -84,16 +83,25 @@ def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: M
             yield Judged(criterion_name, target, found, rationale=rationale)
 
 
-def _words(name: str, field: str, said: object) -> str:
-    """A text that the judge gave beside the label, on one line and cut to what is kept."""
+def only_fields(whose: str, said: Mapping[str, Any], fields: Iterable[str]) -> None:
+    """InvalidInput unless these fields are there, each, and no others."""
+    wanted = list(fields)
+    if missing := [name for name in wanted if name not in said]:
+        raise InvalidInput(f"{whose} has no {missing[0]!r}. It needs {', '.join(wanted)}.")
+    if more := [name for name in said if name not in wanted]:
+        raise InvalidInput(f"{whose} has {shown(more[0])}, which nobody asked for.")
+
+
+def words_of(whose: str, field: str, said: object) -> str:
+    """A text of a reply on one line, cut to what is kept; InvalidInput for anything else."""
     if not isinstance(said, str):
-        raise InvalidInput(f"{name!r} of the reply has the {field} {shown(said)}, which is no text.")
-    return " ".join(_storable(name, said).split())[:MOST_RATIONALE]
+        raise InvalidInput(f"{whose} has the {field} {shown(said)}, which is no text.")
+    return " ".join(_storable(whose, said).split())[:MOST_RATIONALE]
 
 
-def _storable(name: str, text: str) -> str:
+def _storable(whose: str, text: str) -> str:
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InvalidInput(f"{name!r} of the reply has a character that cannot be stored.")
+        raise InvalidInput(f"{whose} has a character that cannot be stored.")
     return text
 
 
@@ -107,7 +115,7 @@ def _check_type(name: str, value: Any, schema: Mapping[str, Any]) -> None:
     if isinstance(value, bool) or not isinstance(value, _TYPES[schema["type"]]):
         raise InvalidInput(f"{name!r} of the reply is {shown(value)}, which is no {schema['type']}.")
     if isinstance(value, str):
-        _storable(name, value)
+        _storable(f"{name!r} of the reply", value)
     if "enum" in schema and value not in schema["enum"]:
         raise InvalidInput(f"{name!r} of the reply is {shown(value)}. Allowed: {', '.join(schema['enum'])}.")
     if isinstance(value, list):

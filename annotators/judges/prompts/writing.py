@@ -116,13 +116,13 @@ def _call(
     pictures: Pictures | None,
 ) -> Call:
     asks = tuple((criterion.name, target) for target in targets)
-    data = _Data(mark)
+    data = Data(mark)
     parts: list[Text | Picture] = []
     if prompt.guidelines:
         parts.append(Text(f"# Guidelines\n\n{protocol.guidelines.strip()}"))
     parts += _examples(prompt, criterion, data)
-    parts.append(Text(f"# Material\n\nEach piece of it stands between <{data.mark}> and </{data.mark}>."))
-    parts += _material(material, data, targets, pictures)
+    parts.append(Text(f"# Material\n\n{data.said}"))
+    parts += shown_material(material, data, targets, pictures)
     names = names_of(asks, material)
     parts.append(Text(_asked(prompt, criterion, names, material)))
     messages = (Message("system", (Text(prompt.system),)), Message("user", tuple(parts)))
@@ -143,10 +143,11 @@ def _schema(
         REASON: {"type": "string"},
         LABEL: {"anyOf": [value, {"type": "null"}]},
     }
-    return _object({name: _object(fields) for name in names.values()})
+    return object_schema({name: object_schema(fields) for name in names.values()})
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has these properties, each, and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -199,31 +200,37 @@ def _in_words(target: str) -> str:
             return f"{kind} {key}"
 
 
-def _examples(prompt: Prompt, criterion: Criterion, data: _Data) -> Iterator[Text]:
+def _examples(prompt: Prompt, criterion: Criterion, data: Data) -> Iterator[Text]:
     """Examples may be of items, so that what they show is data as well."""
     own = [example for example in prompt.examples if example.criterion == criterion.name]
     for number, example in enumerate(own, 1):
         why = f"\nWhy: {example.why}" if example.why else ""
-        shown = data.of(f"# Example {number}", example.shown)
+        shown = data.of(f"# Example {number}", example.shown.strip())
         yield Text(f"{shown.text}\nLabel: `{example.label}`{why}")
 
 
 # What is shown --------------------------------------------------------------------------------------------------------
 
 
-class _Data:
+class Data:
     """Puts a mark around a text that it cannot close: nobody who wrote the text knew the mark."""
 
     def __init__(self, mark: str) -> None:
         self.mark = f"data-{mark}"
 
+    @property
+    def said(self) -> str:
+        """What is said of the marks."""
+        return f"Each piece of it stands between <{self.mark}> and </{self.mark}>."
+
     def of(self, name: str, text: object) -> Text:
+        """The text between marks, under a name of ours."""
         said = str(text).replace(self.mark, "…")
         return Text(f"{name}:\n<{self.mark}>\n{said}\n</{self.mark}>")
 
 
-def _material(
-    material: Mapping[str, Any], data: _Data, targets: Sequence[str], pictures: Pictures | None
+def shown_material(
+    material: Mapping[str, Any], data: Data, targets: Sequence[str], pictures: Pictures | None
 ) -> Iterator[Text | Picture]:
     """Every piece of what is shown. What models propose is not: a judge judges before it is told."""
     numbers = _Numbers(material)
@@ -249,7 +256,7 @@ def _material(
 _AS_JSON = {"page_labels": "Pages that came as evidence", "scores": "Scores"}
 
 
-def _texts(material: Mapping[str, Any], data: _Data, numbers: _Numbers) -> Iterator[Text]:
+def _texts(material: Mapping[str, Any], data: Data, numbers: _Numbers) -> Iterator[Text]:
     """Question, answers, references and claims; of a claim it is said to which text it belongs."""
     if "question" in material:
         yield data.of("Question", material["question"])
@@ -268,7 +275,7 @@ def _texts(material: Mapping[str, Any], data: _Data, numbers: _Numbers) -> Itera
         yield data.of(f"Claim {claim['key']} of the {claim['of']}", claim["text"])
 
 
-def _by(system: str | None, what: str, data: _Data) -> Iterator[Text]:
+def _by(system: str | None, what: str, data: Data) -> Iterator[Text]:
     if system:
         yield data.of(f"{what} is by the system", system)
 
@@ -278,7 +285,7 @@ def _reference(reference: str | Sequence[str]) -> str:
     return reference if isinstance(reference, str) else "An answer with all of:\n" + "\n".join(reference)
 
 
-def _evidence(unit: Mapping[str, Any], data: _Data, look: _Looking) -> Iterator[Text | Picture]:
+def _evidence(unit: Mapping[str, Any], data: Data, look: _Looking) -> Iterator[Text | Picture]:
     about = [unit["kind"]]
     if unit.get("pages"):
         about.append("page " + ", ".join(map(str, unit["pages"])))
@@ -293,7 +300,7 @@ def _evidence(unit: Mapping[str, Any], data: _Data, look: _Looking) -> Iterator[
 
 
 def _pages(
-    material: Mapping[str, Any], targets: Sequence[str], data: _Data, numbers: _Numbers, look: _Looking
+    material: Mapping[str, Any], targets: Sequence[str], data: Data, numbers: _Numbers, look: _Looking
 ) -> Iterator[Text | Picture]:
     """Pages that are asked about, or (where none is) those of the documents that may all be seen."""
     documents = {document["key"]: document for document in material.get("documents", ())}
