@@ -67,17 +67,22 @@ def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: M
         rationale = one.get(RATIONALE)
         if not isinstance(cannot, bool) or not isinstance(reason, str) or not isinstance(rationale, str | None):
             raise InvalidInput(f"{name!r} of the reply has a {CANNOT}, {REASON} or {RATIONALE} of another type.")
-        rationale = " ".join(rationale.split())[:MOST_RATIONALE] if rationale else None
+        rationale = _line(rationale) if rationale else None
         if cannot:
             if not reason.strip():
                 raise InvalidInput(f"{name!r} of the reply cannot be judged, and does not say why.")
-            yield Judged(criterion_name, target, None, True, " ".join(reason.split())[:MOST_RATIONALE], rationale)
+            yield Judged(criterion_name, target, None, True, _line(reason), rationale)
         elif value is None or value == "":
             if criterion.required:
                 raise InvalidInput(f"{name!r} of the reply has no label.")
         else:
             _check_type(name, value, criterion.reply_schema(material))
             yield Judged(criterion_name, target, criterion.from_reply(value, material), rationale=rationale)
+
+
+def _line(said: str) -> str:
+    """Words in a line that every database keeps."""
+    return " ".join(said.replace("\0", " ").encode("utf-8", "replace").decode().split())[:MOST_RATIONALE]
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
