@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import orjson
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from annotators.asking.repairs import Fault, all_faults
 from annotators.asking.yaml_files import YamlFile, faults_of, written
+from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol
 
 SYSTEM = """\
@@ -57,7 +58,7 @@ class Prompt(BaseModel):
     examples: list[Example] = []
     source: str = ""
 
-    @cached_property
+    @property
     def hash(self) -> str:
         """SHA-256 of the prompt in canonical JSON, its name and version left out: what tells two texts apart."""
         said = self.model_dump(mode="json", exclude={"name", "version", "title", "source"})
@@ -72,12 +73,20 @@ class Prompt(BaseModel):
             ]
         known = [criterion.name for criterion in protocol.criteria]
         named = [*self.criteria, *(example.criterion for example in self.examples)]
-        return [
+        unknown = [
             f"The prompt {self.name!r} names the criterion {name!r}, which {protocol.name!r} does not have. Known: "
             f"{', '.join(known)}."
             for name in dict.fromkeys(named)
             if name not in known
         ]
+        return [*unknown, *self._wrong_labels([one for one in self.examples if one.criterion in known], protocol)]
+
+    def _wrong_labels(self, examples: Sequence[Example], protocol: Protocol) -> Iterator[str]:
+        for example in examples:
+            try:
+                protocol.criterion(example.criterion).parse(example.label)
+            except InvalidInput as error:
+                yield f"An example of the prompt {self.name!r}: {error}"
 
 
 def default_prompt(_protocol: Protocol | None = None) -> Prompt:

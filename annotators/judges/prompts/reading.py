@@ -39,7 +39,7 @@ def _object(text: str) -> dict[str, Any]:
 
     try:
         found = json.loads(fenced[1] if fenced else text, object_pairs_hook=once, parse_constant=_no_number)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # ValueError also for a number of thousands of digits
         raise InvalidInput(f"The reply is not one JSON object: {shown(text)}.") from None
     if not isinstance(found, dict):
         raise InvalidInput(f"The reply is not a JSON object: {shown(text)}.")
@@ -51,7 +51,7 @@ def _no_number(word: str) -> Any:
 
 
 def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: Mapping[str, Any]) -> Any:
-    names = names_of(call.asks)
+    names = names_of(call.asks, material)
     if said.keys() != set(names.values()):
         missing = [name for name in names.values() if name not in said]
         more = [name for name in said if name not in names.values()]
@@ -64,20 +64,37 @@ def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: M
         if not isinstance(one, dict) or one.keys() != properties.keys():
             raise InvalidInput(f"{name!r} of the reply is {shown(one)}. It needs {', '.join(properties)}.")
         cannot, reason, value = one[CANNOT], one[REASON], one[LABEL]
-        rationale = one.get(RATIONALE)
-        if not isinstance(cannot, bool) or not isinstance(reason, str) or not isinstance(rationale, str | None):
-            raise InvalidInput(f"{name!r} of the reply has a {CANNOT}, {REASON} or {RATIONALE} of another type.")
-        rationale = " ".join(rationale.split())[:MOST_RATIONALE] if rationale else None
+        if not isinstance(cannot, bool):
+            raise InvalidInput(f"{name!r} of the reply has the {CANNOT} {shown(cannot)}. It is true or false.")
+        why = _words(name, REASON, reason)
+        rationale = _words(name, RATIONALE, one[RATIONALE]) or None if RATIONALE in one else None
+        if cannot and value is not None:
+            raise InvalidInput(f"{name!r} of the reply cannot be judged, and has the label {shown(value)}.")
         if cannot:
-            if not reason.strip():
+            if not why:
                 raise InvalidInput(f"{name!r} of the reply cannot be judged, and does not say why.")
-            yield Judged(criterion_name, target, None, True, " ".join(reason.split())[:MOST_RATIONALE], rationale)
+            yield Judged(criterion_name, target, None, True, why, rationale)
         elif value is None or value == "":
             if criterion.required:
                 raise InvalidInput(f"{name!r} of the reply has no label.")
         else:
             _check_type(name, value, criterion.reply_schema(material))
-            yield Judged(criterion_name, target, criterion.from_reply(value, material), rationale=rationale)
+            found = criterion.from_reply(value, material)
+            criterion.check(found)
+            yield Judged(criterion_name, target, found, rationale=rationale)
+
+
+def _words(name: str, field: str, said: object) -> str:
+    """A text that the judge gave beside the label, on one line and cut to what is kept."""
+    if not isinstance(said, str):
+        raise InvalidInput(f"{name!r} of the reply has the {field} {shown(said)}, which is no text.")
+    return " ".join(_storable(name, said).split())[:MOST_RATIONALE]
+
+
+def _storable(name: str, text: str) -> str:
+    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidInput(f"{name!r} of the reply has a character that cannot be stored.")
+    return text
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -89,9 +106,13 @@ def _check_type(name: str, value: Any, schema: Mapping[str, Any]) -> None:
     """InvalidInput for a value that does not keep what its schema says: type, words, parts."""
     if isinstance(value, bool) or not isinstance(value, _TYPES[schema["type"]]):
         raise InvalidInput(f"{name!r} of the reply is {shown(value)}, which is no {schema['type']}.")
+    if isinstance(value, str):
+        _storable(name, value)
     if "enum" in schema and value not in schema["enum"]:
         raise InvalidInput(f"{name!r} of the reply is {shown(value)}. Allowed: {', '.join(schema['enum'])}.")
     if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            raise InvalidInput(f"{name!r} of the reply has {len(value)} parts, and not {schema['minItems']}.")
         for part in value:
             _check_type(name, part, schema["items"])
     if isinstance(value, dict):
