@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args
 
 import orjson
@@ -36,6 +36,12 @@ class Example(BaseModel):
     why: str = ""
 
 
+def prompt_hash(data: Mapping[str, Any]) -> str:
+    """SHA-256 of what a prompt says, given as data, in canonical JSON: without name, version, title and source."""
+    said = {name: value for name, value in data.items() if name not in ("name", "version", "title", "source")}
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
 class NamedPrompt(BaseModel):
     """What every prompt has: what it is called, and what is said first (`system`)."""
 
@@ -50,9 +56,8 @@ class NamedPrompt(BaseModel):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of what is said, in canonical JSON, without name, version, title and source."""
-        said = self.model_dump(mode="json", exclude={"name", "version", "title", "source"})
-        return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        """What tells two texts apart (`prompt_hash`)."""
+        return prompt_hash(self.model_dump(mode="json"))
 
 
 class Prompt(NamedPrompt):
