@@ -34,6 +34,7 @@ from app.cli import (
     results,
     scores,
     studies,
+    trust,
 )
 from app.cli.base import Given
 from app.cli.output import emit_error
@@ -76,6 +77,7 @@ for module in (
     inviting,
     results,
     judging,
+    trust,
     advice,
     estimates,
     history,
