@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar, get_args
 
 import orjson
@@ -75,27 +75,29 @@ class Prompt(NamedPrompt):
 
     def faults(self, protocol: Protocol) -> list[str]:
         """Why it cannot be used with a protocol, a sentence each."""
-        if self.protocol and self.protocol != protocol.name:
-            return [
-                f"The prompt {self.name!r} is written for the protocol {self.protocol!r}, not for {protocol.name!r}. "
-                "Take another prompt, or leave its `protocol` out."
-            ]
-        known = [criterion.name for criterion in protocol.criteria]
-        named = [*self.criteria, *(example.criterion for example in self.examples)]
-        unknown = [
-            f"The prompt {self.name!r} names the criterion {name!r}, which {protocol.name!r} does not have. Known: "
-            f"{', '.join(known)}."
-            for name in dict.fromkeys(named)
-            if name not in known
-        ]
-        return [*unknown, *self._wrong_labels([one for one in self.examples if one.criterion in known], protocol)]
+        return [fault for _, fault in self.faults_at(protocol)]
 
-    def _wrong_labels(self, examples: Sequence[Example], protocol: Protocol) -> Iterator[str]:
-        for example in examples:
-            try:
-                protocol.criterion(example.criterion).parse(example.label)
-            except InvalidInput as error:
-                yield f"An example of the prompt {self.name!r}: {error}"
+    def faults_at(self, protocol: Protocol) -> Iterator[tuple[Path, str]]:
+        """Why it cannot be used with a protocol: where it stands in the prompt, and a sentence with the remedy."""
+        whose = f"The prompt {self.name!r}"
+        if self.protocol and self.protocol != protocol.name:
+            remedy = "Take another prompt, or leave its `protocol` out."
+            yield ("protocol",), f"{whose} is for the protocol {self.protocol!r}, not for {protocol.name!r}. {remedy}"
+            return
+        known = [criterion.name for criterion in protocol.criteria]
+        named: dict[str, Path] = {name: ("criteria", name) for name in self.criteria}
+        for number, example in enumerate(self.examples):
+            named.setdefault(example.criterion, ("examples", number, "criterion"))
+        for name, path in named.items():
+            if name not in known:
+                there = f"{protocol.name!r} does not have. Known: {', '.join(known)}."
+                yield path, f"{whose} names the criterion {name!r}, which {there}"
+        for number, example in enumerate(self.examples):
+            if example.criterion in known:
+                try:
+                    protocol.criterion(example.criterion).parse(example.label)
+                except InvalidInput as error:
+                    yield ("examples", number, "label"), f"An example of the prompt {self.name!r}: {error}"
 
 
 def default_prompt(_protocol: Protocol | None = None) -> Prompt:
