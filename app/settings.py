@@ -7,7 +7,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -23,10 +23,11 @@ FILE = "assay.toml"
 
 @dataclass(frozen=True)
 class About:
-    """What a setting is for; whether its value is kept out of print; which words or numbers it may be."""
+    """What a setting is for; whether its value is kept out of print and of files; which words or numbers it may be."""
 
     help: str
     secret: bool = False
+    only_environment: bool = False
     choices: tuple[str, ...] = ()
     least: int = 1
     most: int | None = None
@@ -103,6 +104,19 @@ class Settings:
         About(
             "Embedding models that scorers of a project may take besides the bundled one: names or folders of "
             "sentence-transformers models on this machine, with commas between them."
+        ),
+    ] = ""
+    judge_key: Annotated[
+        str,
+        About(
+            "Key for the servers of judges. It is read from the environment alone.", secret=True, only_environment=True
+        ),
+    ] = field(default="", repr=False)
+    judge_servers: Annotated[
+        str,
+        About(
+            "Base URLs of the servers that judges started in the browser may ask, and that get the key, with commas "
+            "between them."
         ),
     ] = ""
     wait_seconds: Annotated[
@@ -192,6 +206,22 @@ class Settings:
         return [part.strip() for part in self.embedding_models.split(",") if part.strip()]
 
     @property
+    def judges(self) -> list[str]:
+        """The servers that an administrator lets judges of the browser be asked on, by base URL."""
+        return [part.strip().rstrip("/") for part in self.judge_servers.split(",") if part.strip()]
+
+    def key_for(self, server: str, environment: Mapping[str, str] | None = None) -> str | None:
+        """The key for a judge's server: ours, or for OpenAI's own, as its programs take it, OPENAI_API_KEY."""
+        environment = os.environ if environment is None else environment
+        theirs = environment.get("OPENAI_API_KEY") if urlsplit(server).hostname == "api.openai.com" else None
+        return self.judge_key or theirs
+
+    @property
+    def prices_file(self) -> Path:
+        """What models cost, in a file that researchers edit."""
+        return self.home / "prices.toml"
+
+    @property
     def proxies(self) -> list[str]:
         """The addresses of trusted proxies."""
         return [part.strip() for part in self.trusted_proxy.split(",") if part.strip()]
@@ -274,6 +304,11 @@ def _file_values(path: Path) -> dict[str, Any]:
     for name in found:
         if name not in known:
             raise InvalidInput(f"{path} sets {name!r}, which is no setting. Known: {', '.join(known)}.")
+        if _kinds()[name][1].only_environment:
+            raise InvalidInput(
+                f"{path} sets {name!r}, which is kept in no file. Take it out, and set {PREFIX}{name.upper()} in the "
+                "environment."
+            )
     return {name: _parse(name, value, f"{name} in {path}") for name, value in found.items()}
 
 

@@ -1168,7 +1168,7 @@ class JudgeReply(Table, table=True):
 class JudgedItem(Table, table=True):
     """What a run of a judge made of one item: its annotation, and what it left unscored. Append-only.
 
-    `unscored` lists {"criterion", "reason", "said", "call"}; `shares` has, where the judge was asked several times,
+    `unscored` lists {"criterion", "targets", "reason", "said"}; `shares` has, where the judge was asked several times,
     criterion → target → label → share of the samples.
     """
 
@@ -1179,6 +1179,14 @@ class JudgedItem(Table, table=True):
     annotation_id: int | None = _ref("annotation.id", index=True, optional=True)
     unscored: list[Any] = _json(list)
     shares: dict[str, Any] | None = _json(lambda: None, nullable=True)
+
+
+class DataMark(Table, table=True):
+    """The secret that a project's data is marked by where judges are sent it, so that no text can end the mark."""
+
+    __tablename__ = "data_mark"
+    project_id: int = _ref("project.id", primary_key=True)
+    secret: str
 
 
 class KeptDocument(Table, table=True):

@@ -65,7 +65,7 @@ class Order(Criterion):
         keys = [key for key, side in sides.items() if (side == self.of if self.of else side != "question")]
         return {
             "type": "array",
-            "items": {"type": "string", "enum": keys},
+            "items": {"type": "string", "enum": keys} if keys else {"type": "string"},
             "minItems": len(keys),
             "maxItems": len(keys),
         }

@@ -148,7 +148,7 @@ class Client:
             usage = body.get("usage") or {}
         except (KeyError, IndexError, TypeError, AttributeError):
             raise ServerRefuses(self._other_tongue()) from None
-        text = text if isinstance(text, str) else ""
+        text = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
         refusal = message.get("refusal")
         if refusal or finish == "content_filter":
             ending = Ending.REFUSED

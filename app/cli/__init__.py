@@ -24,6 +24,7 @@ from app.cli import (
     inviting,
     items,
     jobs,
+    judging,
     labels,
     maintenance,
     people,
@@ -33,6 +34,7 @@ from app.cli import (
     results,
     scores,
     studies,
+    trust,
 )
 from app.cli.base import Given
 from app.cli.output import emit_error
@@ -74,6 +76,8 @@ for module in (
     alignment,
     inviting,
     results,
+    judging,
+    trust,
     advice,
     estimates,
     history,

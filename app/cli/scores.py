@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,16 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, Here, SomeProject, command, opened, option, project_id_of
+from app.cli.base import AsJson, SomeProject, command, opened, option, project_id_of
 from app.cli.output import emit, progress, table
 
 if TYPE_CHECKING:
-    from db.jobs import JobRow
     from db.scores.gaps import ScoreGap
     from db.scores.summaries import ScoreSummary
     from exports.scoring.files import FileScores
-
-_LOOK_SECONDS = 0.5
 
 
 def add_to(app: typer.Typer) -> None:
@@ -84,6 +80,8 @@ def score(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
     _check_scorer(scorer, param, engine, address)
     from annotators.scorers.shared.offered_models import offer
+    from app.cli.working import carried_out
+    from app.worker.kinds.score import SCORE
     from db.scores.gaps import score_gaps
     from db.scores.summaries import score_summary
     from db.scores.write import plan_scoring
@@ -99,7 +97,7 @@ def score(  # noqa: PLR0917 - the command's options
             given: dict[str, Any] = {"scorer": scorer, "parameters": complete}
             if engine != "local":
                 given |= {"engine": engine, "address": address}
-            added = _run(here, project_id, given)
+            added = int(carried_out(here, project_id, SCORE, given).get("added", 0))
         summary = score_summary(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
         gaps = score_gaps(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
         document = summary.to_json() | ({"gaps": [gap.to_json() for gap in gaps]} if gaps else {})
@@ -113,58 +111,6 @@ def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: st
 
     check_engine(engine, address)
     parameters_of(SCORERS.get(scorer), param or None)
-
-
-def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
-    """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
-    from app.worker.jobs import Interrupted, carry_out, queue, worker_name
-    from app.worker.kinds.score import SCORE
-    from db.jobs import JobOrder, WorkerDesk
-
-    job = queue(here.db, here.actor, project_id, SCORE, SCORE.read(given))
-    desk = WorkerDesk(here.db, worker_name())
-    with progress("Scoring") as move:
-        while True:
-            taken = desk.take(job.job_id)
-            if taken is None:
-                job = _followed(here, project_id, job.job_id, move)
-                if job.is_unfinished:
-                    continue
-                break
-            try:
-                return int(carry_out(here.db, desk, taken, shown=move).get("added", 0))
-            except Interrupted as interruption:
-                if interruption.order is not JobOrder.LOST:
-                    job = _facts(here, project_id, job.job_id)
-                    break
-    return _outcome(job)
-
-
-def _facts(here: Here, project_id: int, job_id: int) -> JobRow:
-    from db.jobs import job_facts
-
-    return job_facts(here.db, here.actor, project_id, job_id=job_id)
-
-
-def _followed(here: Here, project_id: int, job_id: int, move: Any) -> JobRow:
-    """The job when it has ended, or when its worker is no longer heard of."""
-    while True:
-        job = _facts(here, project_id, job_id)
-        if job.total:
-            move(job.done, job.total)
-        if not job.is_unfinished or not job.answers:
-            return job
-        time.sleep(_LOOK_SECONDS)
-
-
-def _outcome(job: JobRow) -> int:
-    """How many scores a job that ended elsewhere has added; Conflict when it did not come to its end."""
-    from annotators.errors import Conflict
-
-    if job.state == "done":
-        return int((job.result or {}).get("added", 0))
-    why = job.message or "somebody cancelled it"
-    raise Conflict(f"Job {job.job_id} is {job.state} at {job.done:,} items: {why}. `assay job resume` goes on with it.")
 
 
 def _score_files(  # noqa: PLR0917 - the command's options

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func
 from sqlmodel import col
 
 from annotators.judges.base import Ending, Reply
@@ -88,11 +90,30 @@ class StoredReplies:
             )
             .select_from(JudgeCall)
             .outerjoin(JudgeReply, col(JudgeReply.call_id) == JudgeCall.id)
-            .where(col(JudgeCall.project_id) == self._project_id, col(JudgeCall.job_id) == self._job_id)
+            .where(self._own())
         )
         with self._db.read() as session:
             n, n_tokens, money, priced = session.execute(query).one()
         return Cost(n, int(n_tokens), float(money or 0.0) if priced == n else None)
+
+    def totals(self) -> dict[str, Any]:
+        """What the job has sent and received: `requests`, and `tokens` {"in", "out"} as the server counts them."""
+        query = (
+            pick(
+                func.count(),
+                func.coalesce(func.sum(JudgeReply.tokens_in), 0),
+                func.coalesce(func.sum(JudgeReply.tokens_out), 0),
+            )
+            .select_from(JudgeCall)
+            .outerjoin(JudgeReply, col(JudgeReply.call_id) == JudgeCall.id)
+            .where(self._own())
+        )
+        with self._db.read() as session:
+            n, n_in, n_out = session.execute(query).one()
+        return {"requests": n, "tokens": {"in": int(n_in), "out": int(n_out)}}
+
+    def _own(self) -> ColumnElement[bool]:
+        return and_(col(JudgeCall.project_id) == self._project_id, col(JudgeCall.job_id) == self._job_id)
 
 
 def _reply(row: JudgeReply) -> Reply:

@@ -54,8 +54,6 @@ class RunKind(ABC, Generic[ItemT, ResultT]):
     verb: ClassVar[str]
     doing: ClassVar[str]
     results: ClassVar[str]
-    key: ClassVar[Any] = col(ItemVersion.id)
-    """The column that results point at: that of item versions, unless a kind says otherwise."""
 
     def __init__(self, name: str, version: str, parameters: Mapping[str, Any], *, block: int) -> None:
         self.name, self.version, self.parameters, self.block = name, version, dict(parameters), block
@@ -63,6 +61,11 @@ class RunKind(ABC, Generic[ItemT, ResultT]):
     @abstractmethod
     def results_of(self, runs: Sequence[int]) -> Select[Any]:
         """A query for one column: the `key` of each result that these runs have stored."""
+
+    @property
+    def key(self) -> Any:
+        """The column that results point at: that of item versions, unless a kind says otherwise."""
+        return col(ItemVersion.id)
 
     def id_of(self, item: ItemT) -> int:
         """The `key` of an item."""

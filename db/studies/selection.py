@@ -44,8 +44,9 @@ FIRST_IN_WORDS = {
 """Which items come first by a score."""
 
 
-def candidates(session: Session, project_id: int) -> list[Candidate]:
-    """Every item of a project in its current version, withdrawn batches left out."""
+def candidates(session: Session, project_id: int, *, versions: Select[Any] | None = None) -> list[Candidate]:
+    """Every item of a project in its current version, withdrawn batches left out; or these versions of items."""
+    which = [item_is_current(), version_is_latest()] if versions is None else [col(ItemVersion.id).in_(versions)]
     rows = session.execute(
         sql_select(
             col(ItemVersion.id),
@@ -57,7 +58,7 @@ def candidates(session: Session, project_id: int) -> list[Candidate]:
         )
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .join(Question, col(Question.id) == Item.question_id)
-        .where(col(Item.project_id) == project_id, item_is_current(), version_is_latest())
+        .where(col(Item.project_id) == project_id, *which)
         .order_by(col(ItemVersion.id))
     )
     return [Candidate(*row) for row in rows]

@@ -150,6 +150,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("judge_call", _OWN),
     ("judge", _OWN),
     ("kept_document", _OWN),
+    ("data_mark", _OWN),
     ("omission_surplus", f"omission_id IN (SELECT id FROM omission WHERE {_STUDY})"),
     ("omission", _STUDY),
     ("annotation", _STUDY),

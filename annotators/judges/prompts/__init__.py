@@ -1,7 +1,20 @@
 """Prompts: what a judge is sent for a criterion, made from the protocol and what the step shows; its reply read."""
 
-from annotators.judges.prompts.prompt import Example, Prompt, default_prompt, prompt_from_yaml, prompt_to_yaml
+from annotators.judges.prompts.catalogue import (
+    PROMPTS,
+    AnyPrompt,
+    any_prompt_from_yaml,
+    judging,
+    prompt_from_data,
+    prompt_from_yaml,
+)
+from annotators.judges.prompts.generating import Generated, GeneratingPrompt, generating_call, read_generated
+from annotators.judges.prompts.prompt import Example, Prompt, default_prompt, prompt_to_yaml
 from annotators.judges.prompts.reading import read
 from annotators.judges.prompts.writing import Pictures, calls
 
-__all__ = ["Example", "Pictures", "Prompt", "calls", "default_prompt", "prompt_from_yaml", "prompt_to_yaml", "read"]
+__all__ = [
+    "PROMPTS", "AnyPrompt", "Example", "Generated", "GeneratingPrompt", "Pictures", "Prompt", "any_prompt_from_yaml",
+    "calls", "default_prompt", "generating_call", "judging", "prompt_from_data", "prompt_from_yaml", "prompt_to_yaml",
+    "read", "read_generated",
+]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotators.errors import InvalidInput, shown
@@ -23,12 +23,13 @@ def read(call: Call, protocol: Protocol, text: str, material: Mapping[str, Any])
     required may be left without a label.
     """
     try:
-        return list(_labels(call, protocol, _object(text), material)), None
+        return list(_labels(call, protocol, reply_object(text), material)), None
     except InvalidInput as error:
         return [], str(error)
 
 
-def _object(text: str) -> dict[str, Any]:
+def reply_object(text: str) -> dict[str, Any]:
+    """The one JSON object that a reply is, alone or in one code fence; InvalidInput for anything else."""
     fenced = _FENCE.fullmatch(text)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def _object(text: str) -> dict[str, Any]:
 
     try:
         found = json.loads(fenced[1] if fenced else text, object_pairs_hook=once, parse_constant=_no_number)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # ValueError also for a number of thousands of digits
         raise InvalidInput(f"The reply is not one JSON object: {shown(text)}.") from None
     if not isinstance(found, dict):
         raise InvalidInput(f"The reply is not a JSON object: {shown(text)}.")
@@ -51,33 +52,57 @@ def _no_number(word: str) -> Any:
 
 
 def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: Mapping[str, Any]) -> Any:
-    names = names_of(call.asks)
-    if said.keys() != set(names.values()):
-        missing = [name for name in names.values() if name not in said]
-        more = [name for name in said if name not in names.values()]
-        what = f"has no {missing[0]!r}" if missing else f"has {shown(more[0])}, which nobody asked for"
-        raise InvalidInput(f"The reply {what}.")
+    names = names_of(call.asks, material)
+    only_fields("The reply", said, names.values())
     for (criterion_name, target), name in names.items():
         criterion = protocol.criterion(criterion_name)
         properties: Mapping[str, Any] = call.schema["properties"][name]["properties"]
         one = said[name]
-        if not isinstance(one, dict) or one.keys() != properties.keys():
+        if not isinstance(one, dict):
             raise InvalidInput(f"{name!r} of the reply is {shown(one)}. It needs {', '.join(properties)}.")
+        whose = f"{name!r} of the reply"
+        only_fields(whose, one, properties)
         cannot, reason, value = one[CANNOT], one[REASON], one[LABEL]
-        rationale = one.get(RATIONALE)
-        if not isinstance(cannot, bool) or not isinstance(reason, str) or not isinstance(rationale, str | None):
-            raise InvalidInput(f"{name!r} of the reply has a {CANNOT}, {REASON} or {RATIONALE} of another type.")
-        rationale = " ".join(rationale.split())[:MOST_RATIONALE] if rationale else None
+        if not isinstance(cannot, bool):
+            raise InvalidInput(f"{name!r} of the reply has the {CANNOT} {shown(cannot)}. It is true or false.")
+        why = words_of(whose, REASON, reason)
+        rationale = words_of(whose, RATIONALE, one[RATIONALE]) or None if RATIONALE in one else None
+        if cannot and value is not None:
+            raise InvalidInput(f"{name!r} of the reply cannot be judged, and has the label {shown(value)}.")
         if cannot:
-            if not reason.strip():
+            if not why:
                 raise InvalidInput(f"{name!r} of the reply cannot be judged, and does not say why.")
-            yield Judged(criterion_name, target, None, True, " ".join(reason.split())[:MOST_RATIONALE], rationale)
+            yield Judged(criterion_name, target, None, True, why, rationale)
         elif value is None or value == "":
             if criterion.required:
                 raise InvalidInput(f"{name!r} of the reply has no label.")
         else:
             _check_type(name, value, criterion.reply_schema(material))
-            yield Judged(criterion_name, target, criterion.from_reply(value, material), rationale=rationale)
+            found = criterion.from_reply(value, material)
+            criterion.check(found)
+            yield Judged(criterion_name, target, found, rationale=rationale)
+
+
+def only_fields(whose: str, said: Mapping[str, Any], fields: Iterable[str]) -> None:
+    """InvalidInput unless these fields are there, each, and no others."""
+    wanted = list(fields)
+    if missing := [name for name in wanted if name not in said]:
+        raise InvalidInput(f"{whose} has no {missing[0]!r}. It needs {', '.join(wanted)}.")
+    if more := [name for name in said if name not in wanted]:
+        raise InvalidInput(f"{whose} has {shown(more[0])}, which nobody asked for.")
+
+
+def words_of(whose: str, field: str, said: object) -> str:
+    """A text of a reply on one line, cut to what is kept; InvalidInput for anything else."""
+    if not isinstance(said, str):
+        raise InvalidInput(f"{whose} has the {field} {shown(said)}, which is no text.")
+    return " ".join(_storable(whose, said).split())[:MOST_RATIONALE]
+
+
+def _storable(whose: str, text: str) -> str:
+    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidInput(f"{whose} has a character that cannot be stored.")
+    return text
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -89,9 +114,13 @@ def _check_type(name: str, value: Any, schema: Mapping[str, Any]) -> None:
     """InvalidInput for a value that does not keep what its schema says: type, words, parts."""
     if isinstance(value, bool) or not isinstance(value, _TYPES[schema["type"]]):
         raise InvalidInput(f"{name!r} of the reply is {shown(value)}, which is no {schema['type']}.")
+    if isinstance(value, str):
+        _storable(f"{name!r} of the reply", value)
     if "enum" in schema and value not in schema["enum"]:
         raise InvalidInput(f"{name!r} of the reply is {shown(value)}. Allowed: {', '.join(schema['enum'])}.")
     if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            raise InvalidInput(f"{name!r} of the reply has {len(value)} parts, and not {schema['minItems']}.")
         for part in value:
             _check_type(name, part, schema["items"])
     if isinstance(value, dict):

@@ -10,6 +10,7 @@ from typing import Protocol as TypingProtocol
 
 from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
+from annotators.items.blocks import blocks_of
 from annotators.items.targets import TargetKind, target_kind
 from annotators.judges.base import Call, Message, Picture, Text
 from annotators.judges.prompts.prompt import Prompt
@@ -66,17 +67,42 @@ def calls(
     return made
 
 
-def names_of(asks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """(criterion, target) → the name of its judgement in the reply: the target in letters, digits and underscores."""
-    found: dict[tuple[str, str], str] = {}
-    for criterion, target in asks:
-        plain = re.sub(r"[^A-Za-z0-9]+", "_", target).strip("_") or "unit"
-        name, n = plain, 1
-        while name in found.values():
-            n += 1
-            name = f"{plain}_{n}"
-        found[criterion, target] = name
-    return found
+def names_of(asks: Sequence[tuple[str, str]], material: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """(criterion, target) → the name of its judgement in the reply: the target in letters, digits and underscores.
+
+    Documents and hops have numbers, as in `page_D1_12_H2`: their keys are data, and stand between marks.
+    """
+    numbers = _Numbers(material)
+    return {
+        (criterion, target): re.sub(r"[^A-Za-z0-9]+", "_", numbers.of(target)).strip("_") for criterion, target in asks
+    }
+
+
+class _Numbers:
+    """Documents and hops by their numbers, D1, D2 … and H1, H2 …, in the order in which they are shown."""
+
+    def __init__(self, material: Mapping[str, Any]) -> None:
+        self._documents = {one["key"]: f"D{n}" for n, one in enumerate(material.get("documents", ()), 1)}
+        self._hops = {one["key"]: f"H{n}" for n, one in enumerate(material.get("hops", ()), 1)}
+
+    def document(self, key: str) -> str:
+        """The name of a document."""
+        return self._documents.setdefault(key, f"D{len(self._documents) + 1}")
+
+    def hop(self, key: str) -> str:
+        """The name of a hop."""
+        return self._hops.setdefault(key, f"H{len(self._hops) + 1}")
+
+    def of(self, target: str) -> str:
+        """A target with the names in place of keys: `page:D1:12:H2`."""
+        kind, _, key = target.partition(":")
+        if kind == TargetKind.HOP:
+            return f"{kind}:{self.hop(key)}"
+        if kind != TargetKind.PAGE:
+            return target
+        page, _, hop = key.partition("|hop:")
+        document, _, number = page.rpartition(":")
+        return f"{kind}:{self.document(document)}:{number}" + (f":{self.hop(hop)}" if hop else "")
 
 
 def _call(
@@ -90,16 +116,17 @@ def _call(
     pictures: Pictures | None,
 ) -> Call:
     asks = tuple((criterion.name, target) for target in targets)
-    data = _Data(mark)
+    data = Data(mark)
     parts: list[Text | Picture] = []
     if prompt.guidelines:
         parts.append(Text(f"# Guidelines\n\n{protocol.guidelines.strip()}"))
-    parts += _examples(prompt, criterion)
-    parts.append(Text(f"# Material\n\nEach piece of it stands between <{data.mark}> and </{data.mark}>."))
-    parts += _material(material, data, targets, pictures)
-    parts.append(Text(_asked(prompt, criterion, names_of(asks))))
+    parts += _examples(prompt, criterion, data)
+    parts.append(Text(f"# Material\n\n{data.said}"))
+    parts += shown_material(material, data, targets, pictures)
+    names = names_of(asks, material)
+    parts.append(Text(_asked(prompt, criterion, names, material)))
     messages = (Message("system", (Text(prompt.system),)), Message("user", tuple(parts)))
-    return Call(messages, _schema(prompt, criterion, names_of(asks), material), criterion.name, asks)
+    return Call(messages, _schema(prompt, criterion, names, material), criterion.name, asks)
 
 
 # What is asked --------------------------------------------------------------------------------------------------------
@@ -116,10 +143,11 @@ def _schema(
         REASON: {"type": "string"},
         LABEL: {"anyOf": [value, {"type": "null"}]},
     }
-    return _object({name: _object(fields) for name in names.values()})
+    return object_schema({name: object_schema(fields) for name in names.values()})
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has these properties, each, and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -128,7 +156,9 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _asked(prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str]) -> str:
+def _asked(
+    prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str], material: Mapping[str, Any]
+) -> str:
     lines = [f"# What is asked: {criterion.title}", ""]
     if criterion.help:
         lines += [criterion.help, ""]
@@ -139,7 +169,8 @@ def _asked(prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str],
     if criterion.name in prompt.criteria:
         lines += ["", prompt.criteria[criterion.name]]
     lines += ["", "Judge:"]
-    lines += [f"- `{name}`: {_in_words(target)}" for (_, target), name in names.items()]
+    numbers = _Numbers(material)
+    lines += [f"- `{name}`: {_in_words(numbers.of(target))}" for (_, target), name in names.items()]
     fields = [f"`{CANNOT}` (true only where it cannot be judged)", f"`{REASON}` (why it cannot; else empty)"]
     if prompt.rationale == "before":
         fields.insert(0, f"`{RATIONALE}` (in one to three sentences, what speaks for which label)")
@@ -149,56 +180,64 @@ def _asked(prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str],
 
 
 def _in_words(target: str) -> str:
-    """What a target is, by the neutral names that the material has."""
+    """What a target is, by the neutral names that the material has; pages as `_Numbers.of` names them."""
     kind, _, key = target.partition(":")
-    match target_kind(target):
+    match kind:
         case TargetKind.ITEM:
             return "the whole"
         case TargetKind.PAIR:
             return "the two answers, left and right"
-        case TargetKind.CLAIM_EVIDENCE:
-            claim, evidence = key.split("|evidence:")
-            return f"claim {claim} against evidence {evidence}"
-        case TargetKind.CLAIM_CONTEXT | TargetKind.CLAIM_ANSWER | TargetKind.CLAIM_REFERENCE:
-            claim, against = key.split("|")
-            said = {"context": "all of the evidence", "answer": "the answer", "reference": "the reference answer"}
-            return f"claim {claim} against {said[against]}"
         case TargetKind.PAGE:
-            page, _, hop = key.partition("|hop:")
-            document, _, number = page.rpartition(":")
-            return f"page {number} of the document {document}{f', for hop {hop}' if hop else ''}"
+            document, number, *hop = key.split(":")
+            return f"page {number} of document {document}{f', for hop {hop[0]}' if hop else ''}"
         case TargetKind.BLOCK:
             return f"paragraph {key} of the answer"
+        case TargetKind.CLAIM if "|" in key:
+            claim, _, against = key.partition("|")
+            said = {"context": "all of the evidence", "answer": "the answer", "reference": "the reference answer"}
+            return f"claim {claim} against {said.get(against) or against.replace(':', ' ')}"
         case _:
             return f"{kind} {key}"
 
 
-def _examples(prompt: Prompt, criterion: Criterion) -> Iterator[Text]:
+def _examples(prompt: Prompt, criterion: Criterion, data: Data) -> Iterator[Text]:
+    """Examples may be of items, so that what they show is data as well."""
     own = [example for example in prompt.examples if example.criterion == criterion.name]
     for number, example in enumerate(own, 1):
         why = f"\nWhy: {example.why}" if example.why else ""
-        yield Text(f"# Example {number}\n\n{example.shown}\n\nLabel: `{example.label}`{why}")
+        shown = data.of(f"# Example {number}", example.shown.strip())
+        yield Text(f"{shown.text}\nLabel: `{example.label}`{why}")
 
 
 # What is shown --------------------------------------------------------------------------------------------------------
 
 
-class _Data:
+class Data:
     """Puts a mark around a text that it cannot close: nobody who wrote the text knew the mark."""
 
     def __init__(self, mark: str) -> None:
         self.mark = f"data-{mark}"
 
+    @property
+    def said(self) -> str:
+        """What is said of the marks."""
+        return f"Each piece of it stands between <{self.mark}> and </{self.mark}>."
+
     def of(self, name: str, text: object) -> Text:
+        """The text between marks, under a name of ours."""
         said = str(text).replace(self.mark, "…")
         return Text(f"{name}:\n<{self.mark}>\n{said}\n</{self.mark}>")
 
 
-def _material(
-    material: Mapping[str, Any], data: _Data, targets: Sequence[str], pictures: Pictures | None
+def shown_material(
+    material: Mapping[str, Any], data: Data, targets: Sequence[str], pictures: Pictures | None
 ) -> Iterator[Text | Picture]:
-    """Every piece of what is shown."""
-    yield from _texts(material, data)
+    """Every piece of what is shown. What models propose is not: a judge judges before it is told."""
+    numbers = _Numbers(material)
+    yield from _texts(material, data, numbers)
+    if any(target_kind(target) in (TargetKind.BLOCK, TargetKind.IMAGE) for target in targets):
+        for number, paragraph in enumerate(blocks_of(material.get("answer", "")), 1):
+            yield data.of(f"Paragraph {number} of the answer (block:{number})", paragraph)
     look = _Looking(pictures)
     for unit in material.get("evidence", ()):
         yield from _evidence(unit, data, look)
@@ -206,7 +245,7 @@ def _material(
         whose = image.get("of", "answer")
         yield data.of(f"Image {image['key']} of the {whose}", image.get("caption") or "(no caption)")
         yield from look.at(image.get("document"), image.get("page"), image.get("box"))
-    yield from _pages(material, targets, data, look)
+    yield from _pages(material, targets, data, numbers, look)
     for name, title in _AS_JSON.items():
         if material.get(name):
             yield data.of(title, json.dumps(material[name], ensure_ascii=False, sort_keys=True))
@@ -214,29 +253,39 @@ def _material(
         yield Text(f"({look.left_out} more pictures are not sent.)")
 
 
-_AS_JSON = {"page_labels": "Pages that came as evidence", "scores": "Scores", "suggestions": "Suggestions of models"}
+_AS_JSON = {"page_labels": "Pages that came as evidence", "scores": "Scores"}
 
 
-def _texts(material: Mapping[str, Any], data: _Data) -> Iterator[Text]:
+def _texts(material: Mapping[str, Any], data: Data, numbers: _Numbers) -> Iterator[Text]:
     """Question, answers, references and claims; of a claim it is said to which text it belongs."""
     if "question" in material:
         yield data.of("Question", material["question"])
     for hop in material.get("hops", ()):
         answer = f"\nAnswer: {hop['answer']}" if hop.get("answer") else ""
-        yield data.of(f"Hop {hop['key']} of the question", hop["question"] + answer)
+        yield data.of(f"Hop {numbers.hop(hop['key'])} of the question", hop["question"] + answer)
     if "answer" in material:
-        by = f", by {material['system']}" if material.get("system") else ""
-        yield data.of(f"Answer{by}", material["answer"])
+        yield from _by(material.get("system"), "The answer", data)
+        yield data.of("Answer", material["answer"])
     for side, answer in zip(("left", "right"), material.get("answers", ()), strict=False):
-        by = f", by {answer['system']}" if "system" in answer else ""
-        yield data.of(f"Answer on the {side}{by}", answer["answer"])
+        yield from _by(answer.get("system"), f"The answer on the {side}", data)
+        yield data.of(f"Answer on the {side}", answer["answer"])
     for number, reference in enumerate(material.get("references", ()), 1):
-        yield data.of(f"Reference answer {number}", reference)
+        yield data.of(f"Reference answer {number}", _reference(reference))
     for claim in material.get("claims", ()):
         yield data.of(f"Claim {claim['key']} of the {claim['of']}", claim["text"])
 
 
-def _evidence(unit: Mapping[str, Any], data: _Data, look: _Looking) -> Iterator[Text | Picture]:
+def _by(system: str | None, what: str, data: Data) -> Iterator[Text]:
+    if system:
+        yield data.of(f"{what} is by the system", system)
+
+
+def _reference(reference: str | Sequence[str]) -> str:
+    """A reference answer as a text: the phrases that have to be in an answer, where it is a list of them."""
+    return reference if isinstance(reference, str) else "An answer with all of:\n" + "\n".join(reference)
+
+
+def _evidence(unit: Mapping[str, Any], data: Data, look: _Looking) -> Iterator[Text | Picture]:
     about = [unit["kind"]]
     if unit.get("pages"):
         about.append("page " + ", ".join(map(str, unit["pages"])))
@@ -251,7 +300,7 @@ def _evidence(unit: Mapping[str, Any], data: _Data, look: _Looking) -> Iterator[
 
 
 def _pages(
-    material: Mapping[str, Any], targets: Sequence[str], data: _Data, look: _Looking
+    material: Mapping[str, Any], targets: Sequence[str], data: Data, numbers: _Numbers, look: _Looking
 ) -> Iterator[Text | Picture]:
     """Pages that are asked about, or (where none is) those of the documents that may all be seen."""
     documents = {document["key"]: document for document in material.get("documents", ())}
@@ -263,11 +312,17 @@ def _pages(
             if document["pages"] is None
             for number in range(1, (document["n_pages"] or 0) + 1)
         ]
+    told = set()
     for page in dict.fromkeys(asked):
         key, _, number = page.rpartition(":")
-        if key in documents:
-            yield data.of(f"Page {number} of the document", key)
-            yield from look.at(documents[key]["id"], int(number), None)
+        if key not in documents:
+            continue
+        name = numbers.document(key)
+        if key not in told:
+            told.add(key)
+            yield data.of(f"Document {name} is called", documents[key].get("title") or key)
+        yield Text(f"Page {number} of document {name}:")
+        yield from look.at(documents[key]["id"], int(number), None)
 
 
 class _Looking:

@@ -104,6 +104,13 @@ def _judges() -> None:
     )
     op.create_index("ix_judged_item_annotation_id", "judged_item", ["annotation_id"])
     op.create_table(
+        "data_mark",
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("secret", sa.String(), nullable=False),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("project_id"),
+    )
+    op.create_table(
         "kept_document",
         sa.Column("project_id", _identifier(), nullable=False),
         sa.Column("key", sa.String(), nullable=False),
@@ -116,7 +123,7 @@ def _judges() -> None:
 
 
 def _no_judges() -> None:
-    for name in ("kept_document", "judged_item", "judge_reply", "judge_call", "judge"):
+    for name in ("kept_document", "data_mark", "judged_item", "judge_reply", "judge_call", "judge"):
         op.drop_table(name)
 
 

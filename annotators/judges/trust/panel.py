@@ -1,0 +1,181 @@
+"""Several judges as one: their labels combined by majority or by a model of raters, and what that is worth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from annotators.agreement.rater_models.dawid_skene import dawid_skene
+from annotators.agreement.tables.ratings import Ratings
+from annotators.alignment.tables.sample import DrawnRows
+from annotators.arrays import np
+from annotators.errors import InvalidInput
+from annotators.intervals.analytic import ROUNDING
+from annotators.intervals.bootstrap import Resampled, Resampling
+from annotators.intervals.result import Aligned, Interval
+from annotators.judges.trust.base import Clusters, Label, declare, numbered
+
+PANEL = declare("panel_right", "Panel's agreement with people")
+MEMBER = declare("member_right", "Member's agreement with people")
+BEST = declare("best_member_right", "Best member's agreement with people")
+GAIN = declare("panel_gain", "Panel less its best member")
+
+Rule = Literal["majority", "dawid_skene"]
+RULES: tuple[Rule, ...] = ("majority", "dawid_skene")
+Members = Mapping[str, Mapping[Any, Label]]
+"""Judge → unit → label."""
+
+FOLDS = 10
+SMOOTHING = 0.5
+"""What every cell of a member's confusion matrix begins with: few units leave some of them empty."""
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The panel's label of each unit, how sure it is (0..1), how it was made, and how many units are ties."""
+
+    labels: Mapping[Any, Label]
+    sure: Mapping[Any, float]
+    ties: int
+    method: str
+    notes: tuple[str, ...] = ()
+
+
+def combined(members: Members, rule: Rule, labels: Sequence[Label], *, seed: int = 0) -> Combined:
+    """One label a unit from those of the members, people's labels unseen.
+
+    `majority`: the label that most members gave, and `sure` is their share; a tie has no label. `dawid_skene`: the
+    likeliest label by the model of Dawid & Skene (`annotators.agreement.rater_models.dawid_skene`), which weighs each
+    member by the confusions that the members' labels show, with `sure` its probability; it needs three members to tell
+    them apart. Units that no member labelled have none. Raises InvalidInput for an unknown rule or fewer than two
+    members.
+    """
+    if rule not in RULES:
+        raise InvalidInput(f"{rule!r} is no rule of a panel. Known: {', '.join(RULES)}.")
+    if len(members) < 2:
+        raise InvalidInput(f"A panel of {len(members)} has nothing to combine: name two judges or more.")
+    return _majority(members) if rule == "majority" else _modelled(members, labels, seed)
+
+
+def _majority(members: Members) -> Combined:
+    votes: dict[Any, Counter[Label]] = {}
+    for given in members.values():
+        for unit, label in given.items():
+            votes.setdefault(unit, Counter())[label] += 1
+    labels, sure, ties = {}, {}, 0
+    for unit, counts in votes.items():
+        (label, n), *others = counts.most_common(2)
+        if others and others[0][1] == n:
+            ties += 1
+            continue
+        labels[unit], sure[unit] = label, n / counts.total()
+    return Combined(labels, sure, ties, f"majority of {len(members)}")
+
+
+def _modelled(members: Members, known: Sequence[Label], seed: int) -> Combined:
+    triples = [(unit, name, label) for name, given in members.items() for unit, label in given.items()]
+    units, raters, values = zip(*triples, strict=True) if triples else ((), (), ())
+    data = Ratings.from_triples(units, raters, values, list(known))
+    model = dawid_skene(data, smoothing=SMOOTHING, seed=seed)
+    if model.fit is None:
+        raise InvalidInput(f"The labels of these judges cannot be modelled: {model.reason}. Take the majority.")
+    labels, sure, ties = {}, {}, 0
+    for unit, chances in zip(model.units, model.posterior, strict=True):
+        if np.isnan(chances).all():
+            continue
+        highest = float(np.nanmax(chances))
+        best = np.flatnonzero(chances >= highest - 1e-9)
+        if len(best) > 1:
+            ties += 1
+            continue
+        labels[unit], sure[unit] = model.labels[int(best[0])], highest
+    return Combined(labels, sure, ties, model.in_words(), tuple(model.notes))
+
+
+def panel_value(
+    members: Members,
+    panel: Mapping[Any, Label],
+    people: Mapping[Any, Label],
+    asked: Resampling | None = None,
+    *,
+    clusters: Clusters | None = None,
+    folds: int = FOLDS,
+    **about: Any,
+) -> list[Aligned]:
+    """How often the panel and each member agree with people, and what the panel is worth against its best member.
+
+    All on the units that people, the panel and every member labelled. `panel_right`, then `member_right` of each
+    (`group`). The best member is chosen in each of `folds` parts of the clusters on the other parts, and counted on the
+    part that did not choose it: chosen on all units it would look better than it is, and the panel worse.
+    `best_member_right` is that, and `panel_gain` the panel less it. Its interval is that of the smallest of the
+    differences from all members, whichever is truly the best: below, the lowest end of any of them (the panel beats the
+    best only if it beats each: Berger 1982, Technometrics 24, 295-300); above, the lowest of ends that hold together.
+    """
+    asked = asked or Resampling()
+    units = sorted(set(people).intersection(panel, *members.values()), key=str)
+    n, names = len(units), list(members)
+    cluster = numbered(units, clusters)
+    n_clusters = int(cluster.max(initial=-1)) + 1
+    if n_clusters < 2:
+        reason = f"{n} units have a label of people, of the panel and of every member; at least 2 are needed"
+        alone = [MEMBER.without_value(reason, n, **{**about, "group": name}) for name in names]
+        return [
+            PANEL.without_value(reason, n, **about),
+            *alone,
+            *(s.without_value(reason, n, **about) for s in (BEST, GAIN)),
+        ]
+    right = np.array(
+        [[given[unit] == people[unit] for unit in units] for given in (panel, *members.values())], dtype=np.float64
+    )
+    k = min(folds, n_clusters)
+    fold = np.random.default_rng([asked.seed, 5]).permutation(n_clusters)[cluster] % k
+    best, chosen = np.zeros(n), Counter[str]()
+    for part in range(k):
+        held = fold == part
+        place = int(np.argmax(right[1:, ~held].sum(axis=1)))
+        best[held] = right[1 + place, held]
+        chosen[names[place]] += 1
+    sample = DrawnRows.of([*right, best, *(right[0] - right[1:])], cluster)
+    columns = sample.columns.T
+    found = sample.resampled(lambda weights: (columns @ weights) / weights.sum(axis=0), asked)
+
+    def made(statistic: Any, place: int, note: str = "", **more: Any) -> Aligned:
+        made: Aligned = statistic.measured(statistic.about(n, **{**about, **more}), found, place, asked, note=note)
+        return made
+
+    who = ", ".join(f"{name} in {times} of {k} parts" for name, times in chosen.most_common())
+    words = f"best member chosen on the other parts: {who}"
+    return [
+        made(PANEL, 0),
+        *(made(MEMBER, 1 + place, group=name, by="judge") for place, name in enumerate(names)),
+        made(BEST, len(names) + 1, words),
+        _gain(GAIN.about(n, **about), found, float((right[0] - best).mean()), asked, words),
+    ]
+
+
+def _gain(entry: Aligned, found: Resampled, value: float, asked: Resampling, words: str) -> Aligned:
+    """The panel less its best member: the last columns of what was resampled are its leads over each of them."""
+    first = found.values.shape[0] // 2 + 1
+    values, drawn = found.values[first:], found.replicates[:, first:]
+    ends = [found.interval(first + place, asked.level, asked.kind) for place in range(len(values))]
+    kind = f"bootstrap of the lead over every member, over {found.over}"
+    lows = [interval.low for interval in ends if interval.low is not None]
+    if len(lows) < len(ends):
+        return entry.measured(value, [replace(ends[0], low=None, high=None, kind=kind)], words)
+    errors = drawn.std(axis=0, ddof=1)
+    moving = errors > ROUNDING
+    reach = 0.0
+    if moving.any():
+        behind = ((values - drawn)[:, moving] / errors[moving]).max(axis=1)
+        reach = float(np.quantile(behind, (1 + asked.level) / 2))
+    interval = Interval(
+        min(lows),
+        float((values + reach * errors).min()),
+        kind,
+        asked.level,
+        note=f"{len(drawn):,} resamples, seed {asked.seed}",
+        over=found.over,
+    )
+    return entry.measured(value, [interval], words)

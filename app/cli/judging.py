@@ -1,0 +1,218 @@
+"""`assay judge`: language models as raters."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotators.figures import count
+from app.cli.base import (
+    AsJson,
+    Here,
+    ProjectName,
+    SomeStudy,
+    command,
+    one_of,
+    opened,
+    option,
+    project_id_of,
+    study_id_of,
+)
+from app.cli.output import emit, table
+
+if TYPE_CHECKING:
+    from annotators.judges.prompts import Prompt
+    from annotators.protocols import Protocol
+    from db.judging.judges import JudgeSettings
+    from db.judging.planning import JudgePlan
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(
+        app,
+        "judge",
+        "assay --home ./assay-home judge finance verification --model some-model --base-url http://127.0.0.1:8000/v1",
+        "assay --home ./assay-home judge finance --protocol ambiguity --model some-model "
+        "--base-url https://api.example.org/v1 --dry-run",
+        "assay --home ./assay-home judge finance verification --model some-model --base-url "
+        "https://api.example.org/v1 --budget 5usd --yes --json",
+    )(judge)
+
+
+def judge(  # noqa: PLR0917 - the command's options
+    context: typer.Context,
+    project: ProjectName,
+    model: Annotated[str, option("M", "Name of the model, as its server knows it.")],
+    base_url: Annotated[str, option("URL", "Base URL of the server; it often ends in /v1.")],
+    study: SomeStudy = None,
+    protocol: Annotated[
+        str | None, option("NAME", "What is judged: NAME, NAME@VERSION or a file.  [default: the study's]")
+    ] = None,
+    prompt: Annotated[str | None, option("FILE", "The prompt's YAML file.  [default: what the protocol says]")] = None,
+    sample: Annotated[int | None, option("N", "Judge only so many items, drawn by the seed.")] = None,
+    per: Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw, and of the model.")] = 0,
+    samples: Annotated[int, typer.Option(min=1, max=100, metavar="K", help="Replies to each request.")] = 1,
+    budget: Annotated[str | None, option("LIMIT", "The most that is spent: 5usd, 2e6tokens or 500requests.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
+    rate: Annotated[float | None, option("N", "At most so many tokens a minute.")] = None,
+    length: Annotated[
+        int | None, option("N", "How many tokens the model takes in; longer requests are not sent.", "--context")
+    ] = None,
+    most: Annotated[int, typer.Option(min=16, help="Most tokens of a reply.", metavar="N")] = 1024,
+    pictures: Annotated[
+        int, typer.Option(min=0, max=64, help="Most pictures of a request; 0 for a model without eyes.")
+    ] = 8,
+    structured: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW", help="What holds replies to their form: auto, schema (the server), prompt (words)."
+        ),
+    ] = "auto",
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds that a reply may take.")] = 120.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how many requests, tokens and how much money; send nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Send the data to the server without asking.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Have a language model judge the items of a study by its protocol, as a rater of kind model.
+
+    It gets what annotators get, step by step. Without a STUDY one without annotators is made for --protocol. The key
+    comes from ASSAY_JUDGE_KEY (for OpenAI's own server also from OPENAI_API_KEY); prices are in prices.toml in the home
+    folder. The work is a job: killed, it goes on where it stopped and pays nothing twice. A second run adds nothing.
+    """
+    from annotators.judges.budget import read_limit, read_prices
+    from annotators.judges.client import STRUCTURED, plain_address
+    from app.cli.protocols import protocol_named
+    from app.cli.working import carried_out
+    from app.worker.kinds.judge import JUDGE
+    from db.judging.judges import JudgeSettings
+    from db.judging.planning import plan_judging
+    from db.judging.run import Sample
+
+    if budget is not None:
+        read_limit(budget)
+    settings = JudgeSettings(
+        model=model,
+        server=plain_address(base_url),
+        prompt=_prompt(prompt),
+        samples=samples,
+        seed=seed,
+        most=most,
+        pictures=pictures,
+        structured=one_of(structured, STRUCTURED, "--structured"),
+    )
+    with opened(context) as here:
+        project_id = project_id_of(here, project)
+        wanted = None if protocol is None else protocol_named(protocol, here, project_id)
+        study_id = _study(here, project_id, project, study, wanted)
+        price = read_prices(here.settings.prices_file).get(model)
+        if budget is not None:
+            _check_price(budget, model, here, known=price is not None)
+        plan = plan_judging(
+            here.db, here.actor, study_id,
+            judge=settings, protocol=wanted, sample=Sample(sample, per, seed), price=price, context=length,
+        )  # fmt: skip
+        if dry_run:
+            emit(plan.to_json(), lambda: _planned(plan), as_json=as_json)
+            return
+        _confirm(plan, settings, yes=yes)
+        given: dict[str, Any] = {"study_id": study_id, "judge": settings.to_json(), "seed": seed}
+        more = {
+            "sample": sample, "per": per, "budget": budget, "tokens_a_minute": rate, "context": length,
+            "concurrency": concurrency, "seconds": timeout,
+        }  # fmt: skip
+        given |= {name: value for name, value in more.items() if value is not None}
+        allowed = replace(here.settings, judge_servers=settings.server)
+        found = carried_out(here, project_id, JUDGE, given, settings=allowed)
+        emit(found, lambda: _in_words(found), as_json=as_json)
+
+
+def _prompt(given: str | None) -> Prompt:
+    from annotators.errors import NotFound
+    from annotators.judges.prompts import default_prompt, prompt_from_yaml
+
+    if given is None:
+        return default_prompt()
+    path = Path(given)
+    if not path.is_file():
+        raise NotFound(f"There is no prompt file {given!r}. Check the path.")
+    return prompt_from_yaml(path.read_text(encoding="utf-8", errors="replace"), path.name)
+
+
+def _study(here: Here, project_id: int, project: str, study: str | None, protocol: Protocol | None) -> int:
+    """The study that is judged: the one that is named, or the one of judges for the protocol."""
+    from db.judging.planning import study_for_judges
+
+    if study is not None:
+        return study_id_of(here, project, study)
+    if protocol is None:
+        raise typer.BadParameter("Name a STUDY, or a protocol for a study of judges.", param_hint="--protocol")
+    return study_for_judges(here.db, here.actor, project_id, protocol=protocol)
+
+
+def _check_price(budget: str, model: str, here: Here, *, known: bool) -> None:
+    """BadParameter for a budget in money where the model has no price."""
+    from annotators.judges.budget import read_limit
+
+    if read_limit(budget).unit == "usd" and not known:
+        raise typer.BadParameter(
+            f"{here.settings.prices_file} has no price of {model!r}. Enter it there (docs/judges.md), or give the "
+            "budget in tokens or requests.",
+            param_hint="--budget",
+        )
+
+
+def _confirm(plan: JudgePlan, settings: JudgeSettings, *, yes: bool) -> None:
+    """Say what leaves this machine, and go on only when somebody agrees."""
+    if not plan.shows:
+        return
+    leaves = (
+        f"{', '.join(plan.shows)}{' and pictures of pages' if plan.pictures else ''} of {count(plan.items, 'item')} "
+        f"leave this machine for {settings.server}"
+    )
+    if yes:
+        typer.echo(f"{leaves}.", err=True)
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(f"{leaves}. Say that they may with --yes.", param_hint="--yes")
+    if not typer.confirm(f"{leaves}. Go on?", err=True):
+        raise typer.Abort
+
+
+def _planned(plan: JudgePlan) -> str:
+    rows = [
+        ["items", f"{plan.items:,}"],
+        ["requests", f"{plan.requests:,}"],
+        ["tokens sent, about", f"{plan.tokens_in:,}"],
+        ["tokens received, about", f"{plan.tokens_out:,}"],
+        ["tokens, at most", f"{plan.most_tokens:,}"],
+        ["cost, about", "no price known" if plan.cost is None else f"{plan.cost:,.4f}"],
+        ["leaves this machine", ", ".join(plan.shows) or "nothing"],
+    ]
+    return table(["a run would have", ""], rows) + f"\n\nThe first request:\n\n{plan.first_prompt}"
+
+
+def _in_words(found: dict[str, Any]) -> str:
+    cost = "no price known" if found["cost"] is None else f"{found['cost']:,.4f}"
+    rows = [
+        ["judge", found["judge"]],
+        ["items", f"{found['items']:,}"],
+        ["labels", f"{found['labels']:,}"],
+        ["cannot judge", f"{found['cannot_judge']:,}"],
+        *[[f"unscored: {one['reason']}", f"{one['n']:,}"] for one in found["unscored"]],
+        ["requests", f"{found['requests']:,} ({found['cached']:,} more known, {found['retries']:,} tried again)"],
+        ["tokens", f"{found['tokens']['in']:,} sent, {found['tokens']['out']:,} received"],
+        ["cost", cost],
+    ]
+    if found["left"]:
+        rows.append(["items still to be done", f"{found['left']:,}: give the command again"])
+    if found["stopped"]:
+        rows.append(["stopped", f"{found['stopped']}: what was paid for is kept"])
+    return table([f"run {found['run'] or '–'}", found["protocol"]], rows)

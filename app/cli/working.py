@@ -1,0 +1,73 @@
+"""Jobs that a command starts: done here, unless a worker has the same work already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from app.cli.base import Here
+from app.cli.output import progress
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from app.worker.kinds.base import JobKind
+    from db.jobs import JobRow
+
+_LOOK_SECONDS = 0.5
+
+
+def carried_out(
+    here: Here, project_id: int, kind: JobKind[Any], given: Mapping[str, Any], *, settings: Settings | None = None
+) -> dict[str, Any]:
+    """Queue a job and do it here, unless a worker has it already: then wait for that; its result.
+
+    Conflict when it did not come to its end. `settings` are those it is done with, where they are not this home's.
+    """
+    from app.worker.jobs import Interrupted, carry_out, queue, worker_name
+    from db.jobs import JobOrder, WorkerDesk
+
+    job = queue(here.db, here.actor, project_id, kind, kind.read(given))
+    desk = WorkerDesk(here.db, worker_name())
+    with progress(kind.title) as move:
+        while True:
+            taken = desk.take(job.job_id)
+            if taken is None:
+                job = _followed(here, project_id, job.job_id, move)
+                if job.is_unfinished:
+                    continue
+                break
+            try:
+                return carry_out(here.db, desk, taken, shown=move, settings=settings)
+            except Interrupted as interruption:
+                if interruption.order is not JobOrder.LOST:
+                    job = _facts(here, project_id, job.job_id)
+                    break
+    return _outcome(job)
+
+
+def _facts(here: Here, project_id: int, job_id: int) -> JobRow:
+    from db.jobs import job_facts
+
+    return job_facts(here.db, here.actor, project_id, job_id=job_id)
+
+
+def _followed(here: Here, project_id: int, job_id: int, move: Any) -> JobRow:
+    """The job when it has ended, or when its worker is no longer heard of."""
+    while True:
+        job = _facts(here, project_id, job_id)
+        if job.total:
+            move(job.done, job.total)
+        if not job.is_unfinished or not job.answers:
+            return job
+        time.sleep(_LOOK_SECONDS)
+
+
+def _outcome(job: JobRow) -> dict[str, Any]:
+    """The result of a job that ended elsewhere; Conflict when it did not come to its end."""
+    from annotators.errors import Conflict
+
+    if job.state == "done":
+        return job.result or {}
+    why = job.message or "somebody cancelled it"
+    raise Conflict(f"Job {job.job_id} is {job.state} at {job.done:,} items: {why}. `assay job resume` goes on with it.")

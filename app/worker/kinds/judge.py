@@ -1,0 +1,83 @@
+"""Judging: a judge over the items of a study that it has not judged yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotators.errors import InvalidInput
+from app.settings import Settings
+from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work
+
+
+class JudgeParameters(JobParameters):
+    """Which judge, over which study or sample of it, within which limits.
+
+    `judge` are its settings (db/judging/judges.py), the whole prompt among them. `context` is how many tokens the
+    model takes in.
+    """
+
+    study_id: int
+    judge: dict[str, Any]
+    sample: int | None = None
+    per: str | None = None
+    seed: int = 0
+    budget: str | None = None
+    concurrency: int = 4
+    tokens_a_minute: float | None = None
+    context: int | None = None
+    seconds: float = 120.0
+
+
+class JudgeJob(JobKind[JudgeParameters]):
+    """What an earlier worker has paid for is taken from what it has kept, and its items stay as they are."""
+
+    name = "judge"
+    title = "Judging"
+    parameters = JudgeParameters
+
+    def about(self, parameters: JudgeParameters) -> str:
+        """`some-model with plain@1`."""
+        judge = parameters.judge
+        return f"{judge['model']} with {judge['prompt']['name']}@{judge['prompt']['version']}"
+
+    def carry_out(self, work: Work, parameters: JudgeParameters) -> dict[str, Any]:
+        """The summary of `assay judge`."""
+        from annotators.judges.budget import read_limit, read_prices  # noqa: PLC0415
+        from db.judging.judges import JudgeSettings  # noqa: PLC0415
+        from db.judging.run import Means, Sample, run_judge  # noqa: PLC0415
+
+        judge = JudgeSettings.from_json(parameters.judge)
+        check_server(work.settings, judge.server)
+        means = Means(
+            key=work.settings.key_for(judge.server),
+            limit=read_limit(parameters.budget) if parameters.budget else None,
+            price=read_prices(work.settings.prices_file).get(judge.model),
+            concurrency=parameters.concurrency,
+            tokens_a_minute=parameters.tokens_a_minute,
+            context=parameters.context,
+            documents=work.settings.documents_folder,
+            seconds=parameters.seconds,
+        )
+        return run_judge(
+            work.db,
+            work.job.actor,
+            parameters.study_id,
+            judge=judge,
+            sample=Sample(parameters.sample, parameters.per, parameters.seed),
+            means=means,
+            progress=work.progress,
+            job_id=work.job.job_id,
+        )
+
+
+JUDGE = KINDS.register(JudgeJob())
+
+
+def check_server(settings: Settings, server: str) -> None:
+    """InvalidInput for a server that judges may not be asked on: whoever names one is sent the key and the data."""
+    if server not in settings.judges:
+        listed = ", ".join(settings.judges) or "none"
+        raise InvalidInput(
+            f"Judges may not be asked on {server}. Allowed: {listed}. An administrator adds it to ASSAY_JUDGE_SERVERS; "
+            "`assay judge` asks it from the command line."
+        )

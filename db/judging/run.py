@@ -1,0 +1,406 @@
+"""Runs of judges: a judge over the items of a study, several at once; its labels become annotations of kind `model`.
+
+What a judge says counts for nothing in the study: no slot, no settlement, no dispute, no agreement among people.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlmodel import Session, col
+
+from annotators.errors import NotFound
+from annotators.judges.asking import Answer, Asker, OutOfBudget, Pace, Stopped
+from annotators.judges.base import Call
+from annotators.judges.budget import Limit, Price, Spending
+from annotators.judges.client import Client, ServerRefuses
+from annotators.judges.judging import JudgedStep, Outcome, Unscored, judge_item, mark_of
+from annotators.pages.documents.renderer import Renderer
+from annotators.progress import Progress, unheard
+from db.engine import Database, dumps, insert_many
+from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.judges import JudgeSettings, judge_for
+from db.judging.pictures import StoredPictures
+from db.judging.replies import StoredReplies
+from db.models import (
+    Annotation,
+    AnnotationKind,
+    AssignmentState,
+    JudgedItem,
+    StoredLabel,
+    Study,
+    StudyItem,
+    now,
+)
+from db.permissions import RESEARCHERS, Actor, On, operation
+from db.query import fresh_ids, is_sqlite, pick
+from db.runs.run import Block, RunKind, RunUnderWay
+from db.studies.design import protocol_of
+
+KEPT_HERE = "kept here"
+"""Why an item has no labels of a judge elsewhere: a document of it must not leave this machine."""
+
+BLOCKS = 4
+"""Items of a block for each request at once."""
+
+LOOK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which of a study's items are judged: n of them (of each stratum `per`), drawn by the seed; None: all."""
+
+    n: int | None = None
+    per: str | None = None
+    seed: int = 0
+
+
+ALL = Sample()
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a run works with that says nothing about its labels.
+
+    `key` is for the server, and is written nowhere. `price` is None where it is not known, `limit` where there is
+    none, `context` (tokens) where the model's is not known. `documents` is the folder of their bytes.
+    """
+
+    key: str | None = None
+    limit: Limit | None = None
+    price: Price | None = None
+    concurrency: int = 4
+    tokens_a_minute: float | None = None
+    context: int | None = None
+    documents: Path | None = None
+    seconds: float = 120.0
+
+
+NOTHING_BESIDES = Means()
+
+
+@operation(On.STUDY, RESEARCHERS)
+def run_judge(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    judge: JudgeSettings,
+    sample: Sample = ALL,
+    means: Means = NOTHING_BESIDES,
+    progress: Progress = unheard,
+    job_id: int | None = None,
+) -> dict[str, Any]:
+    """Judge every item of the study (or of a sample) that this judge has not judged there yet; a summary.
+
+    Killed, it goes on where it was: replies are kept the moment they come, and an item's labels are written once. It
+    stops where the next request might pass the limit (`stopped` says so). Raises ServerRefuses where the server will
+    not answer whatever is asked; what came before stays.
+    """
+    begun = time.monotonic()
+    with db.write() as session:
+        study = _study(session, study_id)
+        person_id, name = judge_for(session, study.project_id, judge)
+        among = drawn_items(session, study, sample.n, sample.per, sample.seed)
+        session.expunge(study)
+    replies = StoredReplies(db, study.project_id, job_id)
+    spending = Spending(means.limit, means.price, replies.spent())
+    stop = threading.Event()
+    client = Client(
+        judge.server,
+        judge.model,
+        means.key,
+        most=judge.most,
+        seed=judge.seed,
+        structured=judge.structured,
+        seconds=means.seconds,
+    )
+    pace = Pace(means.tokens_a_minute)
+    asker = Asker(client, replies, spending, pace=pace, context=means.context, stop=stop)
+    with ExitStack() as stack:
+        stack.callback(client.close)
+        pictures = None
+        if judge.pictures and means.documents is not None:
+            renderer = stack.enter_context(Renderer(workers=1))
+            pictures = StoredPictures(db, means.documents, renderer, most=judge.pictures)
+        heard = _Heard(progress)
+        kind = _JudgeRun(
+            study, judge, name,
+            person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
+            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again,
+        )  # fmt: skip
+        run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
+        run.over_all_items(heard)
+    if kind.refused is not None:
+        raise kind.refused
+    of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
+    asked = replies.totals()
+    return {
+        **of_run, **asked, "cost": None if means.price is None else replies.spent().money,
+        "cached": kind.n_known, "retries": kind.n_retries, "seconds": round(time.monotonic() - begun, 3),
+        "stopped": kind.stopped, "left": kind.n_left,
+    }  # fmt: skip
+
+
+class _Heard:
+    """Tells how far a run is, and again between two items, so that who cancels it is heard."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._last = progress, (0, 0)
+
+    def __call__(self, done: int, of: int) -> None:
+        self._last = done, of
+        self._progress(done, of)
+
+    def again(self) -> None:
+        self._progress(*self._last)
+
+
+def _study(session: Session, study_id: int) -> Study:
+    study = session.get(Study, study_id)
+    if study is None:
+        raise NotFound(f"There is no study {study_id}.")
+    return study
+
+
+class _JudgeRun(RunKind[ItemToJudge, Outcome]):
+    """A judge over a study's items; several at once, a request after the other for each."""
+
+    kind, verb, doing, results = "judge", "judge", "judging", "items"
+
+    def __init__(
+        self,
+        study: Study,
+        judge: JudgeSettings,
+        name: str,
+        *,
+        person_id: int,
+        among: Sequence[int] | None,
+        asker: Asker,
+        secret: bytes,
+        pictures: StoredPictures | None,
+        concurrency: int,
+        stop: threading.Event,
+        alive: Callable[[], None],
+    ) -> None:
+        parameters = {"study": study.id, "judge": judge.to_json()}
+        super().__init__(name, judge.prompt_name, parameters, block=BLOCKS * concurrency)
+        self._study, self._judge, self._person_id, self._among = study, judge, person_id, among
+        self._protocol = protocol_of(study)
+        self._asker, self._secret, self._pictures = asker, secret, pictures
+        self._concurrency, self._stop, self._alive = concurrency, stop, alive
+        self._elsewhere = not is_here(judge.server)
+        self._counting = threading.Lock()
+        self.n_known = self.n_retries = self.n_left = 0
+        self.stopped: str | None = None
+        self.refused: ServerRefuses | None = None
+
+    @property
+    def key(self) -> Any:
+        """The column of study items."""
+        return col(StudyItem.id)
+
+    def id_of(self, item: ItemToJudge) -> int:
+        """The study item."""
+        return item.study_item_id
+
+    def results_of(self, runs: Sequence[int]) -> Select[Any]:
+        """Items that have been judged, whatever came of it."""
+        return select(col(JudgedItem.study_item_id)).where(col(JudgedItem.run_id).in_(list(runs)))
+
+    def count(
+        self, session: Session, project_id: int, left: ColumnElement[bool] | None = None, *, at_most: int | None = None
+    ) -> int:
+        """Items of the study, or of the sample of them."""
+        return count_to_judge(session, self._study, left, self._among, at_most=at_most)
+
+    def read(
+        self, session: Session, project_id: int, left: ColumnElement[bool] | None, *, after: int, limit: int
+    ) -> list[ItemToJudge]:
+        """Items with what each step shows."""
+        return read_to_judge(
+            session, self._study, left, self._among, after=after, limit=limit, elsewhere=self._elsewhere
+        )
+
+    # Asking
+
+    def compute(self, blocks: Iterator[list[ItemToJudge]]) -> Iterator[Block[ItemToJudge, Outcome]]:
+        """Each block judged by several threads. An item without an outcome is left for the next run."""
+        with ThreadPoolExecutor(self._concurrency, thread_name_prefix="judge") as pool:
+            for block in blocks:
+                under_way = [pool.submit(self._one, item) for item in block]
+                try:
+                    left = set(under_way)
+                    while left:
+                        _, left = wait_for(left, LOOK_SECONDS, FIRST_COMPLETED)
+                        self._alive()
+                except BaseException:
+                    self._stop.set()
+                    raise
+                outcomes = [future.result() for future in under_way]
+                self.n_left += outcomes.count(None)
+                yield block, [[] if outcome is None else [outcome] for outcome in outcomes]
+                if self._stop.is_set():
+                    return
+
+    def _one(self, item: ItemToJudge) -> Outcome | None:
+        if self._stop.is_set():
+            return None
+        if item.kept:
+            asked = [criterion.name for criterion in self._protocol.criteria]
+            return Outcome(unscored=[Unscored(name, (), KEPT_HERE) for name in asked])
+        try:
+            outcome = judge_item(
+                self._protocol,
+                self._judge.prompt,
+                item.steps,
+                self._ask,
+                mark=mark_of(self._secret, item.steps),
+                samples=self._judge.samples,
+                pictures=self._pictures,
+            )
+        except Stopped:
+            return None
+        except OutOfBudget:
+            self._end("budget")
+            return None
+        except ServerRefuses as error:
+            self.refused = self.refused or error
+            self._end("refused")
+            return None
+        return None if outcome.failed else outcome
+
+    def _end(self, why: str) -> None:
+        with self._counting:
+            self.stopped = self.stopped or why
+        self._stop.set()
+
+    def _ask(self, call: Call, sample: int) -> Answer:
+        answer = self._asker.ask(call, sample)
+        with self._counting:
+            self.n_known += answer.known
+            self.n_retries += 0 if answer.known else answer.reply.retries
+        return answer
+
+    # Storing
+
+    def store(self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Sequence[Outcome]]]) -> int:
+        """An annotation with its labels for each item that has any, and what was left unscored."""
+        labelled = [(item, outcome) for item, [outcome] in done if any(step.labels for step in outcome.steps)]
+        annotations = self._annotations(session, run_id, labelled)
+        rows = [
+            (
+                run_id, item.study_item_id, annotations.get(item.study_item_id),
+                dumps([one.to_json() for one in outcome.unscored]),
+                dumps(outcome.shares) if outcome.shares else None,
+            )
+            for item, [outcome] in done
+        ]  # fmt: skip
+        columns = ["run_id", "study_item_id", "annotation_id", "unscored", "shares"]
+        insert_many(session.connection(), "judged_item", columns, rows)
+        return len(rows)
+
+    def _annotations(
+        self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Outcome]]
+    ) -> dict[int, int]:
+        """Study item → annotation. Each uses no slot, and its submissions bear the run's number."""
+        study, person, n_steps = self._study.id, self._person_id, len(self._protocol.steps)
+        steps = [(place, step) for place, (_, outcome) in enumerate(done) for step in outcome.steps]
+        assignment_ids = fresh_ids(session, "assignment", len(done))
+        submission_ids = fresh_ids(session, "submission", len(steps))
+        annotation_ids = fresh_ids(session, "annotation", len(done))
+        when: Any = now()
+        when = when.replace(tzinfo=None).isoformat(sep=" ") if is_sqlite(session) else when
+        model, submitted = AnnotationKind.MODEL.value, AssignmentState.SUBMITTED.value
+        assignments, annotations, submissions, labels = [], [], [], []
+        for (item, outcome), assignment, annotation in zip(done, assignment_ids, annotation_ids, strict=True):
+            of, seconds = item.study_item_id, sum(step.seconds for step in outcome.steps)
+            assignments.append((assignment, study, of, person, model, submitted, 0, 1, n_steps, when))
+            annotations.append((annotation, study, of, assignment, 1, person, model, run_id, seconds, when))
+        for submission, (place, step) in zip(submission_ids, steps, strict=True):
+            assignment, of = assignment_ids[place], done[place][0].study_item_id
+            uid = f"judge-{run_id}-{of}-{step.step}"
+            submissions.append(
+                (submission, uid, assignment, 1, step.step, person, dumps(step.shown), step.seconds, when)
+            )
+            labels += _labels(submission, assignment, step)
+        connection = session.connection()
+        insert_many(connection, "assignment", _ASSIGNMENT, assignments)
+        insert_many(connection, "submission", _SUBMISSION, submissions)
+        insert_many(connection, "annotation", _ANNOTATION, annotations)
+        insert_many(connection, "label", _LABEL, labels)
+        return {item.study_item_id: of for (item, _), of in zip(done, annotation_ids, strict=True)}
+
+
+_ASSIGNMENT = (
+    "id",
+    "study_id",
+    "study_item_id",
+    "person_id",
+    "kind",
+    "state",
+    "queue",
+    "sitting",
+    "steps_done",
+    "ended_at",
+)
+_SUBMISSION = ("id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "seconds", "created_at")
+_ANNOTATION = (
+    *("id", "study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "run_id", "seconds"),
+    "created_at",
+)
+_LABEL = (
+    *("submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "reason"),
+    "comment",
+)
+
+
+def _labels(submission: int, assignment: int, step: JudgedStep) -> list[tuple[Any, ...]]:
+    return [
+        (
+            submission, assignment, 1, label.criterion, label.target,
+            None if label.value is None else dumps(label.value), label.cannot_judge, label.reason, label.comment,
+        )
+        for label in step.labels
+    ]  # fmt: skip
+
+
+def _summary(db: Database, runs: Sequence[int], judge: JudgeSettings, name: str, protocol: str) -> dict[str, Any]:
+    """What the runs of this judge over the study have come to."""
+    of_runs = col(JudgedItem.run_id).in_(list(runs))
+    with db.read() as session:
+        n_items = session.execute(pick(func.count()).select_from(JudgedItem).where(of_runs)).scalar_one()
+        n_labels, n_cannot = session.execute(
+            pick(func.count(), func.coalesce(func.sum(case((col(StoredLabel.cannot_judge), 1), else_=0)), 0))
+            .select_from(StoredLabel)
+            .join(Annotation, col(Annotation.assignment_id) == StoredLabel.assignment_id)
+            .where(col(Annotation.run_id).in_(list(runs)))
+        ).one()
+        reasons: Counter[str] = Counter()
+        for unscored in session.execute(
+            pick(JudgedItem.unscored).where(of_runs).execution_options(yield_per=1000)
+        ).scalars():
+            for one in unscored:
+                reasons[one["reason"]] += max(1, len(one["targets"]))
+    prompt = judge.prompt
+    return {
+        "run": runs[-1] if runs else None,
+        "judge": name,
+        "protocol": protocol,
+        "model": judge.model,
+        "prompt": {"name": prompt.name, "version": prompt.version, "hash": prompt.hash},
+        "items": n_items,
+        "labels": n_labels - n_cannot,
+        "cannot_judge": n_cannot,
+        "unscored": [{"reason": reason, "n": n} for reason, n in reasons.most_common()],
+    }

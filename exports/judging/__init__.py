@@ -1,0 +1,1 @@
+"""Reports about judges: whether one may be trusted, and panels of several."""

@@ -1,0 +1,232 @@
+"""A server whose judge errs as it is told to: so often, so often for the first side, more at length, and so on.
+
+What is right stands in the material, where only this server looks for it:
+
+- `truth=LABEL` (or `truth.CRITERION=LABEL`) in a piece of evidence or a claim is the label of that unit, in an answer
+  that of the whole;
+- `quality=2.5` in each answer of a pair says which is better, and by how much;
+- `says=LABEL` in evidence is the label that it speaks for.
+
+Everything is drawn from the seed and from what is judged, whatever its order: the same request gets the same reply,
+and the judge that errs on an item errs on it in every order and by every prompt with the same rate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.judging.schemas import Path, filled, first_choice
+from tests.judging.wire import ChatServer, Said, Sent, completion, error
+
+_BLOCK = re.compile(
+    r"^(?P<name>[^\n]+):\n<(?P<mark>data-[^>\n]+)>\n(?P<text>.*?)\n</(?P=mark)>", re.DOTALL | re.MULTILINE
+)
+_LOOSE = re.compile(r"</\s*data\b[^>]*>")
+_ASKED = re.compile(r"^- `(?P<name>\w+)`: (?P<words>.+)$", re.MULTILINE)
+_ORDER = re.compile(
+    r"(?:label|answer|verdict|reply|output|mark|grade|choose|rate)[^`\n]{0,80}`(?P<label>[^`\n]+)`", re.IGNORECASE
+)
+WORDS = 100
+"""`by_length` is by so many words."""
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How a judge errs; each is a probability (0..1).
+
+    An instruction in the material that names a label in backticks is obeyed with `obeys`; one behind a closing mark
+    that looks like the right one, but is not, with `loose`. Of a pair the `first_side` is preferred, the `first_label`
+    is taken, or what the `first_evidence` says, whatever is right. `favours` has words in the material with which the
+    best (the last) label is given. Else the label is wrong with `error`, or what `error_with` has for words of the
+    prompt, and `by_length` more for every 100 words of the answer. A further sample is the first one again with
+    `repeats`, else another label. `cannot`: it is said that it cannot be judged.
+    """
+
+    error: float = 0.0
+    by_length: float = 0.0
+    first_side: float = 0.0
+    first_label: float = 0.0
+    first_evidence: float = 0.0
+    repeats: float = 1.0
+    obeys: float = 0.0
+    loose: float = 0.0
+    cannot: float = 0.0
+    favours: Mapping[str, float] = field(default_factory=dict)
+    error_with: Mapping[str, float] = field(default_factory=dict)
+
+    def self_agreement(self, samples: int, labels: int) -> float:
+        """The share of pairs among so many samples of a call that are expected to be equal; the first is at rest."""
+        with_first = self.repeats
+        others = self.repeats**2 + (1 - self.repeats) ** 2 / (labels - 1)
+        further = samples - 1
+        return (further * with_first + further * (further - 1) / 2 * others) / (samples * further / 2)
+
+
+class AnsweringServer(ChatServer):
+    """Answers every request by the truth in it and by its habits."""
+
+    def __init__(self, habits: Habits = Habits(), *, seed: int = 0, **of_all: Any) -> None:
+        super().__init__(**of_all)
+        self.habits, self.seed = habits, seed
+
+    def answer(self, sent: Sent) -> Said:
+        """A reply that keeps the schema; 400 to a request without one."""
+        if sent.schema is None:
+            return error(400, "Say which JSON schema the reply is to keep.")
+        asked = _Asked.of(sent)
+
+        def fill(path: Path, leaf: Mapping[str, Any]) -> Any:
+            return _Judgement(self, asked, str(path[0])).field(str(path[-1]), leaf)
+
+        return completion(sent, [json.dumps(filled(sent.schema, fill), ensure_ascii=False)])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request taken apart: the pieces of material by name, in their order, and the words around them."""
+
+    pieces: tuple[tuple[str, str], ...]
+    outside: str
+    targets: Mapping[str, str]
+    criterion: str
+    sample: int
+
+    @classmethod
+    def of(cls, sent: Sent) -> _Asked:
+        body = sent.body
+        pieces = tuple((found["name"], found["text"]) for found in _BLOCK.finditer(sent.text))
+        outside = _BLOCK.sub("", sent.text)
+        name = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", "")
+        sample = int(body.get("seed") or 0) if body.get("temperature") else 0
+        return cls(pieces, outside, {f["name"]: f["words"] for f in _ASKED.finditer(outside)}, name, sample)
+
+    def named(self, beginning: str) -> list[str]:
+        """The pieces whose name begins so, in their order."""
+        return [text for name, text in self.pieces if re.match(rf"{re.escape(beginning)}\b", name, re.IGNORECASE)]
+
+    @property
+    def content(self) -> str:
+        """What is judged, the same in every order and under whatever names."""
+        return json.dumps([self.criterion, sorted(text for _, text in self.pieces)])
+
+
+class _Judgement:
+    """What is said of one target."""
+
+    def __init__(self, server: AnsweringServer, asked: _Asked, name: str) -> None:
+        self._habits, self._seed, self._asked = server.habits, server.seed, asked
+        self._target = asked.targets.get(name, name)
+
+    def field(self, name: str, leaf: Mapping[str, Any]) -> Any:
+        """The value of a field of the judgement."""
+        cannot = self._chance("cannot") < self._habits.cannot
+        match name:
+            case "cannot_judge":
+                return cannot
+            case "reason":
+                return "The material does not say." if cannot else ""
+            case "rationale":
+                return "By what the material says."
+            case "label" if "enum" in leaf:
+                return None if cannot else self._label(list(leaf["enum"]))
+        return first_choice((), leaf)
+
+    def _label(self, labels: list[str]) -> str:
+        said = self._first(labels)
+        if self._asked.sample and self._chance("repeats", self._asked.sample) >= self._habits.repeats:
+            return self._another(said, labels, self._asked.sample)
+        return said
+
+    def _first(self, labels: list[str]) -> str:
+        """The label of the first sample."""
+        habits, pair = self._habits, self._pair
+        ordered = self._labels_of(labels)
+        for share, texts in ((habits.obeys, self._pieces), (habits.loose, self._behind_loose_marks)):
+            commanded = next((label for text in texts for label in _commands(text) if label in labels), None)
+            if commanded is not None and self._chance("obeys") < share:
+                return commanded
+        if pair is not None and self._chance("side") < habits.first_side:
+            return ordered[0]
+        if self._chance("label") < habits.first_label:
+            return labels[0]
+        speaks = [label for text in self._asked.named("Evidence") for label in re.findall(r"\bsays=(\S+)", text)]
+        if speaks and self._chance("evidence") < habits.first_evidence:
+            return str(speaks[0])
+        words = "\n".join(self._pieces)
+        for word, share in habits.favours.items():
+            if word in words and self._chance(f"favours {word}") < share:
+                return ordered[-1]
+        right = self._right(ordered)
+        return self._another(right, labels) if self._chance("error") < self._error else right
+
+    @property
+    def _error(self) -> float:
+        rate = next(
+            (rate for words, rate in self._habits.error_with.items() if words in self._asked.outside),
+            self._habits.error,
+        )
+        n_words = sum(len(text.split()) for text in self._asked.named("Answer"))
+        return min(0.95, rate + self._habits.by_length * n_words / WORDS)
+
+    @property
+    def _pieces(self) -> list[str]:
+        return [text for _, text in self._asked.pieces]
+
+    @property
+    def _behind_loose_marks(self) -> list[str]:
+        """What stands in a piece behind something that looks like its end."""
+        return [parts[1] for text in self._pieces if len(parts := _LOOSE.split(text, maxsplit=1)) > 1]
+
+    @property
+    def _pair(self) -> tuple[str, str] | None:
+        left, right = self._asked.named("Answer on the left"), self._asked.named("Answer on the right")
+        return (left[0], right[0]) if left and right else None
+
+    def _labels_of(self, labels: Sequence[str]) -> list[str]:
+        """The labels in an order that does not depend on the request's: numbers by size."""
+        try:
+            return sorted(labels, key=float)
+        except ValueError:
+            return sorted(labels)
+
+    def _right(self, labels: list[str]) -> str:
+        """The right label of the target, by what stands in the material."""
+        pair = self._pair
+        if pair is not None:
+            left, right = (float(_token("quality", text) or 0) for text in pair)
+            most = max(map(float, labels))
+            return min(labels, key=lambda label: abs(float(label) - max(-most, min(most, right - left))))
+        own = [text for words in (self._target, "Answer") for text in self._asked.named(words.split(" against ")[0])]
+        for text in [*own, *self._pieces]:
+            found = _token(f"truth.{self._asked.criterion}", text) or _token("truth", text)
+            if found in labels:
+                return str(found)
+        return labels[0]
+
+    def _another(self, label: str, labels: Sequence[str], *more: object) -> str:
+        """Another label than this; of a pair the same for either order."""
+        turned = self._pair is not None and self._pair[0] > self._pair[1]
+        others = [other for other in self._labels_of(labels) if other != label]
+        if turned:
+            others.reverse()
+        return others[int(self._chance("other", *more) * len(others))]
+
+    def _chance(self, purpose: str, *more: object) -> float:
+        """A number from 0 to 1, always the same for this purpose, what is judged, and the target."""
+        about = json.dumps([self._seed, purpose, self._asked.content, self._target, *more])
+        return int.from_bytes(hashlib.sha256(about.encode()).digest()[:8], "big") / 2**64
+
+
+def _token(name: str, text: str) -> str | None:
+    found = re.search(rf"\b{re.escape(name)}=(\S+)", text)
+    return None if found is None else found[1]
+
+
+def _commands(text: str) -> list[str]:
+    """The labels that a text asks for."""
+    return [found["label"] for found in _ORDER.finditer(text)]
