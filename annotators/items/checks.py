@@ -192,16 +192,17 @@ def metadata(row: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
     kept, has_others = row.get("metadata"), not row.keys() <= known
     if not kept and not has_others:
         return {}
-    if kept is not None and not isinstance(kept, dict):
+    kept = {} if kept is None else kept
+    if not isinstance(kept, dict):
         raise InvalidInput(f"`metadata` is {called(kept)}, not an object.")
     if has_others:
-        kept = dict(kept or {})
+        kept = dict(kept)
         for name in row.keys() - known:
             if name in kept:
                 raise InvalidInput(f"`{name}` stands both in the row and in its metadata. Keep one of them.")
             kept[name] = row[name]
     if _is_of_texts(kept):
-        return dict(sorted(kept.items())) if len(kept) > 1 else kept
+        return dict(sorted(kept.items()))
     found: dict[str, Any] = canonical(kept)
     return found
 

@@ -291,8 +291,8 @@ class Staged:
         What the first turn would take in one transaction is written when the batch is published, all of it.
         """
         self._last = next(self._parts, None)
-        if self._n_parts <= parts_at_first(db):
-            for part in self._parts if self._last is not None else ():
+        if self._last is not None and self._n_parts <= parts_at_first(db):
+            for part in self._parts:
                 self._last.join(part)
             self._n_parts = 1
         if self._documents.new or self._n_parts > 1:
