@@ -402,6 +402,25 @@ class ProtocolVersion(Table, table=True):
     created_at: datetime = _time()
 
 
+class PromptVersion(Table, table=True):
+    """One version of a prompt that a project has of its own. Append-only.
+
+    The version with the highest number is the newest. Judges keep a copy of their own and do not point here.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "prompt_version"
+    __table_args__ = (UniqueConstraint("project_id", "name", "version"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    version: int
+    prompt: dict[str, Any] = _json()
+    prompt_hash: str
+    person_id: int = _ref("person.id")
+    created_at: datetime = _time()
+
+
 class StudyDraft(Table, table=True):
     """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
 

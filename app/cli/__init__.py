@@ -29,6 +29,7 @@ from app.cli import (
     maintenance,
     people,
     projects,
+    prompts,
     protocols,
     releases,
     results,
@@ -83,6 +84,7 @@ for module in (
     history,
     releases,
     exporting,
+    prompts,
     protocols,
     maintenance,
 ):

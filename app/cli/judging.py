@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,7 +52,9 @@ def judge(  # noqa: PLR0917 - the command's options
     protocol: Annotated[
         str | None, option("NAME", "What is judged: NAME, NAME@VERSION or a file.  [default: the study's]")
     ] = None,
-    prompt: Annotated[str | None, option("FILE", "The prompt's YAML file.  [default: what the protocol says]")] = None,
+    prompt: Annotated[
+        str | None, option("NAME", "The prompt: NAME, NAME@VERSION or a file.  [default: what the protocol says]")
+    ] = None,
     sample: Annotated[int | None, option("N", "Judge only so many items, drawn by the seed.")] = None,
     per: Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw, and of the model.")] = 0,
@@ -98,18 +99,20 @@ def judge(  # noqa: PLR0917 - the command's options
 
     if budget is not None:
         read_limit(budget)
-    settings = JudgeSettings(
-        model=model,
-        server=plain_address(base_url),
-        prompt=_prompt(prompt),
-        samples=samples,
-        seed=seed,
-        most=most,
-        pictures=pictures,
-        structured=one_of(structured, STRUCTURED, "--structured"),
-    )
+    server = plain_address(base_url)
+    one_of(structured, STRUCTURED, "--structured")
     with opened(context) as here:
         project_id = project_id_of(here, project)
+        settings = JudgeSettings(
+            model=model,
+            server=server,
+            prompt=_prompt(prompt, here, project_id),
+            samples=samples,
+            seed=seed,
+            most=most,
+            pictures=pictures,
+            structured=structured,
+        )
         wanted = None if protocol is None else protocol_named(protocol, here, project_id)
         study_id = _study(here, project_id, project, study, wanted)
         price = read_prices(here.settings.prices_file).get(model)
@@ -134,16 +137,12 @@ def judge(  # noqa: PLR0917 - the command's options
         emit(found, lambda: _in_words(found), as_json=as_json)
 
 
-def _prompt(given: str | None) -> Prompt:
-    from annotators.errors import NotFound
-    from annotators.judges.prompts import default_prompt, prompt_from_yaml
+def _prompt(given: str | None, here: Here, project_id: int) -> Prompt:
+    """The prompt of a file, or of this name: the project's own or built in."""
+    from annotators.judges.prompts import default_prompt, judging
+    from app.cli.prompts import prompt_named
 
-    if given is None:
-        return default_prompt()
-    path = Path(given)
-    if not path.is_file():
-        raise NotFound(f"There is no prompt file {given!r}. Check the path.")
-    return prompt_from_yaml(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    return default_prompt() if given is None else judging(prompt_named(given, here, project_id))
 
 
 def _study(here: Here, project_id: int, project: str, study: str | None, protocol: Protocol | None) -> int:

@@ -38,12 +38,12 @@ def protocol_named(name: str, here: Here | None = None, project_id: int | None =
 
     A version can be named, as in `tone_check@2`.
     """
-    from annotators.asking.protocol_names import find_protocol
+    from annotators.asking.protocol_names import PROTOCOL_NAMES
 
     if name.lower().endswith((".yaml", ".yml")):
         return _read(Path(name))
     if here is None or project_id is None:
-        return find_protocol(name)
+        return PROTOCOL_NAMES.find(name)
     from db.studies.library import named_protocol
 
     return named_protocol(here.db, here.actor, project_id, name=name)
@@ -101,16 +101,16 @@ def protocols(
             own = list_protocols(here.db, here.actor, project_id_of(here, project))
         versions: dict[str, list[dict[str, Any]]] = {}
         for entry in own:
-            versions.setdefault(entry.protocol.name, []).append(
+            versions.setdefault(entry.kept.name, []).append(
                 {
-                    "version": entry.protocol.version,
+                    "version": entry.kept.version,
                     "hash": entry.hash,
                     "added_by": entry.who,
                     "added_at": entry.created_at.isoformat(),
-                    "studies": entry.studies,
+                    "studies": entry.used,
                 }
             )
-        newest = {entry.protocol.name: entry.protocol for entry in reversed(own)}
+        newest = {entry.kept.name: entry.kept for entry in reversed(own)}
         document = [{**row, "built_in": True} for row in document if row["protocol"] not in versions]
         document += [
             {**_listed(newest[name]), "built_in": False, "versions": numbered} for name, numbered in versions.items()
@@ -170,7 +170,8 @@ def add(context: typer.Context, project: ProjectName, file: ProtocolFile, as_jso
     with opened(context) as here:
         from annotators.asking.protocol_files import line_of
         from annotators.errors import InvalidInput, Problem
-        from db.studies.library import NameTaken, add_protocol
+        from db.libraries import NameTaken
+        from db.studies.library import add_protocol
 
         try:
             added = add_protocol(here.db, here.actor, project_id_of(here, project), protocol=found)
@@ -178,8 +179,8 @@ def add(context: typer.Context, project: ProjectName, file: ProtocolFile, as_jso
             line = line_of(file.read_text(encoding="utf-8", errors="replace"), "name")
             what, _, remedy = str(error).partition(". ")
             raise InvalidInput(f"{file.name}, line {line}: {error}", [Problem(line, f"{what}.", remedy)]) from None
-    document = {"protocol": added.protocol.name, "version": added.protocol.version, "hash": added.hash}
-    named = f"{added.protocol.name}@{added.protocol.version}"
+    document = {"protocol": added.kept.name, "version": added.kept.version, "hash": added.hash}
+    named = f"{added.kept.name}@{added.kept.version}"
     words = f"Added {named}." if added.new else f"It is there already: {named} says the same. Nothing was added."
     emit(document, words, as_json=as_json)
 

@@ -14,9 +14,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
-from annotators.asking.protocol_names import ProtocolName, protocol_name
+from annotators.asking.protocol_names import PROTOCOL_NAMES
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
+from annotators.asking.versioned import VersionedName
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.arms import ITEMS as DEAL_ITEMS
 from annotators.designing.arms import PEOPLE, Arm
@@ -36,12 +37,13 @@ from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.designing.making import create_study, plan_study
 from db.items.read import ItemCounts
+from db.libraries import Entry
 from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
 from db.studies.design import list_studies, studies_to_compare
-from db.studies.library import LibraryEntry, list_protocols
+from db.studies.library import list_protocols
 
 SAMPLES: dict[str, str] = {
     "all": "All items",
@@ -200,7 +202,7 @@ def _begin_with(project: ProjectRow, values: dict[str, Any]) -> None:
 
 def _values_of_protocol(project: ProjectRow, protocol: Protocol) -> dict[str, Any]:
     """How the form's widgets say this protocol: by its name if it has one, else as a file."""
-    own = [str(name) for name, entry in _own_protocols(project) if entry.protocol.digest() == protocol.digest()]
+    own = [str(name) for name, entry in _own_protocols(project) if entry.kept.digest() == protocol.digest()]
     if own:
         return {"study-protocol-from": "Own", "study-own-protocol": own[0]}
     if protocol.name in PROTOCOLS.names() and PROTOCOLS.get(protocol.name).digest() == protocol.digest():
@@ -369,7 +371,7 @@ def _save_draft(project: ProjectRow, protocol: Protocol, design: StudyDesign, ch
 
 def _as_yaml(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> str:
     """The design as a file: a protocol that is not known by its name is written out in it."""
-    named = {str(name): entry.protocol for name, entry in _own_protocols(project)}
+    named = {str(name): entry.kept for name, entry in _own_protocols(project)}
     named |= {
         built_in.name: built_in for built_in in PROTOCOLS if built_in.name not in {p.name for p in named.values()}
     }
@@ -440,14 +442,14 @@ def _chosen_items() -> tuple[str, ...]:
 
 def _protocol(project: ProjectRow) -> Protocol | None:
     """The chosen protocol; None (and why, on the page) while there is none."""
-    own = {str(named): entry.protocol for named, entry in _own_protocols(project)}
+    own = {str(named): entry.kept for named, entry in _own_protocols(project)}
     origins = ["Built-in", *(["Own"] if own else []), "From a file"]
     wanted = st.session_state.pop(PROTOCOL, None)
     if wanted in own:
         st.session_state["study-protocol-from"], st.session_state["study-own-protocol"] = "Own", wanted
     elif wanted is not None:
         st.session_state["study-protocol-from"] = "Built-in"
-        st.session_state["study-protocol"] = protocol_name(wanted).name
+        st.session_state["study-protocol"] = PROTOCOL_NAMES.parse(wanted).name
     origin = st.segmented_control("Protocol", origins, default="Built-in", required=True, key="study-protocol-from")
     if origin == "Built-in":
         names = PROTOCOLS.names()
@@ -498,12 +500,12 @@ def _protocol(project: ProjectRow) -> Protocol | None:
     return found
 
 
-def _own_protocols(project: ProjectRow) -> Iterator[tuple[ProtocolName, LibraryEntry]]:
+def _own_protocols(project: ProjectRow) -> Iterator[tuple[VersionedName, Entry[Protocol]]]:
     """The project's own, by title; of each the newest version first."""
     entries = list_protocols(ui.db(), ui.actor(), project.project_id)
-    titles = {entry.protocol.name: entry.protocol.title for entry in reversed(entries)}
-    for entry in sorted(entries, key=lambda entry: (titles[entry.protocol.name], entry.protocol.name)):
-        yield ProtocolName(entry.protocol.name, entry.protocol.version), entry
+    titles = {entry.kept.name: entry.kept.title for entry in reversed(entries)}
+    for entry in sorted(entries, key=lambda entry: (titles[entry.kept.name], entry.kept.name)):
+        yield VersionedName(entry.kept.name, entry.kept.version), entry
 
 
 def _name(where: DeltaGenerator, project: ProjectRow, protocol: Protocol) -> str:

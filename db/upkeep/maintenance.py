@@ -185,6 +185,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study", _OWN),
     ("study_draft", _OWN),
     ("protocol_version", _OWN),
+    ("prompt_version", _OWN),
     ("evidence", _VERSION),
     ("claim", _VERSION),
     ("image", _VERSION),

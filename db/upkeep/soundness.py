@@ -21,6 +21,7 @@ from sqlmodel import Session, col, select
 from annotators.items.normal import content_hash
 from annotators.items.pairs import pair_name
 from annotators.items.sampling import sample_digest, sampled_as
+from annotators.judges.prompts.prompt import prompt_hash
 from db.engine import Database, connected
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.items.documents import document_file
@@ -30,6 +31,7 @@ from db.models import (
     Item,
     ItemVersion,
     Project,
+    PromptVersion,
     ProtocolVersion,
     Purpose,
     Run,
@@ -151,6 +153,9 @@ def wrong_hashes(database: Database) -> Iterator[str]:
         for own in session.exec(select(ProtocolVersion).order_by(col(ProtocolVersion.id))):
             if _protocol_digest(own) != own.protocol_hash:
                 yield f"version {own.version} of the protocol {own.name!r}"
+        for prompt in session.exec(select(PromptVersion).order_by(col(PromptVersion.id))):
+            if prompt_hash(prompt.prompt) != prompt.prompt_hash:
+                yield f"version {prompt.version} of the prompt {prompt.name!r}"
         for version in session.exec(select(TrainingSetVersion)):
             if stored_hash(session, version) != version.content_hash:
                 yield f"version {version.number} of the training set {version.name!r}"

@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.protocols import PROTOCOLS, Protocol
+from db.libraries import Entry
 from db.studies.design import list_studies
-from db.studies.library import LibraryEntry, add_protocol, list_protocols
+from db.studies.library import add_protocol, list_protocols
 from tests.app.filled import Filled, actor_named, no_problem, press
 from tests.app.pages import Pages
 from tests.makers import tiny_protocol
@@ -24,7 +25,7 @@ def filled(pages: Pages) -> Filled:
     return Filled(pages)
 
 
-def own(filled: Filled) -> list[LibraryEntry]:
+def own(filled: Filled) -> list[Entry[Protocol]]:
     return list_protocols(filled.pages.db, filled.study.researcher, filled.project_id)
 
 
@@ -81,8 +82,8 @@ def test_a_built_in_protocol_is_changed_as_a_copy_with_form_and_yaml_as_one(fill
     assert field(page, "One short line below the title").value == "From the YAML"
     press(page, "Save to the project")
     [entry] = own(filled)
-    assert (entry.protocol.name, entry.protocol.version, entry.protocol.title) == ("my_answer_grading", 1, HOSTILE)
-    assert [criterion.name for criterion in entry.protocol.criteria] == ["grade", "tone"]
+    assert (entry.kept.name, entry.kept.version, entry.kept.title) == ("my_answer_grading", 1, HOSTILE)
+    assert [criterion.name for criterion in entry.kept.criteria] == ["grade", "tone"]
 
 
 def test_what_is_wrong_is_named_live_with_line_field_and_remedy(filled: Filled) -> None:
@@ -155,7 +156,7 @@ def test_of_two_researchers_at_once_the_second_is_told_and_both_are_kept(filled:
     field(page, "Title").input("Rosa's").run()
     added(filled, tiny_protocol(name="tone_check", title="Somebody's"), on=1)
     press(page, "Save to the project")
-    titles = {entry.protocol.version: entry.protocol.title for entry in own(filled)}
+    titles = {entry.kept.version: entry.kept.title for entry in own(filled)}
     assert titles == {1: "Tone", 2: "Somebody's", 3: "Rosa's"}
     [warning] = page.warning
     assert "While you changed version 1, somebody else added version 2" in warning.value

@@ -31,7 +31,8 @@ def one_of_each(db: Database) -> None:
         run = models.Run(project_id=study.project_id, name="n", version="1", parameters_hash="")
         training = models.TrainingSetVersion(project_id=study.project_id, name="n", content_hash="")
         own = {"project_id": study.project_id, "name": "n", "version": 1, "protocol_hash": "", "person_id": person}
-        s.add_all([batch, run, training, models.ProtocolVersion(**own)])
+        prompt = {**{name: value for name, value in own.items() if name != "protocol_hash"}, "prompt_hash": ""}
+        s.add_all([batch, run, training, models.ProtocolVersion(**own), models.PromptVersion(**prompt)])
         s.flush()
         score = models.Score(run_id=run.id, item_version_id=version[0], name="n", value=1)
         adjudication = models.Adjudication(uid="u", study_id=study.study_id, study_item_id=study_item, person_id=person)

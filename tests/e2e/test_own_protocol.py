@@ -62,7 +62,7 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         press(page.get_by_role("button", name="Save to the project"))
         expect(page.get_by_text("Saved as own_grounding@1.")).to_be_visible()
         [entry] = list_protocols(server.db, server.admin, scene.project_id)
-        assert entry.protocol.title == "النبرة <b>"
+        assert entry.kept.title == "النبرة <b>"
         press(page.get_by_role("button", name="New study"))
         expect(page.get_by_role("combobox", name="Protocol of the project")).to_be_visible()
         suggestions = page.get_by_role("combobox", name="Suggestions of models")

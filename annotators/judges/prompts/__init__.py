@@ -1,6 +1,7 @@
 """Prompts: what a judge is sent for a criterion, made from the protocol and what the step shows; its reply read."""
 
 from annotators.judges.prompts.catalogue import (
+    PROMPT_NAMES,
     PROMPTS,
     AnyPrompt,
     any_prompt_from_yaml,
@@ -14,7 +15,7 @@ from annotators.judges.prompts.reading import read
 from annotators.judges.prompts.writing import Pictures, calls
 
 __all__ = [
-    "PROMPTS", "AnyPrompt", "Example", "Generated", "GeneratingPrompt", "Pictures", "Prompt", "any_prompt_from_yaml",
-    "calls", "default_prompt", "generating_call", "judging", "prompt_from_data", "prompt_from_yaml", "prompt_to_yaml",
-    "read", "read_generated",
+    "PROMPTS", "PROMPT_NAMES", "AnyPrompt", "Example", "Generated", "GeneratingPrompt", "Pictures", "Prompt",
+    "any_prompt_from_yaml", "calls", "default_prompt", "generating_call",
+    "judging", "prompt_from_data", "prompt_from_yaml", "prompt_to_yaml", "read", "read_generated",
 ]  # fmt: skip

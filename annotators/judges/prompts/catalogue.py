@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotators.asking.versioned import Names
 from annotators.asking.yaml_files import YamlFile
 from annotators.errors import InvalidInput
 from annotators.judges.prompts.generating import GeneratingPrompt
@@ -12,6 +13,8 @@ AnyPrompt = Prompt | GeneratingPrompt
 
 PROMPTS: Registry[AnyPrompt] = Registry("prompt", "annotators.judges.prompts.built_in")
 """The prompts that every project has."""
+
+PROMPT_NAMES: Names[AnyPrompt] = Names(PROMPTS, example="strict_grades")
 
 
 def any_prompt_from_yaml(text: str, source: str = PROMPT_FILE) -> AnyPrompt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar, get_args
 
 import orjson
@@ -36,6 +36,12 @@ class Example(BaseModel):
     why: str = ""
 
 
+def prompt_hash(data: Mapping[str, Any]) -> str:
+    """SHA-256 of what a prompt says, given as data, in canonical JSON: without name, version, title and source."""
+    said = {name: value for name, value in data.items() if name not in ("name", "version", "title", "source")}
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
 class NamedPrompt(BaseModel):
     """What every prompt has: what it is called, and what is said first (`system`)."""
 
@@ -50,9 +56,8 @@ class NamedPrompt(BaseModel):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of what is said, in canonical JSON, without name, version, title and source."""
-        said = self.model_dump(mode="json", exclude={"name", "version", "title", "source"})
-        return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        """What tells two texts apart (`prompt_hash`)."""
+        return prompt_hash(self.model_dump(mode="json"))
 
 
 class Prompt(NamedPrompt):
@@ -70,27 +75,29 @@ class Prompt(NamedPrompt):
 
     def faults(self, protocol: Protocol) -> list[str]:
         """Why it cannot be used with a protocol, a sentence each."""
-        if self.protocol and self.protocol != protocol.name:
-            return [
-                f"The prompt {self.name!r} is written for the protocol {self.protocol!r}, not for {protocol.name!r}. "
-                "Take another prompt, or leave its `protocol` out."
-            ]
-        known = [criterion.name for criterion in protocol.criteria]
-        named = [*self.criteria, *(example.criterion for example in self.examples)]
-        unknown = [
-            f"The prompt {self.name!r} names the criterion {name!r}, which {protocol.name!r} does not have. Known: "
-            f"{', '.join(known)}."
-            for name in dict.fromkeys(named)
-            if name not in known
-        ]
-        return [*unknown, *self._wrong_labels([one for one in self.examples if one.criterion in known], protocol)]
+        return [fault for _, fault in self.faults_at(protocol)]
 
-    def _wrong_labels(self, examples: Sequence[Example], protocol: Protocol) -> Iterator[str]:
-        for example in examples:
-            try:
-                protocol.criterion(example.criterion).parse(example.label)
-            except InvalidInput as error:
-                yield f"An example of the prompt {self.name!r}: {error}"
+    def faults_at(self, protocol: Protocol) -> Iterator[tuple[Path, str]]:
+        """Why it cannot be used with a protocol: where it stands in the prompt, and a sentence with the remedy."""
+        whose = f"The prompt {self.name!r}"
+        if self.protocol and self.protocol != protocol.name:
+            remedy = "Take another prompt, or leave its `protocol` out."
+            yield ("protocol",), f"{whose} is for the protocol {self.protocol!r}, not for {protocol.name!r}. {remedy}"
+            return
+        known = [criterion.name for criterion in protocol.criteria]
+        named: dict[str, Path] = {name: ("criteria", name) for name in self.criteria}
+        for number, example in enumerate(self.examples):
+            named.setdefault(example.criterion, ("examples", number, "criterion"))
+        for name, path in named.items():
+            if name not in known:
+                there = f"{protocol.name!r} does not have. Known: {', '.join(known)}."
+                yield path, f"{whose} names the criterion {name!r}, which {there}"
+        for number, example in enumerate(self.examples):
+            if example.criterion in known:
+                try:
+                    protocol.criterion(example.criterion).parse(example.label)
+                except InvalidInput as error:
+                    yield ("examples", number, "label"), f"An example of the prompt {self.name!r}: {error}"
 
 
 def default_prompt(_protocol: Protocol | None = None) -> Prompt:

@@ -8,13 +8,15 @@ from html import escape
 import streamlit as st
 
 from annotators.asking.drafts import Draft
-from annotators.asking.protocol_names import ProtocolName, taken_name
+from annotators.asking.protocol_names import PROTOCOL_NAMES
+from annotators.asking.versioned import VersionedName
 from annotators.errors import Problem
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.protocols import form, trying
+from db.libraries import Added, Entry
 from db.projects import ProjectRow
-from db.studies.library import Added, LibraryEntry, add_protocol
+from db.studies.library import add_protocol
 
 _DRAFTS = "protocol-drafts"
 _SAVED = "protocol-saved"
@@ -26,7 +28,7 @@ _STYLE = """
 """
 
 
-def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[LibraryEntry]) -> None:
+def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[Entry[Protocol]]) -> None:
     """The form beside the YAML of `protocol`, or of a new one; what was written is kept while other pages are open."""
     draft = _draft(project, edited, protocol, own)
     title = draft.data.get("title") or "Untitled"
@@ -45,12 +47,12 @@ def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Seque
             form.draw(draft)
 
 
-def _draft(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[LibraryEntry]) -> Draft:
+def _draft(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[Entry[Protocol]]) -> Draft:
     """The draft of this address, begun from the protocol when there is none yet."""
     drafts: dict[tuple[int, str], Draft] = st.session_state.setdefault(_DRAFTS, {})
     found = drafts.get((project.project_id, edited))
     if found is None:
-        is_own = protocol is not None and any(entry.protocol.name == protocol.name for entry in own)
+        is_own = protocol is not None and any(entry.kept.name == protocol.name for entry in own)
         found = Draft.new() if protocol is None else Draft.of(protocol, on=protocol.version if is_own else None)
         drafts[project.project_id, edited] = found
     return found
@@ -64,7 +66,7 @@ def _about(draft: Draft, protocol: Protocol | None) -> str:
     return f"From version {draft.on}. What is saved is a further version; studies keep theirs."
 
 
-def _toolbar(project: ProjectRow, edited: str, draft: Draft, own: Sequence[LibraryEntry]) -> None:
+def _toolbar(project: ProjectRow, edited: str, draft: Draft, own: Sequence[Entry[Protocol]]) -> None:
     ready = draft.protocol is not None and not _taken(draft, own)
     with st.container(horizontal=True, vertical_alignment="bottom", key="protocol-actions"):
         pressed = st.button("Save to the project", type="primary", key="protocol-save", disabled=not ready)
@@ -75,10 +77,10 @@ def _toolbar(project: ProjectRow, edited: str, draft: Draft, own: Sequence[Libra
         ui.link("All protocols", "protocols", key="editor", project=project.project_id)
     if pressed and draft.protocol is not None:
         with ui.problems():
-            on = draft.on if any(entry.protocol.name == draft.protocol.name for entry in own) else None
+            on = draft.on if any(entry.kept.name == draft.protocol.name for entry in own) else None
             added = add_protocol(ui.db(), ui.actor(), project.project_id, protocol=draft.protocol, on=on)
             _forget(project, edited)
-            named = str(ProtocolName(added.protocol.name, added.protocol.version))
+            named = str(VersionedName(added.kept.name, added.kept.version))
             st.session_state[_SAVED] = _words(added, on)
             ui.go("protocols", protocol=named, project=project.project_id)
 
@@ -87,9 +89,9 @@ def _forget(project: ProjectRow, edited: str) -> None:
     st.session_state.get(_DRAFTS, {}).pop((project.project_id, edited), None)
 
 
-def _words(added: Added, on: int | None) -> tuple[str, bool]:
+def _words(added: Added[Protocol], on: int | None) -> tuple[str, bool]:
     """What saving came to, and whether somebody should look at what others did."""
-    named = f"{added.protocol.name}@{added.protocol.version}"
+    named = f"{added.kept.name}@{added.kept.version}"
     if not added.new:
         return f"Nothing was added: {named} says the same.", False
     if not added.since:
@@ -125,16 +127,16 @@ def _yaml(project: ProjectRow, edited: str, draft: Draft) -> None:
     )
 
 
-def _taken(draft: Draft, own: Sequence[LibraryEntry]) -> list[Problem]:
+def _taken(draft: Draft, own: Sequence[Entry[Protocol]]) -> list[Problem]:
     """What is wrong with the name, where it is that of a built-in protocol which says something else."""
     protocol = draft.protocol
-    if protocol is None or any(entry.protocol.name == protocol.name for entry in own):
+    if protocol is None or any(entry.kept.name == protocol.name for entry in own):
         return []
-    what, _, remedy = (taken_name(protocol) or "").partition(". ")
+    what, _, remedy = (PROTOCOL_NAMES.taken(protocol) or "").partition(". ")
     return [Problem(draft.line_of("name"), f"{what}.", remedy, ("name",))] if what else []
 
 
-def _problems(draft: Draft, own: Sequence[LibraryEntry]) -> None:
+def _problems(draft: Draft, own: Sequence[Entry[Protocol]]) -> None:
     """What is wrong, each with its line and the remedy; or that nothing is."""
     problems = [*draft.problems, *_taken(draft, own)]
     if not problems:

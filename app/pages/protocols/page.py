@@ -7,15 +7,16 @@ from itertools import groupby
 
 import streamlit as st
 
-from annotators.asking.protocol_names import ProtocolName
+from annotators.asking.versioned import VersionedName
 from annotators.errors import NotFound
 from annotators.protocols import PROTOCOLS, Protocol
 from app import ui, wording
 from app.pages.protocols import editor, trying
 from app.widgets import blocks, protocol_view, study_form
+from db.libraries import Entry
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
-from db.studies.library import LibraryEntry, list_protocols, named_protocol
+from db.studies.library import list_protocols, named_protocol
 
 NEW = "new"
 """In place of a name to change: a protocol that begins with little."""
@@ -47,9 +48,9 @@ def _found(project: ProjectRow, name: str) -> Protocol:
 # The list -------------------------------------------------------------------------------------------------------------
 
 
-def _listed(project: ProjectRow, own: Sequence[LibraryEntry], *, may_write: bool) -> None:
-    by_name = [list(versions) for _, versions in groupby(own, key=lambda entry: entry.protocol.name)]
-    taken = {entry.protocol.name for entry in own}
+def _listed(project: ProjectRow, own: Sequence[Entry[Protocol]], *, may_write: bool) -> None:
+    by_name = [list(versions) for _, versions in groupby(own, key=lambda entry: entry.kept.name)]
+    taken = {entry.kept.name for entry in own}
     built_in = [protocol for protocol in PROTOCOLS if protocol.name not in taken]
     about = f"{len(built_in)} built in, {wording.count(len(by_name), 'protocol')} of the project’s own"
     ui.heading("Protocols", about)
@@ -84,17 +85,17 @@ def _listed(project: ProjectRow, own: Sequence[LibraryEntry], *, may_write: bool
     )
 
 
-def _own_row(versions: Sequence[LibraryEntry], project: ProjectRow) -> tuple[object, ...]:
+def _own_row(versions: Sequence[Entry[Protocol]], project: ProjectRow) -> tuple[object, ...]:
     newest = versions[0]
-    protocol = newest.protocol
-    named = str(ProtocolName(protocol.name, protocol.version))
+    protocol = newest.kept
+    named = str(VersionedName(protocol.name, protocol.version))
     return (
         blocks.to(protocol.title, "protocols", protocol=named, project=project.project_id),
         blocks.identifier(protocol.name),
         protocol.version,
         len(protocol.criteria),
         protocol.overlap,
-        sum(entry.studies for entry in versions) or "",
+        sum(entry.used for entry in versions) or "",
         f"{newest.who}, {ui.when(newest.created_at)}",
     )
 
@@ -102,16 +103,16 @@ def _own_row(versions: Sequence[LibraryEntry], project: ProjectRow) -> tuple[obj
 # One of them ----------------------------------------------------------------------------------------------------------
 
 
-def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[LibraryEntry], *, may_write: bool) -> None:
-    versions = [entry for entry in own if entry.protocol.name == protocol.name]
-    named = str(ProtocolName(protocol.name, protocol.version))
+def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[Entry[Protocol]], *, may_write: bool) -> None:
+    versions = [entry for entry in own if entry.kept.name == protocol.name]
+    named = str(VersionedName(protocol.name, protocol.version))
     origin = "of the project’s own" if versions else "built in"
     ui.heading(protocol.title, f"{named}, {origin}. {protocol.summary}")
     links = [blocks.to("All protocols", "protocols", project=project.project_id)]
     links += [
-        blocks.to(f"Version {entry.protocol.version}", "protocols", project=project.project_id, protocol=str(other))
+        blocks.to(f"Version {entry.kept.version}", "protocols", project=project.project_id, protocol=str(other))
         for entry in versions
-        if (other := ProtocolName(protocol.name, entry.protocol.version)) != (protocol.name, protocol.version)
+        if (other := VersionedName(protocol.name, entry.kept.version)) != (protocol.name, protocol.version)
     ]
     blocks.links(*links)
     editor.said()

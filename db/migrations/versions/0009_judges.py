@@ -26,10 +26,12 @@ def upgrade() -> None:
     """Forward."""
     _judges()
     _draws()
+    _prompts()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_prompts()
     _no_draws()
     _no_judges()
 
@@ -161,3 +163,28 @@ def _draws() -> None:
 def _no_draws() -> None:
     op.drop_table("drawn_item")
     op.drop_table("label_draw")
+
+
+# A project's own prompts ----------------------------------------------------------------------------------------------
+
+
+def _prompts() -> None:
+    op.create_table(
+        "prompt_version",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        _value("prompt"),
+        sa.Column("prompt_hash", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name", "version"),
+    )
+
+
+def _no_prompts() -> None:
+    op.drop_table("prompt_version")

@@ -13,8 +13,9 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS, Protocol
 from db.designing.making import create_study
 from db.engine import Database
+from db.libraries import NameTaken
 from db.models import Event, Project, ProtocolVersion
-from db.studies.library import NameTaken, add_protocol, list_protocols, named_protocol
+from db.studies.library import add_protocol, list_protocols, named_protocol
 from db.upkeep.maintenance import delete_project
 from db.upkeep.soundness import wrong_hashes
 from tests.makers import StudyInUse, make_person, make_project
@@ -37,17 +38,17 @@ def own(title: str = "Tone", *, version: int = 1, name: str = "tone_check") -> P
 def test_what_differs_from_the_newest_version_is_the_next_one(database: Database) -> None:
     actor, project = make_person(database, admin=True), make_project(database)
     first = add_protocol(database, actor, project, protocol=own())
-    assert (first.protocol.version, first.hash, first.new) == (1, own().digest(), True)
+    assert (first.kept.version, first.hash, first.new) == (1, own().digest(), True)
     again = add_protocol(database, actor, project, protocol=own())
-    assert (again.protocol.version, again.hash, again.new) == (1, first.hash, False)
+    assert (again.kept.version, again.hash, again.new) == (1, first.hash, False)
     second = add_protocol(database, actor, project, protocol=own("Voice"))
-    assert (second.protocol.version, second.hash) == (2, own("Voice", version=2).digest())
+    assert (second.kept.version, second.hash) == (2, own("Voice", version=2).digest())
     assert not add_protocol(database, actor, project, protocol=own("Voice")).new
     back = add_protocol(database, actor, project, protocol=own())
-    assert back.protocol.version == 3, "what it said before the newest is a version again"
-    assert add_protocol(database, actor, project, protocol=own("Speech", version=7)).protocol.version == 7
+    assert back.kept.version == 3, "what it said before the newest is a version again"
+    assert add_protocol(database, actor, project, protocol=own("Speech", version=7)).kept.version == 7
     entries = list_protocols(database, actor, project)
-    listed = [(entry.protocol.version, entry.protocol.title, entry.who) for entry in entries]
+    listed = [(entry.kept.version, entry.kept.title, entry.who) for entry in entries]
     titles = [(7, "Speech"), (3, "Tone"), (2, "Voice"), (1, "Tone")]
     assert listed == [(version, title, actor.name) for version, title in titles]
     assert list(wrong_hashes(database)) == []
@@ -87,7 +88,7 @@ def test_a_built_in_protocol_exports_and_comes_back_the_same(sqlite_database: Da
     added = add_protocol(
         sqlite_database, actor, project, protocol=protocol_from_yaml(protocol_to_yaml(built_in), "back.yaml")
     )
-    assert (added.protocol.version, added.hash, added.new) == (built_in.version, built_in.digest(), False)
+    assert (added.kept.version, added.hash, added.new) == (built_in.version, built_in.digest(), False)
     assert list_protocols(sqlite_database, actor, project) == []
     mine = built_in.model_copy(update={"name": f"my_{name}"})
     kept = add_protocol(sqlite_database, actor, project, protocol=protocol_from_yaml(protocol_to_yaml(mine), "m.yaml"))
@@ -120,9 +121,9 @@ def test_of_two_people_at_once_both_are_kept_and_the_second_is_told(database: Da
                 [(ada, "Ada's"), (ben, "Ben's")],
             )
         )
-    made.sort(key=lambda added: added.protocol.version)
-    assert [(added.protocol.version, added.since) for added in made] == [(2, ()), (3, (2,))]
-    kept = {entry.protocol.title: entry.who for entry in list_protocols(database, ada, project)}
+    made.sort(key=lambda added: added.kept.version)
+    assert [(added.kept.version, added.since) for added in made] == [(2, ()), (3, (2,))]
+    kept = {entry.kept.title: entry.who for entry in list_protocols(database, ada, project)}
     assert kept == {"Tone": ada.name, "Ada's": ada.name, "Ben's": ben.name}
 
 
@@ -131,10 +132,10 @@ def test_a_study_of_an_own_protocol_is_counted_and_goes_with_its_project(databas
     admin = make_person(database, admin=True)
     added = add_protocol(database, study.researcher, study.project_id, protocol=own())
     design = StudyDesign(name="Tone", annotators=(study.annotators[0].name,), overlap=1)
-    made = create_study(database, study.researcher, study.project_id, protocol=added.protocol, design=design)
+    made = create_study(database, study.researcher, study.project_id, protocol=added.kept, design=design)
     assert made.protocol_hash == added.hash
     [entry] = list_protocols(database, study.researcher, study.project_id)
-    assert entry.studies == 1
+    assert entry.used == 1
     with database.read() as session:
         name = session.execute(select(ProtocolVersion.name)).scalar_one()
     assert name == "tone_check"
