@@ -42,7 +42,7 @@ MOST_WRITING = 16
 """Writing transactions of a process at once on PostgreSQL: writers that wait for locks must leave readers some."""
 
 _KEPT_OPEN = 10
-_ROWS_A_STATEMENT = 200  # of twenty columns each, far from the 32,766 parameters that SQLite takes
+_ROWS_A_STATEMENT = 50  # a longer statement takes as long to be read as it saves
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _LOCK_NOT_AVAILABLE = "55P03"
 _DEADLOCKS = ("40P01", "40001")

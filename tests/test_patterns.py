@@ -40,8 +40,9 @@ UNITS = (
 )  # fmt: skip
 
 WITHOUT_A_TEXT_OF_THEIR_OWN = {
-    # made from a value: of one field name, and of the characters of Streamlit's own page
+    # made from a value: of one field name, of an indentation, and of the characters of Streamlit's own page
     ("exports/reading/json_files.py", "element_lines"),
+    ("exports/reading/json_files.py", "_indented_lines"),
 }
 
 

@@ -19,6 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
 _PART_KEY = re.compile(r"[^|:\s][^|\s]*").fullmatch
 _HOP_KEY = re.compile(r"[^|\s]+").fullmatch
 _LARGEST = 2**31 - 1
+_TEXT = frozenset({str})
 
 
 def called(value: object) -> str:
@@ -188,19 +189,31 @@ def document_keys(value: Any, name: str) -> tuple[str, ...]:
 
 def metadata(row: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
     """What stands in the `metadata` of a row, and whatever other fields it has than those `known`."""
-    kept, others = row.get("metadata"), row.keys() - known
-    if not kept and not others:
+    kept, has_others = row.get("metadata"), not row.keys() <= known
+    if not kept and not has_others:
         return {}
-    if kept is not None and not isinstance(kept, dict):
+    kept = {} if kept is None else kept
+    if not isinstance(kept, dict):
         raise InvalidInput(f"`metadata` is {called(kept)}, not an object.")
-    if others:
-        kept = dict(kept or {})
-        for name in others:
+    if has_others:
+        kept = dict(kept)
+        for name in row.keys() - known:
             if name in kept:
                 raise InvalidInput(f"`{name}` stands both in the row and in its metadata. Keep one of them.")
             kept[name] = row[name]
+    if _is_of_texts(kept):
+        return dict(sorted(kept.items()))
     found: dict[str, Any] = canonical(kept)
     return found
+
+
+def _is_of_texts(kept: dict[str, Any]) -> bool:
+    """Whether an object holds only texts and lists of texts: it is canonical when its keys are sorted."""
+    for value in kept.values():
+        kind = type(value)
+        if kind is not str and not (kind is list and set(map(type, value)) <= _TEXT):
+            return False
+    return True
 
 
 def has_nul(value: object) -> bool:

@@ -184,27 +184,25 @@ class _PartReader:
                 raise InvalidInput(f"two of `{name}` have the key {key!r}. Keys differ within an item.")
             given.add(key)
         number, parts = 0, []
+        needed, read_fields, known, make = self._needed, self._read_fields, self._known, self._make
         for row in value:
-            key = row.get("key")
+            # Imports spend most of their time here.
+            get = row.get
+            key = get("key")
             while key is None:
                 number += 1
                 free = f"{name[0]}{number}"
                 key = None if free in given else free
             try:
-                parts.append(self._read(row, key))
+                for field in needed:
+                    if get(field.name) is None:
+                        field.rule.check(None, field.name)
+                values = read_fields(get)
+                metadata = NOTHING if "metadata" not in row and row.keys() <= known else checks.metadata(row, known)
+                parts.append(make((key, *values, metadata)))
             except InvalidInput as error:
                 raise InvalidInput(f"{name} {key!r}: {error}") from None
         return tuple(parts)
-
-    def _read(self, row: dict[str, Any], key: str) -> Any:
-        # Imports spend most of their time here.
-        get, known = row.get, self._known
-        for field in self._needed:
-            if get(field.name) is None:
-                field.rule.check(None, field.name)
-        values = self._read_fields(get)
-        metadata = NOTHING if "metadata" not in row and row.keys() <= known else checks.metadata(row, known)
-        return self._make((key, *values, metadata))
 
 
 _KNOWN = frozenset(FIELDS)
@@ -231,13 +229,12 @@ def _scores(value: object, item: dict[str, Any], scorer: str) -> tuple[ItemScore
             raise InvalidInput(f"`scores` holds {called(row)}, not an object.")
         score = _score(row, scorer)
         _check_target(score.target, item)
-        name = (score.scorer, score.name, score.target, orjson.dumps(score.parameters))
+        parameters = orjson.dumps(score.parameters) if score.parameters else b""
+        name = (score.scorer, score.name, score.target, parameters)
         if name in seen:
             raise InvalidInput(f"`scores` gives {score.scorer} {score.name!r} twice. Keep one of them.")
         seen.add(name)
         scores.append(score)
-    if checks.has_nul(scores):
-        raise InvalidInput("a score contains the character NUL (\\u0000), which cannot be stored. Remove it.")
     return tuple(scores)
 
 
@@ -245,9 +242,9 @@ def _score(row: dict[str, Any], scorer: str) -> ItemScore:
     name = _given(row, "name", checks.key)
     if not name:
         raise InvalidInput("a score has no `name`. Write what was scored, such as correctness.")
-    unknown = row.keys() - _SCORE
-    if unknown:
-        raise InvalidInput(f"score {name!r} has the unknown field {min(unknown)!r}. Put it into its `parameters`.")
+    if not row.keys() <= _SCORE:
+        unknown = min(row.keys() - _SCORE)
+        raise InvalidInput(f"score {name!r} has the unknown field {unknown!r}. Put it into its `parameters`.")
     by = _given(row, "scorer", checks.key) or scorer
     value, reason = row.get("value"), _given(row, "reason", checks.text)
     if value is None:
@@ -256,6 +253,8 @@ def _score(row: dict[str, Any], scorer: str) -> ItemScore:
         raise InvalidInput(f"score {name!r} has the value {called(value)}, not a number. Write null where unscored.")
     target = _given(row, "target", checks.text)
     parameters = row.get("parameters")
+    if "\x00" in reason or "\x00" in target or (parameters and checks.has_nul(parameters)):
+        raise InvalidInput("a score contains the character NUL (\\u0000), which cannot be stored. Remove it.")
     if parameters and not isinstance(parameters, dict):
         raise InvalidInput(f"score {name!r} has the parameters {called(parameters)}, not an object.")
     return ItemScore(

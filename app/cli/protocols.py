@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from app.cli.output import emit, table
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
+    from app.settings import Settings
     from db.annotating.previews import StepPreview
 
 protocol = group("protocol", "Protocols: check a file, add or preview one.")
@@ -215,12 +217,26 @@ def preview(
         project_id = project_id_of(here, project)
         found = protocol_named(name, here, project_id)
         steps = preview_of(here.db, here.actor, project_id, protocol=found, external_id=item)
+        marks = _marks_of(steps, here.settings) if as_json else [{} for _ in steps]
     document = {
         "steps": [
-            {"step": step.step, "shown": step.shown, "units": step.units, "material": step.material} for step in steps
+            {"step": step.step, "shown": step.shown, "units": step.units, "material": step.material | marked}
+            for step, marked in zip(steps, marks, strict=True)
         ]
     }
     emit(document, lambda: "\n\n".join(map(_in_words, steps)), as_json=as_json)
+
+
+def _marks_of(steps: Sequence[StepPreview], settings: Settings) -> list[dict[str, Any]]:
+    """What the browser marks on the pages at each step, once all of them are read."""
+    from annotators.pages import Renderer
+    from annotators.pages.words.index import WordIndex
+    from app.on_pages import OnPages
+
+    with Renderer(workers=1) as renderer:
+        index = WordIndex(settings.pages_folder, settings.recognised_folder, renderer)
+        pages = OnPages(index, settings.documents_folder)
+        return [pages.of_step(step, seconds=None) for step in steps]
 
 
 def _in_words(step: StepPreview) -> str:

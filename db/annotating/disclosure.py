@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, func
 from sqlalchemy import select as sql_select
+from sqlmodel import Session
 
 from annotators.errors import NotFound
 from annotators.items.item import ItemEvidence, image_side
@@ -149,12 +150,16 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
             if not person.is_admin and role not in READERS:
                 raise refused
             step = len(protocol.steps) - 1
-        # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
-        everything = protocol.shown_at(len(protocol.steps) - 1)
-        materials = load_materials(session, [assignment.study_item_id], everything, pairs=protocol.about_pairs)[
-            assignment.study_item_id
-        ]
-        return _reading(protocol, materials_at(materials, protocol, step), step)
+        return reading_at(session, study, assignment.study_item_id, step)
+
+
+def reading_at(session: Session, study: Study, study_item_id: int, step: int) -> AssignmentReading:
+    """What a step (from 0) of an item of a study shows, to be looked for on pages."""
+    protocol = protocol_of(study)
+    # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
+    everything = protocol.shown_at(len(protocol.steps) - 1)
+    [materials] = load_materials(session, [study_item_id], everything, pairs=protocol.about_pairs).values()
+    return _reading(protocol, materials_at(materials, protocol, step), step)
 
 
 def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentReading:

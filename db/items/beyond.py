@@ -10,7 +10,7 @@ from annotators.figures import count
 from annotators.items.item import ItemContent
 from db.items.import_documents import Supplied
 from db.models import Document
-from db.query import pick
+from db.query import mark, pick, plain_rows
 
 _NAMED = 3
 
@@ -24,11 +24,18 @@ class BeyondDocuments:
             given.parsed.key: given.found.n_pages if given.found is not None else given.parsed.n_pages
             for given in supplied
         }
+        self._are_any_known: bool | None = any(self._pages.values()) or None
         self._n = 0
         self._first: list[str] = []
 
     def look(self, session: Session, items: Iterable[ItemContent]) -> None:
         """Count those of these items that point beyond a document."""
+        if self._are_any_known is None:
+            place = mark(session.connection())
+            known = f"SELECT 1 FROM document WHERE project_id = {place} AND n_pages IS NOT NULL LIMIT 1"
+            self._are_any_known = bool(plain_rows(session, known, (self._project_id,)))
+        if not self._are_any_known:
+            return
         places = [(item, places) for item in items if (places := list(item.pages_named()))]
         self._learn(session, {document for _, found in places for _, document, _ in found})
         for item, found in places:

@@ -191,7 +191,7 @@ class RowWriter:
         rows = []
         for version_id, scores in scored:
             for score in scores:
-                run_id = self._run(session, score.scorer, dumps(score.parameters))
+                run_id = self._run(session, score.scorer, dumps(score.parameters) if score.parameters else "{}")
                 rows.append((run_id, version_id, score.name, score.target, score.value, score.reason))
         insert_many(session.connection(), "score", _SCORE, rows)
 

@@ -18,7 +18,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
@@ -44,10 +43,10 @@ from db.items.import_rows import (
 from db.items.proposing import Differing, KeptProposals, Proposal
 from db.items.rows import items_as_json
 from db.items.seen import Seen
-from db.items.unpublished import Turns, clear_broken_off, forget_bytes, only_import, rows_a_turn
-from db.models import Batch, Document, Item, UnpublishedBatch, now
+from db.items.unpublished import Turns, clear_broken_off, forget_bytes, only_import, parts_at_first, rows_a_turn
+from db.models import Document, now
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.query import database_time, pick
+from db.query import database_time, fresh_ids, mark, pick, plain_rows
 
 BLOCK = 2_000
 """Items that are in memory at a time."""
@@ -57,10 +56,11 @@ MOST_REJECTED = 10_000
 
 _EXAMPLES = 5
 _DOCUMENTS_A_TURN = 100
+_BATCH = ("id", "project_id", "format", "source", "person_id", "created_at")
 _DOCUMENT = (
     "project_id", "key", "title", "sha256", "media_type", "n_pages", "page_sizes", "extra", "batch_id", "created_at",
 )  # fmt: skip
-_IN_MEMORY = 8 << 20
+_SPOOLED = 8 << 20
 
 
 @dataclass
@@ -286,8 +286,15 @@ class Staged:
         self._stored: list[str] = []
 
     def write(self, db: Database, written: Written | None = None) -> None:
-        """Write documents, their bytes, and all items but the last part, which goes in when the batch is published."""
+        """Write documents, their bytes, and all items but the last part, which goes in when the batch is published.
+
+        What the first turn would take in one transaction is written when the batch is published, all of it.
+        """
         self._last = next(self._parts, None)
+        if self._last is not None and self._n_parts <= parts_at_first(db):
+            for part in self._parts:
+                self._last.join(part)
+            self._n_parts = 1
         if self._documents.new or self._n_parts > 1:
             with closing(Turns(db)) as turns:
                 with turns.turn() as session:
@@ -412,7 +419,8 @@ def _items(
     to: _Destination,
 ) -> None:
     """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
-    has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
+    any_item = f"SELECT 1 FROM item WHERE project_id = {mark(session.connection())} LIMIT 1"
+    has_items = bool(plain_rows(session, any_item, (project_id,)))
     for block in _blocks(reading.items()):
         parsed = [row for row in block if isinstance(row, ParsedItem)]
         report.rejected += [row for row in block if isinstance(row, Rejected)]
@@ -504,11 +512,16 @@ class _WriteTurn:
 
 
 class _KeptItems:
-    """Checked items on their way into the database, in parts of some rows; a file when they are many."""
+    """Checked items on their way into the database, in parts of some rows.
+
+    The first block of them stays as it is, since a block is in memory at a time anyway; what follows goes to a file.
+    """
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
+        self._in_memory: list[_WriteTurn] = []
+        self._free = BLOCK
+        self._file = tempfile.SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115 - closed by __exit__
         self._part = _WriteTurn()
         self.proposals = KeptProposals()
         self.n = 0
@@ -526,7 +539,11 @@ class _KeptItems:
 
     def _full(self, least: int | None = None) -> None:
         if self._part.rows >= (least or self._rows):
-            pickle.dump((list(map(tuple, self._part.new)), self._part.scores), self._file, pickle.HIGHEST_PROTOCOL)
+            self._free -= len(self._part.new) + len(self._part.scores)
+            if self._free >= 0:
+                self._in_memory.append(self._part)
+            else:
+                pickle.dump((list(map(tuple, self._part.new)), self._part.scores), self._file, pickle.HIGHEST_PROTOCOL)
             self._part = _WriteTurn()
             self.n += 1
 
@@ -534,7 +551,8 @@ class _KeptItems:
         """What was kept, once; nothing can be added from then on."""
         self._full(1)
         self._file.seek(0)
-        return (self._read() for _ in range(self.n))
+        first, self._in_memory = self._in_memory, []
+        return chain(first, (self._read() for _ in range(self.n - len(first))))
 
     def _read(self) -> _WriteTurn:
         new, scores = pickle.load(self._file)  # noqa: S301 - written by this very object
@@ -559,20 +577,13 @@ class _Batch:
 
     def begin(self, session: Session, *, hidden: bool) -> None:
         """Make the batch's row; `hidden` until it is published."""
-        batch = Batch(
-            project_id=self._project_id,
-            format=self._reading.format,
-            source=self._reading.source,
-            person_id=self._actor.person_id,
-            created_at=self._at,
-        )
-        session.add(batch)
-        session.flush()
-        assert batch.id is not None
+        connection, reading = session.connection(), self._reading
+        self.id = fresh_ids(session, "batch", 1)[0]
+        own = (self.id, self._project_id, reading.format, reading.source, self._actor.person_id)
+        insert_many(connection, "batch", _BATCH, [(*own, database_time(session, self._at))])
         if hidden:
-            session.add(UnpublishedBatch(batch_id=batch.id))
-        self.id = batch.id
-        self._writer = RowWriter(Origin(self._project_id, batch.id, self._actor.person_id, self._at))
+            insert_many(connection, "unpublished_batch", ("batch_id",), [(self.id,)])
+        self._writer = RowWriter(Origin(self._project_id, self.id, self._actor.person_id, self._at))
 
     def add_documents(self, session: Session, block: Sequence[Supplied]) -> None:
         """Add documents that the project does not have."""
@@ -626,5 +637,6 @@ class _Batch:
             "documents": report.documents,
         }
         record(session, self._actor, "items imported", "batch", self.id, project_id=self._project_id, details=details)
-        session.execute(delete(UnpublishedBatch).where(col(UnpublishedBatch.batch_id) == self.id))
+        connection = session.connection()
+        connection.exec_driver_sql(f"DELETE FROM unpublished_batch WHERE batch_id = {mark(connection)}", (self.id,))
         return self.id

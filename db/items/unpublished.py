@@ -23,9 +23,9 @@ from annotators.errors import Conflict
 from annotators.files import taken
 from db.engine import Database, connected, unpooled
 from db.items.documents import document_file
-from db.models import Batch, Document, Event, Item, ItemVersion, Run, Score, UnpublishedBatch, now
+from db.models import Document, Event, Item, ItemVersion, Run, Score, UnpublishedBatch, now
 from db.permissions import Actor
-from db.query import in_clause, pick
+from db.query import in_clause, mark, pick
 
 ROWS_A_TURN = 300
 """Rows that an import writes while it holds SQLite's one lock: a few milliseconds' worth."""
@@ -106,6 +106,11 @@ def rows_a_turn(db: Database) -> int:
     return ROWS_A_TURN if db.is_sqlite else ROWS_A_TURN_UNLOCKED
 
 
+def parts_at_first(db: Database) -> int:
+    """How many times the rows of a turn the first one may write, when it is not known yet whether others write."""
+    return PARTS_ALONE if db.is_sqlite else 1
+
+
 class Turns:
     """Short writing transactions with a rest between them, in which others get at SQLite's one lock.
 
@@ -129,7 +134,7 @@ class Turns:
     @property
     def parts(self) -> int:
         """How many times the rows of a turn may be written in one: more while nobody else writes."""
-        return 1 if self._beside or not self._db.is_sqlite else PARTS_ALONE
+        return 1 if self._beside else parts_at_first(self._db)
 
     @property
     def _beside(self) -> bool:
@@ -173,15 +178,14 @@ class BrokenOff:
 def broken_off(db: Database, project_id: int | None = None) -> list[BrokenOff]:
     """The batches (of a project) that are not published and not cleared; one may be of an import under way."""
     query = (
-        pick(Batch.id, Batch.project_id, Batch.source)
-        .join(UnpublishedBatch, col(UnpublishedBatch.batch_id) == col(Batch.id))
-        .where(col(UnpublishedBatch.cleared_at).is_(None))
-        .order_by(col(Batch.id))
+        "SELECT b.id, b.project_id, b.source FROM batch b JOIN unpublished_batch u ON u.batch_id = b.id "
+        "WHERE u.cleared_at IS NULL"
     )
-    if project_id is not None:
-        query = query.where(col(Batch.project_id) == project_id)
     with db.glance() as connection:
-        return [BrokenOff(*row) for row in connection.execute(query)]
+        if project_id is not None:
+            query += f" AND b.project_id = {mark(connection)}"
+        rows = connection.exec_driver_sql(f"{query} ORDER BY b.id", () if project_id is None else (project_id,))
+        return [BrokenOff(*row) for row in rows]
 
 
 def clear_broken_off(db: Database, project_id: int, *, actor: Actor | None, data_folder: Path | None) -> int:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from annotators.errors import AssayError, InvalidInput
@@ -24,6 +24,7 @@ Record = dict[str, Any]
 
 JSON_ENDING = ".json"
 LINES_ENDING = ".jsonl"
+_SMALL = 8 << 20
 _NAME = re.compile(rb'"([^"\\]{1,100})"\s*:')
 
 
@@ -60,11 +61,11 @@ def need(record: Record, *fields: str) -> None:
 
 def text_of(record: Record, name: str) -> str:
     """The text in a field; InvalidInput when it is missing or no text."""
+    value = record.get(name)
+    if isinstance(value, str):
+        return value
     need(record, name)
-    value = record[name]
-    if not isinstance(value, str):
-        raise InvalidInput(f"`{name}` is {called(value)}, not a text. Put it in quotes.")
-    return value
+    raise InvalidInput(f"`{name}` is {called(value)}, not a text. Put it in quotes.")
 
 
 def list_of(record: Record, name: str) -> list[Any]:
@@ -91,7 +92,7 @@ class Said(NamedTuple):
     def of(self, record: Record, item: str, file: str, line: int) -> Iterator[ForeignLabel]:
         """As labels of the item of this id, whose record stands there."""
         for criterion, target, value in self.labels(record):
-            yield ForeignLabel(line, item, self.annotator, criterion, target, value, file=file)
+            yield ForeignLabel(line, item, self.annotator, criterion, target, value, None, None, None, file)
 
 
 NOTHING_SAID = Said("", lambda _record: ())
@@ -100,7 +101,7 @@ NOTHING_SAID = Said("", lambda _record: ())
 def items_of(
     file: SourceFile,
     field: str | None,
-    records: Iterable[Any],
+    records: Sequence[Any],
     item: Callable[[Record], Normal],
     scorer: str,
     *,
@@ -112,7 +113,7 @@ def items_of(
     checks refuse, is a Rejected with its line and number.
     """
     where = f" of `{field}`" if field else ""
-    for number, (record, line) in enumerate(zip(records, element_lines(file, field), strict=False), 1):
+    for number, (record, line) in enumerate(zip(records, element_lines(file, field, len(records)), strict=True), 1):
         try:
             if not isinstance(record, dict):
                 raise InvalidInput("it is not an object")
@@ -145,9 +146,10 @@ class RecordReading(FilesReading):
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items of every file of the format; any other that only lies beside them is passed over."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self._ahead: dict[str, Any] = {}
         self.begin()
         for file in self.files:
-            data = json_file(file)
+            data = self._ahead.pop(file.name) if file.name in self._ahead else json_file(file)
             self.meter.done += file.size
             if isinstance(data, Rejected):
                 yield data
@@ -157,6 +159,13 @@ class RecordReading(FilesReading):
                 yield from found
             elif file.given:
                 yield Rejected(file.name, 1, self.not_ours())
+
+    def look_ahead(self, file: SourceFile) -> Any | Rejected:
+        """What a file holds, for `begin`; of files that are small together it is kept until their items are read."""
+        data = json_file(file)
+        if self.meter.of <= _SMALL:
+            self._ahead[file.name] = data
+        return data
 
     @abstractmethod
     def begin(self) -> None:
@@ -195,18 +204,24 @@ def claim_text(claim: Any) -> Normal:
     """The text of a claim, and its three parts as metadata where it is a triplet; InvalidInput if it is neither."""
     if isinstance(claim, str):
         return {"text": claim}
-    if isinstance(claim, list) and claim and all(isinstance(part, str) for part in claim):
+    if isinstance(claim, list) and set(map(type, claim)) == {str}:
         return {"text": " ".join(claim), "metadata": {"triplet": claim}}
     raise InvalidInput(f"a claim is {called(claim)}. Write a text, or subject, relation and object as three texts.")
 
 
 def verdict_label(value: Any, name: str) -> str:
     """A label of a claim, as verdicts write it; InvalidInput, naming the field, for any other."""
+    if isinstance(value, str):
+        known = _verdict_labels()
+        label = known.get(value) or known.get(value.strip().capitalize())
+        if label is not None:
+            return label
+    raise InvalidInput(f"`{name}` holds {called(value)}. Allowed: {', '.join(_verdict_labels())}.")
+
+
+@cache
+def _verdict_labels() -> Mapping[str, str]:
+    """Labels by how files write them."""
     from annotators.scorers.shared.verdicts import LABELS  # noqa: PLC0415 - a file is recognised without any scorer
 
-    label = value.strip().lower() if isinstance(value, str) else ""
-    if label not in LABELS:
-        raise InvalidInput(
-            f"`{name}` holds {called(value)}. Allowed: {', '.join(label.capitalize() for label in LABELS)}."
-        )
-    return label
+    return {label.capitalize(): label for label in LABELS}

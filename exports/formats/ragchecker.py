@@ -39,7 +39,7 @@ from exports.formats._records import (
 )
 from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
-from exports.reading.json_files import element_lines, json_file
+from exports.reading.json_files import element_lines
 from exports.reading.sources import SourceFile, Sources
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ UNNAMED = "unnamed"
 _SIDES = ("model1", "model2")
 _LABEL = "_label"
 _RATINGS = ("correctness_label", "completeness_label", "overall_label")
+_RATED = frozenset(_RATINGS)
 """What a rater says of a pair: the names of the criteria of pairwise preference with `_label` behind."""
 
 RATER = "ragchecker-rater-"
@@ -154,7 +155,7 @@ class _RAGCheckerReading(RecordReading):
         self._raters: set[int] = set()
         if len(self.files) > 1:
             for file in self.files:
-                self._look_through(json_file(file))
+                self._look_through(self.look_ahead(file))
 
     def _look_through(self, data: Any) -> None:
         if _is_checking(data):
@@ -256,7 +257,7 @@ class _RAGCheckerReading(RecordReading):
     def _pairs(self, file: SourceFile, data: list[Any]) -> Iterator[ParsedItem | Rejected]:
         """One item for each answer, where the first pair with it stands; rows of the same pair are further ratings."""
         answers: dict[_Answer, _InPairs] = {}
-        for number, (record, line) in enumerate(zip(data, element_lines(file, None), strict=False), 1):
+        for number, (record, line) in enumerate(zip(data, element_lines(file, None, len(data)), strict=True), 1):
             try:
                 _check_pair(record)
                 found = [_InPairs(line, record, side) for side in _SIDES]
@@ -297,8 +298,12 @@ class _InPairs:
         self._pairs: dict[tuple[str, str], Normal] = {}
         self.about: _Answer = (_pair_key(record), self._answer["model_name"])
         self.response: str = self._answer["response"]
-        self.scores = list(_scores(self._answer.get("ragchecker") or {}))
         self.rated = False
+
+    @property
+    def scores(self) -> list[Normal]:
+        """The scores that stand beside it where it came first."""
+        return list(_scores(self._answer.get("ragchecker") or {}))
 
     def check_same(self, other: _InPairs | None) -> None:
         """InvalidInput when an earlier row has another text for the same answer or its question."""
@@ -364,7 +369,7 @@ def _is_pairs(data: Any) -> bool:
 
 
 def _is_rated(record: Record) -> bool:
-    return any(name in record for name in _RATINGS)
+    return not _RATED.isdisjoint(record)
 
 
 def _records(rows: Iterable[Any]) -> Iterator[Record]:

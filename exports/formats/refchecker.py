@@ -194,12 +194,12 @@ class _RefCheckerReading(RecordReading):
         for number, triplet in enumerate(triplets, 1):
             if not isinstance(triplet, dict):
                 raise InvalidInput(f"`{name}` holds {called(triplet)}, not an object with a triplet and its label.")
-            claim = {"key": f"c{number}", **claim_text(triplet.get("triplet"))}
-            claim["metadata"] = {**claim.get("metadata", {}), **rest_of(triplet, "triplet", "human_label")}
-            claims.append(claim)
+            key, claim = f"c{number}", claim_text(triplet.get("triplet"))
+            metadata = claim.get("metadata", {}) | rest_of(triplet, "triplet", "human_label")
+            claims.append({"key": key, "text": claim["text"], "metadata": metadata})
             if triplet.get("human_label") is not None:
                 label = verdict_label(triplet["human_label"], "human_label")
-                verdicts.append({"claim": claim["key"], "against": "context", "label": label, "source": PEOPLE})
+                verdicts.append({"claim": key, "against": "context", "label": label, "source": PEOPLE})
         self._n_items += 1
         self._labels.update(verdict["label"] for verdict in verdicts)
         key = f"{dataset}/{identity}" if dataset else str(identity)
@@ -220,8 +220,9 @@ class _RefCheckerReading(RecordReading):
 
 def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
     for number, triplet in enumerate(record[f"{_extractor(record)}_response_kg"], 1):
-        if triplet.get("human_label") is not None:
-            yield CLAIM_LABEL, f"claim:c{number}|context", verdict_label(triplet["human_label"], "human_label")
+        label = triplet.get("human_label")
+        if label is not None:
+            yield CLAIM_LABEL, f"claim:c{number}|context", verdict_label(label, "human_label")
 
 
 _SAID = Said(RATER, _labels)
@@ -229,7 +230,10 @@ _SAID = Said(RATER, _labels)
 
 def _extractor(record: Record) -> str | None:
     """What took the triplets from the answer: `claude2` where they are called `claude2_response_kg`."""
-    return next((found["extractor"] for name in record if (found := _TRIPLETS.fullmatch(name))), None)
+    for name in record:
+        if found := _TRIPLETS.fullmatch(name):
+            return found["extractor"]
+    return None
 
 
 # Writing --------------------------------------------------------------------------------------------------------------

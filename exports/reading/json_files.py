@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -27,6 +28,7 @@ class Meter:
     of: int = 0
 
 
+_FIRST_OBJECT = re.compile(r"\s*?\n([ \t]+)(?=\{)")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -102,18 +104,45 @@ def json_file(file: SourceFile) -> Any | Rejected:
         return Rejected(file.name, error.lineno, _why(error, data))
 
 
-def element_lines(file: SourceFile, field: str | None) -> Iterator[int]:
-    """The line (from 1) on which each element of the list in `field` begins, then its last line for ever.
+def element_lines(file: SourceFile, field: str | None, n: int) -> Iterator[int]:
+    """The line (from 1) on which each of the n elements of the list in `field` begins.
 
     `field` None: the list that the file is.
 
     The parser that is quick does not say where things stand, so this goes through the file a second time.
     """
     text = file.path.read_text("utf-8-sig", errors="replace")
-    decoder, space = json.JSONDecoder(), re.compile(r"[\s,]*")
     found = re.search(rf"{re.escape(json.dumps(field))}\s*:\s*\[", text) if field is not None else None
     found = found or re.search(r"\[", text)
-    at, line, counted = (found.end() if found else 0), 1, 0
+    start = found.end() if found else 0
+    return islice(_indented_lines(text, start, n) or _parsed_lines(text, start), n)
+
+
+def _indented_lines(text: str, start: int, n: int) -> list[int] | None:
+    """The lines of the n objects of a list from there on, where each begins one and all are indented alike.
+
+    No text of JSON holds a line break, so the lines of its layout can be told without parsing it. None where there are
+    more or fewer such lines than objects.
+    """
+    first = _FIRST_OBJECT.match(text, start)
+    if first is None:
+        return None
+    indent = first[1]
+    lines, line, counted = [], 1, 0
+    beginning, outside = rf"\n{indent}(?=\{{)", rf"\n(?!{indent})[ \t]*(\S)"
+    for found in re.compile(f"{beginning}|{outside}").finditer(text, start):
+        if found[1]:
+            break
+        line += text.count("\n", counted, found.end())
+        counted = found.end()
+        lines.append(line)
+    return lines if len(lines) == n else None
+
+
+def _parsed_lines(text: str, at: int) -> Iterator[int]:
+    """The line of each element of a list from there on, then its last line for ever."""
+    decoder, space = json.JSONDecoder(), re.compile(r"[\s,]*")
+    line, counted = 1, 0
     while True:
         gap = space.match(text, at)
         at = gap.end() if gap else at

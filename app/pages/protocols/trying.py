@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
+from annotators.pages.words.index import WordIndex
 from annotators.protocols import Protocol
 from app import ui
+from app.on_pages import OnPages
+from app.state import app_state
 from app.widgets.annotate import preview as draw_preview
 from app.widgets.choices import item_choice
-from db.annotating.previews import preview
+from db.annotating.previews import StepPreview, preview
 from db.projects import ProjectRow
 
+_SECONDS = 10.0
 _SHOWN = "protocol-tried"
 _ITEM = "protocol-item"
 
@@ -30,10 +37,19 @@ def draw(project: ProjectRow, protocol: Protocol | None) -> None:
     with ui.problems():
         try:
             steps = preview(ui.db(), ui.actor(), project.project_id, protocol=protocol, external_id=item)
+            marks = _marks_of(steps)
         except Exception:
             _close()
             raise
-        draw_preview(protocol, steps, item=item, close=_close)
+        draw_preview(protocol, steps, marks=marks, item=item, close=_close)
+
+
+def _marks_of(steps: Sequence[StepPreview]) -> list[dict[str, Any]]:
+    """What is marked on the pages at each step, as far as they can be read in the time that one waits for a page."""
+    state = app_state()
+    index = WordIndex(state.settings.pages_folder, state.settings.recognised_folder, state.renderer)
+    pages = OnPages(index, state.settings.documents_folder)
+    return [pages.of_step(step, seconds=_SECONDS) for step in steps]
 
 
 def _close() -> None:

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from annotators.pages import WHOLE, WIDTHS, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width, too_many
+from app.on_pages import NOT_SUPPLIED
 from app.server.threads import Threads
 from app.server.web import actor_of, path_id
 from app.state import AppState
@@ -34,7 +35,6 @@ _FRACTION = re.compile(r"[01](?:\.\d{1,8})?|\.\d{1,8}", re.ASCII)
 # keeps the next person at the same browser from being shown it: their cookie is another.
 KEEP = "private, max-age=604800, immutable"
 ASK_AGAIN = "private, no-cache"
-NOT_SUPPLIED = "The document's bytes have not been supplied. A researcher can attach them on the page Data."
 
 
 def routes(state: AppState) -> list[Route]:

@@ -67,16 +67,26 @@ def annotate(
     )
 
 
-def preview(protocol: Protocol, steps: Sequence[StepPreview], *, item: str, close: Callable[[], None]) -> None:
+def preview(
+    protocol: Protocol,
+    steps: Sequence[StepPreview],
+    *,
+    marks: Sequence[Mapping[str, Any]],
+    item: str,
+    close: Callable[[], None],
+) -> None:
     """Show what annotators would get of an item under a protocol over the whole window, to try; nothing is stored.
 
-    `steps` are what `db.annotating.previews.preview` gives, `item` is what the item is called, `close` is called when
-    the person closes it.
+    `steps` are what `db.annotating.previews.preview` gives, `marks` what is marked on the pages at each of them
+    (`app.on_pages`), `item` is what the item is called, `close` is called when the person closes it.
     """
     data = {
         "protocol": protocol_for_browser(protocol),
         "keys": {action: list(pair) for action, pair in ACTIONS.items()},
-        "steps": [step.presentation(number) for number, step in enumerate(steps)],
+        "steps": [
+            {**step.presentation(number), "marks": marked}
+            for number, (step, marked) in enumerate(zip(steps, marks, strict=True))
+        ],
         "item": item,
     }
     place = hashlib.sha256(orjson.dumps(data)).hexdigest()

@@ -21,6 +21,7 @@ export class Desk extends Common {
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something was given
    * @param {string} [on.study] address of the study, where there is one
+   * @param {boolean} [on.brought] what is found on an item's pages comes with it
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    * @param {() => boolean} on.unread the annotator has yet to read the guidelines
    * @param {() => void} on.read they have read them
@@ -41,6 +42,7 @@ export class Desk extends Common {
       picture: (document, page) => this.judgement.pagePicture(document, page),
       done: () => this.judgement.focus(),
       study: on.study,
+      brought: on.brought,
     }, this.texts);
     const panes = new Panes(keys.preferences);
     this.divider = new PaneDivider(shell.stage, panes);

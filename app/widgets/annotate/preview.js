@@ -94,7 +94,7 @@ export class Preview extends Page {
     this.desk?.dispose();
     const keys = /** @type {Keys} */ (this.keys);
     this.desk = new Desk(this.shell, keys, this.options.protocol, {
-      act: (action) => this.act(action), change: () => undefined, keys: () => this.#build(), unread: () => false, read: () => undefined, complete: () => undefined,
+      act: (action) => this.act(action), change: () => undefined, keys: () => this.#build(), unread: () => false, read: () => undefined, complete: () => undefined, brought: true,
     }, h('span', {}));
     this.#show(this.step);
   }

@@ -123,6 +123,8 @@ interface Presentation {
   images?: Picture[];
   evidence?: Unit[];
   documents?: Doc[];
+  /** What is found on its pages, where it comes with the item (a preview). */
+  marks?: { phrases?: FoundOnPages; passages?: LocatedPassages };
   /** The pages that the import calls evidence, as targets. */
   page_labels?: string[];
   /** What a model proposes for labels of this step. */

@@ -99,6 +99,27 @@ export class Lookups {
   }
 }
 
+/** In place of lookups where the item brings with it what is found on its pages: there is no server to ask. */
+export class Brought {
+  /**
+   * @param {Presentation} item
+   * @param {(phrases: FoundOnPages | null) => void} phrases
+   * @param {(passages: LocatedPassages) => void} passages
+   */
+  follow({ marks }, phrases, passages) {
+    if (marks?.passages) passages(marks.passages);
+    if (marks?.phrases) phrases(marks.phrases);
+  }
+
+  ahead() {
+    // All of it is there.
+  }
+
+  stop() {
+    // Nothing is asked.
+  }
+}
+
 /** Whether a question to the server can have an answer. @param {Presentation} item @param {What} what */
 function worthwhile(item, what) {
   if (!item.documents?.some((doc) => doc.supplied)) return false;

@@ -4,7 +4,7 @@ import { h } from '../shared/dom.js';
 import { EvidenceLine } from './evidence_line.js';
 import { fetchAhead, pageNumbers, pageUrl, rung } from './pages/images.js';
 import { around } from './pages/layout.js';
-import { Lookups } from './lookups.js';
+import { Brought, Lookups } from './lookups.js';
 import { Pages } from './pages/pages.js';
 import { wordsOf } from './pages/text_layer.js';
 import { Passages, UnitText } from './passages.js';
@@ -43,6 +43,7 @@ export class Viewer {
    * @param {(document: string, page: number) => string} [on.picture] the address of a thumbnail that is there besides the strip's
    * @param {() => void} [on.done] the annotator is done with a tool that had the keyboard
    * @param {string} [on.study] address of the study, where phrases and passages are asked for
+   * @param {boolean} [on.brought] phrases and passages come with the item
    * @param {import('../texts/texts.js').Texts} texts
    */
   constructor(keys, on, texts) {
@@ -64,7 +65,7 @@ export class Viewer {
     this.located = [];
     /** @type {{places: Place[], remove: (number: number) => void}} */
     this.supports = { places: [], remove: () => undefined };
-    this.lookups = on.study ? new Lookups(on.study) : null;
+    this.lookups = on.study ? new Lookups(on.study) : on.brought ? new Brought() : null;
     /** @type {Pages} */
     this.pages = new Pages({
       page: (page, byScrolling) => {

@@ -21,9 +21,12 @@ from annotators.criteria import KINDS, Criterion
 from annotators.designing.design import StudyDesign
 from annotators.errors import AssayError
 from annotators.items.targets import TargetKind
+from annotators.pages.words.index import WordIndex
 from annotators.protocols import PROTOCOLS, Material, Protocol
+from app.on_pages import OnPages
 from app.server.routes import annotate, page_images, page_text
 from app.server.web import handle_error
+from db.annotating.previews import preview
 from db.designing.making import create_study
 from db.models import Document
 from db.people.accounts import actor_named
@@ -144,11 +147,15 @@ class Browser:
             )
         )
 
-    def texts(self, assignment: int) -> None:
+    def texts(self, assignment: int) -> dict[str, str]:
         """What the page asks of phrases and passages, whose answers name texts and places."""
+        given = {}
         for what in ("phrases", "passages"):
             answer = self.client.get(f"{self.base}/{what}?assignment={assignment}")
-            self.seen += answer.text if answer.status_code == 200 else ""
+            assert answer.status_code == 200
+            given[what] = answer.text
+            self.seen += answer.text
+        return given
 
     def pages_given(self, document: int) -> set[int]:
         """The pages of a document that come as a picture; the same ones have to come in every other way."""
@@ -263,6 +270,49 @@ def test_a_step_sends_what_it_shows_and_nothing_else(world: tuple[Pages, int], p
     items = re.sub(r'"study":\{"id".*?"guidelines_read":\w+\}', "", browser.seen)  # what the protocol says of itself
     for hidden in (*SYSTEMS, "distractor", '"gold"', '"used"', '"rank"', "page_labels"):
         assert hidden not in items, f"{hidden} was sent"
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda protocol: protocol.name)
+def test_a_preview_is_what_the_browser_gets_byte_for_byte(world: tuple[Pages, int], protocol: Protocol) -> None:
+    pages, project = world
+    previews = {question: previewed(pages, project, protocol, token("key", question, "0")) for question in QUESTIONS}
+    person = f"who previews {protocol.name}"
+    pages.person(person, "annotator")
+    design = StudyDesign(
+        name=f"{protocol.name} previewed", annotators=(person,), overlap=1, order="given",
+        items=ITEMS if protocol.about_pairs else ITEMS[::2], pairs=SYSTEMS if protocol.about_pairs else (),
+    )  # fmt: skip
+    study = create_study(pages.db, pages.admin, project, protocol=protocol, design=design).study_id
+    read_guidelines(pages.db, study)
+    browser = Browser(pages, actor_named(pages.db, person), study)
+    here = browser.work()["items"][0]
+    question = next(name for name in QUESTIONS if token("question", name) in here["question"])
+    for step in previews[question]:
+        fetched = {name: json.loads(text) for name, text in browser.texts(here["assignment"]).items()}
+        marks = {name: found for name, found in fetched.items() if name in step["material"]}
+        own = {name: value for name, value in here.items() if name not in OF_AN_ASSIGNMENT}
+        assert json.dumps([step["shown"], step["units"]]) == json.dumps([own.pop("shown"), own.pop("units")])
+        assert json.dumps(step["material"]) == json.dumps(own | marks)
+        here = browser.submit(here, labels(protocol, here))["item"] or here
+
+
+ITEMS = tuple(token("key", question, system) for question in QUESTIONS for system in "01")
+OF_AN_ASSIGNMENT = {"assignment", "sitting", "step", "returned", "committed", "previous", "draft"}
+
+
+def previewed(pages: Pages, project: int, protocol: Protocol, external_id: str) -> list[dict[str, Any]]:
+    """The steps of a preview, as `assay protocol preview --json` has them."""
+    steps = preview(pages.db, pages.admin, project, protocol=protocol, external_id=external_id)
+    settings = pages.state.settings
+    index = WordIndex(settings.pages_folder, settings.recognised_folder, pages.state.renderer)
+    on_pages = OnPages(index, settings.documents_folder)
+    return [
+        {
+            "step": step.step, "shown": step.shown, "units": step.units,
+            "material": step.material | on_pages.of_step(step, seconds=None),
+        }
+        for step in steps
+    ]  # fmt: skip
 
 
 def sent_fields(seen: str) -> dict[str, set[str]]:
