@@ -59,6 +59,7 @@ ENTRIES = (
     Entry("study", "Study", READERS, Group.WORK, from_="studies"),
     Entry("annotators", "Annotators", RESEARCHERS, Group.WORK, from_="studies"),
     Entry("protocols", "Protocols", READERS, Group.WORK),
+    Entry("prompts", "Prompts", READERS, Group.WORK, from_="protocols"),
     Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
     Entry("revise", "Revise", RESEARCHERS, Group.WORK),
     Entry("data", "Items and documents", READERS, Group.DATA),

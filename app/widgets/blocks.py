@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app import ui
+from annotators.errors import Problem
+from app import ui, wording
 from exports.drawing.tables import cell_html, identifier_html
 
 _STYLE = """
@@ -23,7 +24,7 @@ _STYLE = """
 .assay-facts dt { color: var(--assay-soft); font-weight: 400; }
 .assay-facts dd { margin: 0; font-variant-numeric: tabular-nums; }
 .assay-hash { font-family: monospace; font-size: 0.84rem; }
-.assay-links { display: flex; gap: 18px; align-items: center; margin: 2px 0; }
+.assay-links { display: flex; flex-wrap: wrap; gap: 4px 18px; align-items: center; margin: 2px 0; }
 .assay-share { display: grid; grid-template-columns: minmax(70px, 1fr) minmax(8.5ch, max-content); gap: 12px;
   align-items: center; }
 .assay-share span { color: var(--assay-soft); font-size: 0.87rem; white-space: nowrap; }
@@ -58,6 +59,11 @@ _STYLE = """
 .stMultiSelect [data-tag] { background: color-mix(in srgb, var(--assay-accent) 15%, var(--assay-panel));
   color: var(--assay-ink); }
 .stMultiSelect [data-tag] button { color: var(--assay-soft); }
+.assay-to-mend { max-height: 210px; overflow: auto; }
+.assay-to-mend ul { margin: 4px 0 0; padding-left: 18px; }
+.assay-example { border-top: 1px solid var(--assay-line); margin-top: 10px; padding-top: 8px !important;
+  grid-template-columns: 3.6rem minmax(0, 1fr); }
+.assay-example dd { white-space: pre-wrap; overflow-wrap: anywhere; }
 .assay-quiet-tag { color: var(--assay-soft); font-size: 0.8rem; border-radius: 8px; padding: 1px 8px;
   border: 1px solid var(--assay-line); white-space: nowrap; }
 """
@@ -183,6 +189,36 @@ def text_html(text: str) -> str:
 def panel(title: str, *bodies: str) -> str:
     """A panel with a small title around HTML made by this module."""
     return f'<div class="assay-panel"><h3>{escape(title)}</h3>{"".join(bodies)}</div>'
+
+
+def to_mend(problems: Sequence[Problem], fine: str, *, noun: str, testid: str) -> None:
+    """What is wrong with something that is written, each with its line and the remedy; or `fine`, that nothing is."""
+    if not problems:
+        st.html(f'<p class="assay-size" role="status" data-testid="{testid}">{escape(fine)}</p>')
+        return
+    rows = "".join(
+        f"<li><b>{f'Line {problem.line}' if problem.line else noun}</b> {escape(problem.problem)} "
+        f'<span class="assay-soft">{escape(problem.remedy)}</span></li>'
+        for problem in problems
+    )
+    st.html(
+        f'<section class="assay-left-out assay-to-mend" role="status" data-testid="{testid}">'
+        f"<strong>{wording.count(len(problems), 'thing')} to mend</strong><ul>{rows}</ul></section>"
+    )
+
+
+def what_was_added(named: str, on: int | None, since: Sequence[int], *, new: bool) -> tuple[str, bool]:
+    """What saving a version came to, in words, and whether somebody should look at what others did."""
+    if not new:
+        return f"Nothing was added: {named} says the same.", False
+    if not since:
+        return f"Saved as {named}.", False
+    others = " and ".join(f"version {number}" for number in since)
+    return (
+        f"Saved as {named}. While you changed version {on}, somebody else added {others}; nothing of that is in yours. "
+        "Both are kept: compare them, and save another version if they belong together.",
+        True,
+    )
 
 
 def links(*cells: Html) -> None:

@@ -1,4 +1,4 @@
-"""Choices that several pages offer: a study, a system, a category."""
+"""Choices that several pages offer: a study, an item, a system, a category."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
+from db.items.read import list_items
+from db.projects import ProjectRow
 from db.studies.design import StudyRow
 
 NO_CATEGORY = "(none)"
@@ -28,6 +30,26 @@ def study_with_labels(studies: Sequence[StudyRow], page: str, *, best: Collectio
         key=f"{page}-study-{studies[0].project_id}",
     )
     return by_id[picked]
+
+
+_OFFERED = 50
+
+
+def item_choice(project: ProjectRow, label: str, *, key: str) -> str | None:
+    """An item of the project by its id: one of the first, or one that is typed."""
+    rows = list_items(ui.db(), ui.actor(), project.project_id, limit=_OFFERED)
+    questions = {row.external_id: row.question for row in rows}
+    item: str | None = st.selectbox(
+        label,
+        list(questions),
+        format_func=lambda item: f"{item}: {questions[item]}" if questions.get(item) else str(item),
+        key=key,
+        accept_new_options=True,
+        placeholder="An item’s id" if questions else "The project has no items",
+        help=f"One of the first {_OFFERED}, or type an item’s id.",
+        width=330,
+    )
+    return item
 
 
 def system(where: DeltaGenerator, systems: Sequence[str], key: str) -> str | None:

@@ -31,7 +31,18 @@ from tests.app.pages import Pages, words
 from tests.db.designing.test_by_score import scored
 from tests.makers import StudyInUse, make_item, read_guidelines, tiny_protocol
 
-RESEARCHERS_PAGES = ("studies", "study", "protocols", "data", "item", "claims", "imports", "exports", "scores")
+RESEARCHERS_PAGES = (
+    "studies",
+    "study",
+    "protocols",
+    "prompts",
+    "data",
+    "item",
+    "claims",
+    "imports",
+    "exports",
+    "scores",
+)
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:y) =1+1"
 
 
@@ -67,7 +78,9 @@ def test_an_empty_project_says_what_to_do_first(pages: Pages, name: str, says: s
 def test_a_filled_project_shows_on_every_page_to_those_who_may_read(filled: Filled, name: str) -> None:
     says = {"studies": "12 of 12", "study": "12 of 12", "data": "i00001", "item": "Question of i00001?"}
     readers = (
-        ("rosa", "vera", "adam") if name in ("studies", "study", "protocols", "data", "item", "scores") else ("rosa",)
+        ("rosa", "vera", "adam")
+        if name in ("studies", "study", "protocols", "prompts", "data", "item", "scores")
+        else ("rosa",)
     )
     for who in readers:
         assert says.get(name, "") in no_problem(filled.open(who, name, study=filled.study_id, item=1)), who

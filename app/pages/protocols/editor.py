@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from annotators.errors import Problem
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.protocols import form, trying
+from app.widgets import blocks
 from db.libraries import Added, Entry
 from db.projects import ProjectRow
 from db.studies.library import add_protocol
@@ -23,8 +23,6 @@ _SAVED = "protocol-saved"
 _HEIGHT = 560
 _STYLE = """
 .st-key-protocol-side textarea { font-family: monospace; font-size: 0.82rem; line-height: 1.5; }
-.st-key-protocol-side .assay-left-out ul { margin: 4px 0 0; padding-left: 18px; }
-.st-key-protocol-side .assay-left-out { max-height: 210px; overflow: auto; }
 """
 
 
@@ -91,17 +89,7 @@ def _forget(project: ProjectRow, edited: str) -> None:
 
 def _words(added: Added[Protocol], on: int | None) -> tuple[str, bool]:
     """What saving came to, and whether somebody should look at what others did."""
-    named = f"{added.kept.name}@{added.kept.version}"
-    if not added.new:
-        return f"Nothing was added: {named} says the same.", False
-    if not added.since:
-        return f"Saved as {named}.", False
-    others = " and ".join(f"version {number}" for number in added.since)
-    return (
-        f"Saved as {named}. While you changed version {on}, somebody else added {others}; nothing of that is in yours. "
-        "Both are kept: compare them, and save another version if they belong together.",
-        True,
-    )
+    return blocks.what_was_added(f"{added.kept.name}@{added.kept.version}", on, added.since, new=added.new)
 
 
 def said() -> None:
@@ -138,19 +126,9 @@ def _taken(draft: Draft, own: Sequence[Entry[Protocol]]) -> list[Problem]:
 
 def _problems(draft: Draft, own: Sequence[Entry[Protocol]]) -> None:
     """What is wrong, each with its line and the remedy; or that nothing is."""
-    problems = [*draft.problems, *_taken(draft, own)]
-    if not problems:
-        assert draft.protocol is not None
+    size = ""
+    if draft.protocol is not None:
         steps, criteria = len(draft.protocol.steps), len(draft.protocol.criteria)
         size = f"{wording.count(criteria, 'criterion', 'criteria')} in {wording.count(steps, 'step')}"
-        st.html(f'<p class="assay-size" role="status" data-testid="protocol-problems">Nothing is wrong: {size}.</p>')
-        return
-    rows = "".join(
-        f"<li><b>{f'Line {problem.line}' if problem.line else 'Protocol'}</b> {escape(problem.problem)} "
-        f'<span class="assay-soft">{escape(problem.remedy)}</span></li>'
-        for problem in problems
-    )
-    st.html(
-        f'<section class="assay-left-out" role="status" data-testid="protocol-problems">'
-        f"<strong>{wording.count(len(problems), 'thing')} to mend</strong><ul>{rows}</ul></section>"
-    )
+    problems = [*draft.problems, *_taken(draft, own)]
+    blocks.to_mend(problems, f"Nothing is wrong: {size}.", noun="Protocol", testid="protocol-problems")

@@ -54,8 +54,10 @@ def _listed(project: ProjectRow, own: Sequence[Entry[Protocol]], *, may_write: b
     built_in = [protocol for protocol in PROTOCOLS if protocol.name not in taken]
     about = f"{len(built_in)} built in, {wording.count(len(by_name), 'protocol')} of the project’s own"
     ui.heading("Protocols", about)
-    if may_write and st.button("New protocol", type="primary", key="protocols-new"):
-        ui.go("protocols", edit=NEW, project=project.project_id)
+    with st.container(horizontal=True, vertical_alignment="center", key="protocol-actions"):
+        if may_write and st.button("New protocol", type="primary", key="protocols-new"):
+            ui.go("protocols", edit=NEW, project=project.project_id)
+        ui.link("Prompts of judges", "prompts", key="protocols-prompts", project=project.project_id)
     if by_name:
         blocks.table(
             f"Protocols of {project.name}",
@@ -108,7 +110,10 @@ def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[Entry[Protoc
     named = str(VersionedName(protocol.name, protocol.version))
     origin = "of the project’s own" if versions else "built in"
     ui.heading(protocol.title, f"{named}, {origin}. {protocol.summary}")
-    links = [blocks.to("All protocols", "protocols", project=project.project_id)]
+    links = [
+        blocks.to("All protocols", "protocols", project=project.project_id),
+        blocks.to("Prompts of judges", "prompts", project=project.project_id),
+    ]
     links += [
         blocks.to(f"Version {entry.kept.version}", "protocols", project=project.project_id, protocol=str(other))
         for entry in versions

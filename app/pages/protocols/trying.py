@@ -13,11 +13,10 @@ from app import ui
 from app.on_pages import OnPages
 from app.state import app_state
 from app.widgets.annotate import preview as draw_preview
+from app.widgets.choices import item_choice
 from db.annotating.previews import StepPreview, preview
-from db.items.read import list_items
 from db.projects import ProjectRow
 
-_OFFERED = 50
 _SECONDS = 10.0
 _SHOWN = "protocol-tried"
 _ITEM = "protocol-item"
@@ -25,18 +24,7 @@ _ITEM = "protocol-item"
 
 def choice(project: ProjectRow, protocol: Protocol | None) -> None:
     """The item to try it on, and the button that does; without a protocol the button waits for one."""
-    rows = list_items(ui.db(), ui.actor(), project.project_id, limit=_OFFERED)
-    questions = {row.external_id: row.question for row in rows}
-    item = st.selectbox(
-        "Item to preview on",
-        list(questions),
-        format_func=lambda item: f"{item}: {questions[item]}" if questions.get(item) else str(item),
-        key=_ITEM,
-        accept_new_options=True,
-        placeholder="An item’s id" if questions else "The project has no items",
-        help=f"One of the first {_OFFERED}, or type an item’s id.",
-        width=330,
-    )
+    item = item_choice(project, "Item to preview on", key=_ITEM)
     if st.button("Preview", key="protocol-preview", disabled=protocol is None or item is None):
         st.session_state[_SHOWN] = item
 
