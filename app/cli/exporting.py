@@ -38,6 +38,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home export finance --study verification --to ./final --format labels --names",
         "assay --home ./assay-home export finance --release v1 --to ./v1",
         "assay --home ./assay-home export finance --to ./typed --parquet --xlsx",
+        "assay --home ./assay-home export finance --to ./checked --format ragchecker --labels-of claims",
     )(export)
     command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
@@ -71,6 +72,15 @@ def export(
     xlsx: Annotated[
         bool, typer.Option("--xlsx", help="Each table as an XLSX workbook too, and a data dictionary.")
     ] = False,
+    labels_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels-of",
+            metavar="STUDY",
+            help="Final labels of this study go into formats with a place for them; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -83,9 +93,9 @@ def export(
     wanted = usual if format_names is None else format_names
     formats = [name.strip() for name in wanted.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
-    from exports.bundles.contents import check_export_formats, check_release_formats
+    from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats
 
-    check_export_formats(formats)
+    check_labels_of(check_export_formats(formats), labels_of or (), release)
     if release is not None:
         check_release_formats(formats, study)
     check_export_folder(to)
@@ -104,6 +114,7 @@ def export(
             names=names,
             data_folder=here.settings.documents_folder,
             release=release,
+            labels_of=labels_of or (),
             typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx)) if asked],
         )
     document = {

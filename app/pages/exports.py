@@ -16,7 +16,7 @@ from db.projects import ProjectRow
 from db.releasing.releases import list_releases
 from db.studies.design import StudyRow, list_studies
 from exports.bundles.bundle import DEFAULT_FORMATS
-from exports.bundles.contents import NOT_RELEASED, writers
+from exports.bundles.contents import NOT_RELEASED, has_place_for_labels, writers
 from exports.bundles.manifest import Manifest
 
 TITLES = {
@@ -42,6 +42,7 @@ class _Wanted:
     names: bool
     documents: bool
     typed: tuple[str, ...]
+    labels_of: tuple[str, ...]
 
     def file_name(self, project: ProjectRow) -> str:
         """The name of the zip, without its ending."""
@@ -99,6 +100,17 @@ def _form(project: ProjectRow) -> _Wanted:
             help="An item that a format cannot hold is left out there, and counted.",
         )
     )
+    places = [name for name in formats if name in of_others and has_place_for_labels(writers()[name])]
+    labels_of: list[str] = []
+    if places and release is None and studies:
+        labels_of = st.multiselect(
+            "Final labels in them",
+            [study.name for study in studies],
+            key=f"exports-labels-of-{project.project_id}",
+            placeholder="None but those of the study" if isinstance(chosen, int) else "None",
+            help="Final labels of these studies go into the formats that have a place for them: "
+            f"{', '.join(of_others[name] for name in places)}. Verdicts that came with the items are then left out.",
+        )
     typed = st.pills(
         "Tables besides CSV",
         list(_TYPES),
@@ -125,7 +137,8 @@ def _form(project: ProjectRow) -> _Wanted:
     if named == "Names":
         st.warning("The tables will name people. Give them only to those who may know.")
     study = by_id[chosen] if isinstance(chosen, int) else None
-    return _Wanted(study, release, formats, named == "Names", documents and _have_documents(formats), tuple(typed))
+    with_bytes = documents and _have_documents(formats)
+    return _Wanted(study, release, formats, named == "Names", with_bytes, tuple(typed), tuple(labels_of))
 
 
 def _what(chosen: int | str | None, studies: Mapping[int, StudyRow]) -> str:
@@ -153,6 +166,7 @@ def _make(project: ProjectRow, wanted: _Wanted) -> None:
             documents=wanted.documents,
             release=wanted.release,
             typed=wanted.typed,
+            labels_of=wanted.labels_of,
         )
         st.session_state[_READY] = (project.project_id, packed)
 

@@ -80,20 +80,33 @@ def with_labels(
     if scorer.labels is None or not isinstance(parameters, LabelledParameters):
         others = ", ".join(other.name for other in SCORERS if other.labels is not None)
         raise InvalidInput(f"Scorer {scorer.name!r} takes no labels of studies. Those that do: {others}.")
-    taken, digest = TakenLabels(named, scorer, scorer.labels), hashlib.sha256()
-    criteria: list[Criterion] = []
-    for name in named:
-        study = _study(session, actor, project_id, name)
-        criteria += _take(session, taken, study, parameters.label_sources(), digest)
-    if not scorer.labels.suffices(criteria):
-        raise InvalidInput(_too_little(scorer, f"{', '.join(named)} ask", criteria))
-    state = digest.hexdigest()[:_STATE_DIGITS]
+    of = [_study(session, actor, project_id, name) for name in named]
+    taken, state = labels_taken(session, scorer, of, parameters.label_sources())
     if parameters.labels_state not in ("", state):
         raise Conflict(
             f"The labels of {', '.join(named)} have changed since these scores were asked for (their state was "
             f"{parameters.labels_state} and is {state}). Ask for them anew."
         )
     return parameters.model_copy(update={"labels_of": named, "labels_state": state}), taken
+
+
+def labels_taken(
+    session: Session, scorer: Scorer[Any], studies: Sequence[Study], sources: Sequence[str]
+) -> tuple[TakenLabels, str]:
+    """What these studies say for a scorer that takes labels, and the state that it is in.
+
+    `sources` are `adjudicated` (final labels), `people` (votes), or both. InvalidInput for a study that does not fit or
+    that nobody has labelled anything in, and where all of them are too little.
+    """
+    assert scorer.labels is not None
+    named = tuple(study.name for study in studies)
+    taken, digest = TakenLabels(named, scorer, scorer.labels), hashlib.sha256()
+    criteria: list[Criterion] = []
+    for study in studies:
+        criteria += _take(session, taken, study, sources, digest)
+    if not scorer.labels.suffices(criteria):
+        raise InvalidInput(_too_little(scorer, f"{', '.join(named)} ask", criteria))
+    return taken, digest.hexdigest()[:_STATE_DIGITS]
 
 
 def _study(session: Session, actor: Actor, project_id: int, name: str) -> Study:

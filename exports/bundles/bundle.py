@@ -6,7 +6,7 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +20,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
+from annotators.items.item import ItemContent
 from annotators.items.normal import Normal
 from annotators.items.sampling import BY_SCORE
 from annotators.version import program_version
@@ -43,17 +44,19 @@ from db.models import (
     Study,
     StudyItem,
 )
+from db.names import no_study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
 from db.query import pick
 from db.releasing.releases import find_release, labelled_by, released_labels, released_versions
 from db.schema import current_revision
+from db.scores.labels import labels_taken
 from db.studies.design import protocol_of
 from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
-from exports.bundles.contents import check_export_formats, check_release_formats, writers
+from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.label_table import write_labels
@@ -63,7 +66,7 @@ from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.bundles.typed import Tables, check_typed
 from exports.checks import check_export_folder
-from exports.formats._writing import Files, LabelledWriter, Writer
+from exports.formats._writing import Files, LabelledWriter, VerdictWriter, Writer
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink
@@ -77,7 +80,8 @@ class Selection:
 
     `data_folder` is the folder of documents' bytes; None leaves the bytes out. With a release (its id and name): the
     item versions and final labels that are in it. `typed`: the types that tables are written in besides CSV
-    (`exports.bundles.typed`), with a data dictionary.
+    (`exports.bundles.typed`), with a data dictionary. `labels_of`: the studies whose final labels go into formats that
+    have a place for them.
     """
 
     project_id: int
@@ -87,6 +91,7 @@ class Selection:
     data_folder: Path | None
     release: tuple[int, str] | None = None
     typed: tuple[str, ...] = ()
+    labels_of: tuple[str, ...] = ()
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -102,22 +107,26 @@ def export_project(
     data_folder: Path | None = None,
     release: str | None = None,
     typed: Sequence[str] = (),
+    labels_of: Sequence[str] = (),
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
 
     With a study: its items in their current version, its labels and final labels. Without: all items of the project,
     and the tables of each study in a folder `studies/NAME`. With the name of a release: what is in it, which has no
-    labels of single annotators. `typed`: parquet, xlsx, or both, for each table beside its CSV. Everything is read in
-    one transaction. Raises Conflict when `to` is there and not
-    empty, NotFound for a study of another project or a release that is not there, InvalidInput for an unknown format.
+    labels of single annotators. `typed`: parquet, xlsx, or both, for each table beside its CSV. `labels_of`: names of
+    studies whose final labels the items have in formats with a place for them, in place of those of the study; what
+    came with the items is not mixed with verdicts of theirs. Everything is read in one transaction. Raises Conflict
+    when `to` is there and not empty, NotFound for a study of another project or a release that is not there,
+    InvalidInput for an unknown format and for studies whose labels no format has a place for.
     """
     chosen, types = check_export_formats(formats), check_typed(typed)
+    of = check_labels_of(chosen, labels_of, release)
     found = None
     if release is not None:
         check_release_formats(chosen, study_id)
         row = find_release(db, actor, project_id, name=release)
         found = row.release_id, row.name
-    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types)
+    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of)
     check_export_folder(to)
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
@@ -167,6 +176,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             "documents": selection.data_folder is not None,
             **({"release": selection.release[1]} if selection.release is not None else {}),
             **({"typed": list(selection.typed)} if selection.typed else {}),
+            **({"labels_of": list(selection.labels_of)} if selection.labels_of else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -246,8 +256,11 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
 def _write_format(session: Session, selection: Selection, writer: Writer, sink: Sink, counts: dict[str, int]) -> None:
     """The items that a format can hold, and the documents whose key can be the name of a file beside them.
 
-    Of a study the items have its final labels, where the format has a place for them.
+    Of a study the items have its final labels, where the format has a place for them, or those of the studies that are
+    named.
     """
+    of = _labels_of(session, selection)
+    verdicts = _verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
 
     def items() -> Iterator[Normal]:
         for block in _version_blocks(session, selection):
@@ -258,12 +271,16 @@ def _write_format(session: Session, selection: Selection, writer: Writer, sink: 
                 for version_id, final in said.items():
                     name = orjson.loads(orjson.dumps(found[version_id]))["id"]
                     labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
-            elif selection.study_id is not None and isinstance(writer, LabelledWriter):
-                labels = final_labels(session, selection.study_id, block)
+            elif of and isinstance(writer, LabelledWriter):
+                for study in of:
+                    for name, said_of_item in final_labels(session, study.id or 0, block).items():
+                        labels.setdefault(name, {}).update(said_of_item)
             for version_id in block:
                 item = orjson.loads(orjson.dumps(found[version_id]))
                 if labels and isinstance(writer, LabelledWriter):
                     item = writer.with_labels(item, labels.get(item["id"], {}))
+                if verdicts is not None and isinstance(writer, VerdictWriter):
+                    item = writer.with_verdicts(item, verdicts(version_id))
                 yield item
 
     with Files(lambda name: sink.open(f"{writer.name}/{name}")) as files:
@@ -273,6 +290,33 @@ def _write_format(session: Session, selection: Selection, writer: Writer, sink: 
         counts[f"{writer.name}_left_out"] = written.left_out
     if selection.data_folder is not None:
         copy_documents(_documents(session, selection), sink, writer.name, selection.data_folder)
+
+
+def _labels_of(session: Session, selection: Selection) -> list[Study]:
+    """The studies whose final labels the items have: those that are named, else the one that is exported."""
+    query = pick(Study).where(col(Study.project_id) == selection.project_id)
+    if not selection.labels_of:
+        return list(session.execute(query.where(col(Study.id) == selection.study_id)).scalars())
+    studies = {study.name: study for study in session.execute(query).scalars()}
+    for name in selection.labels_of:
+        if name not in studies:
+            raise no_study(name, list(studies))
+    return [studies[name] for name in selection.labels_of]
+
+
+def _verdicts(
+    session: Session, writer: VerdictWriter, studies: Sequence[Study]
+) -> Callable[[int], Sequence[Mapping[str, Any]]]:
+    """A function of an item version's id that gives what is settled of its claims in these studies, as verdicts."""
+    from annotators.scorers.base import SCORERS  # noqa: PLC0415 - most exports need no scorer
+
+    taken, _ = labels_taken(session, SCORERS.get(writer.scorer), studies, ("adjudicated",))
+
+    def of(version_id: int) -> Sequence[Mapping[str, Any]]:
+        found = taken.use.put(ItemContent("", "", ""), taken.by_version.get(version_id, ()))
+        return () if isinstance(found, str) else found.metadata["verdicts"]
+
+    return of
 
 
 def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotators.errors import InvalidInput
 from exports.formats import FORMATS
-from exports.formats._writing import Writer
+from exports.formats._writing import LabelledWriter, VerdictWriter, Writer
 
 ITEMS = "native"
 OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
@@ -34,6 +34,26 @@ def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
     if not formats:
         raise InvalidInput(f"An export needs at least one format. Known: {', '.join(known)}.")
     return tuple(dict.fromkeys(formats))
+
+
+def has_place_for_labels(writer: Writer) -> bool:
+    """Whether a format has a place for final labels of studies."""
+    return isinstance(writer, LabelledWriter | VerdictWriter)
+
+
+def check_labels_of(formats: Sequence[str], labels_of: Sequence[str], release: object) -> tuple[str, ...]:
+    """The studies whose final labels go into the items, each once; InvalidInput where no format has a place for any."""
+    if not labels_of:
+        return ()
+    if release is not None:
+        raise InvalidInput("A release has its own final labels. Name no studies that they are to be of.")
+    places = [name for name, writer in writers().items() if has_place_for_labels(writer)]
+    if not set(places) & set(formats):
+        raise InvalidInput(
+            f"{', '.join(formats)}: none of these formats has a place for final labels of {labels_of[0]!r}. "
+            f"Those that have: {', '.join(places)}."
+        )
+    return tuple(dict.fromkeys(labels_of))
 
 
 def check_release_formats(formats: Sequence[str], study: object) -> None:

@@ -153,7 +153,8 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     names = bool(filters.get("names"))
     typed = check_typed(filters.get("typed") or ())
     if release is None:
-        return Selection(project_id, study_id, tuple(formats), names, folder, typed=typed)
+        labels_of = tuple(map(str, filters.get("labels_of") or ()))
+        return Selection(project_id, study_id, tuple(formats), names, folder, typed=typed, labels_of=labels_of)
     row = release_named(session, project_id, str(release))
     assert row.id is not None
     return Selection(project_id, None, tuple(formats), names, folder, (row.id, row.name), typed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -51,6 +51,17 @@ class Writer(Protocol):
 
     def write(self, items: Items, files: Files) -> Written:
         """Write those of the items that the format can hold."""
+
+
+@runtime_checkable
+class VerdictWriter(Protocol):
+    """A format that has a place for what studies say of claims, which is taken as a scorer takes it."""
+
+    scorer: str
+    """The name of the scorer."""
+
+    def with_verdicts(self, item: Normal, verdicts: Sequence[Mapping[str, Any]]) -> Normal:
+        """The item with these verdicts (as `annotators.scorers.shared.verdicts` reads them) and no others."""
 
 
 @runtime_checkable

@@ -10,7 +10,8 @@ Three kinds of file, told apart by their fields:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
 
 SCORER = "imported:ragchecker"
 CHECKER = "checker"
-"""The source of the verdicts of checking outputs."""
+"""The source of the verdicts of checking outputs that name none."""
+
+_SOURCES = (CHECKER, "adjudicated", "people")
+"""Whose verdicts are written: the first of these that there are any of."""
 
 UNNAMED = "unnamed"
 """The system of checking files, which do not say who answered."""
@@ -67,7 +71,8 @@ _BEST = 2
 _CHECKED = ("query", "gt_answer", "response", "retrieved_context")
 _CLAIMS = ("response_claims", "gt_answer_claims")
 _VERDICTS = ("answer2response", "response2answer", "retrieved2response", "retrieved2answer")
-_CHECKING = (*_CHECKED, *_CLAIMS, *_VERDICTS, "query_id", "metrics", "system")
+_SOURCE = "verdict_source"
+_CHECKING = (*_CHECKED, *_CLAIMS, *_VERDICTS, _SOURCE, "query_id", "metrics", "system")
 _PAIR = ("query_id", "query", "gt_answer", *_SIDES, *_RATINGS, "dataset", "instance_id")
 
 
@@ -104,6 +109,20 @@ class RAGChecker:
 
         return PROTOCOLS.get("pairwise_preference")
 
+    scorer = "ragchecker"
+    """The scorer that computes RAGChecker's metrics here; what it takes of labels is what the lists hold."""
+
+    def with_verdicts(self, item: Normal, verdicts: Sequence[Mapping[str, Any]]) -> Normal:
+        """The item with these verdicts, without those of the checker and the scores that were computed of them."""
+        metadata = {name: value for name, value in metadata_of(item).items() if name not in ("verdicts", "file")}
+        rows = []
+        for verdict in verdicts:
+            kind, _, key = verdict["against"].partition(":")
+            place = {"evidence": key} if kind == "evidence" else {"against": kind}
+            rows.append({"claim": verdict["claim"], **place, "label": verdict["label"], "source": verdict["source"]})
+        scores = [score for score in parts_of(item, "scores") if score["scorer"] != SCORER]
+        return {**item, "scores": scores, "metadata": {**metadata, **({"verdicts": rows} if rows else {})}}
+
     def write(self, items: Items, files: Files) -> Written:
         """Write checked answers, and pairs of answers with their ratings and with the metric's scores."""
         n = left_out = 0
@@ -118,7 +137,7 @@ class RAGChecker:
                     _write_pair(files, item, other, pair)
             if not pairs and (record := _checked_record(item)) is not None:
                 of_file = metadata_of(item).get("file") or {}
-                name = files.named("checking", orjson.dumps(of_file).decode(), ".json")
+                name = files.named(orjson.dumps(of_file).decode(), "checking", ".json")
                 head = orjson.dumps(of_file)[:-1] + (b"," if of_file else b"")
                 files.begin(name, head + b'"results":[\n', b"\n]}\n")
                 files.add(name, record)
@@ -151,7 +170,8 @@ class _RAGCheckerReading(RecordReading):
         self._rated: dict[_Answer, str] = {}
         self._metrics: dict[_Answer, tuple[str, list[Normal]]] = {}
         self._with_claims: set[_Checked] = set()
-        self._n_ratings = self._n_pairs = self._n_verdicts = self._n_inputs = 0
+        self._n_ratings = self._n_pairs = self._n_inputs = 0
+        self._n_verdicts: Counter[str] = Counter()
         self._raters: set[int] = set()
         if len(self.files) > 1:
             for file in self.files:
@@ -192,11 +212,13 @@ class _RAGCheckerReading(RecordReading):
                 f"{count(self._n_inputs, 'checking input is', 'checking inputs are')} left out: the checking outputs "
                 "have the same answers with their claims."
             )
-        if self._n_verdicts:
-            found.append(
-                f"{count(self._n_verdicts, 'verdict')} of the checker come in with the items, for the claim metrics. "
-                "They are not labels of a study."
-            )
+        for source, n in self._n_verdicts.items():
+            if n:
+                by = "of the checker" if source == CHECKER else f"of the source {source!r}"
+                found.append(
+                    f"{count(n, 'verdict')} {by} come in with the items, for the claim metrics. "
+                    "They are not labels of a study."
+                )
         if self._n_ratings:
             raters = f" by {count(len(self._raters), 'rater')}" if self._raters else ""
             found.append(
@@ -223,13 +245,17 @@ class _RAGCheckerReading(RecordReading):
         evidence = [_context(rank, chunk) for rank, chunk in enumerate(list_of(record, "retrieved_context"), 1)]
         claims = [_claim(f"c{n}", claim, "answer") for n, claim in enumerate(list_of(record, "response_claims"), 1)]
         gold = [_claim(f"r{n}", claim, "reference") for n, claim in enumerate(list_of(record, "gt_answer_claims"), 1)]
+        source = CHECKER if record.get(_SOURCE) is None else text_of(record, _SOURCE)
         verdicts = [
-            *_against(record, "answer2response", claims, "reference"),
-            *_against(record, "response2answer", gold, "answer"),
-            *_of_contexts(record, "retrieved2response", claims, evidence),
-            *_of_contexts(record, "retrieved2answer", gold, evidence),
+            {**verdict, "source": source}
+            for verdict in (
+                *_against(record, "answer2response", claims, "reference"),
+                *_against(record, "response2answer", gold, "answer"),
+                *_of_contexts(record, "retrieved2response", claims, evidence),
+                *_of_contexts(record, "retrieved2answer", gold, evidence),
+            )
         ]
-        self._n_verdicts += len(verdicts)
+        self._n_verdicts[source] += len(verdicts)
         metrics = record.get("metrics") or {}
         if not isinstance(metrics, dict):
             raise InvalidInput(f"`metrics` is {called(metrics)}, not an object of scores by name.")
@@ -439,16 +465,14 @@ def _against(record: Record, name: str, claims: list[Normal], against: str) -> I
     """The verdicts of a list that has one for each claim."""
     labels = _one_each(record, name, claims, "claim")
     for claim, label in zip(claims, labels, strict=False):
-        yield {"claim": claim["key"], "against": against, "label": verdict_label(label, name), "source": CHECKER}
+        yield {"claim": claim["key"], "against": against, "label": verdict_label(label, name)}
 
 
 def _of_contexts(record: Record, name: str, claims: list[Normal], evidence: list[Normal]) -> Iterator[Normal]:
     """The verdicts of a list that has for each claim a list with one for each context."""
     for claim, row in zip(claims, _one_each(record, name, claims, "claim"), strict=False):
         for unit, label in zip(evidence, _one_each({name: row}, name, evidence, "context"), strict=False):
-            yield {
-                "claim": claim["key"], "evidence": unit["key"], "label": verdict_label(label, name), "source": CHECKER
-            }  # fmt: skip
+            yield {"claim": claim["key"], "evidence": unit["key"], "label": verdict_label(label, name)}
 
 
 def _one_each(record: Record, name: str, parts: list[Normal], noun: str) -> list[Any]:
@@ -529,10 +553,13 @@ def _checked_record(item: Normal) -> Record | None:
     }
     own, gold = claims["answer"], claims["reference"]
     metadata = metadata_of(item)
+    verdicts = [verdict for verdict in metadata.get("verdicts", []) if isinstance(verdict, dict)]
+    sources = {verdict.get("source") for verdict in verdicts}
+    source = next((source for source in _SOURCES if source in sources), CHECKER)
     said = {
         (verdict.get("claim"), verdict.get("against"), verdict.get("evidence")): str(verdict.get("label")).capitalize()
-        for verdict in metadata.get("verdicts", [])
-        if isinstance(verdict, dict) and verdict.get("source") == CHECKER
+        for verdict in verdicts
+        if verdict.get("source") == source
     }
     lists: dict[str, list[Any]] = {
         "answer2response": [said.get((claim["key"], "reference", None)) for claim in own],
@@ -540,6 +567,7 @@ def _checked_record(item: Normal) -> Record | None:
         "retrieved2response": [[said.get((claim["key"], None, unit["key"])) for unit in units] for claim in own],
         "retrieved2answer": [[said.get((claim["key"], None, unit["key"])) for unit in units] for claim in gold],
     }
+    given_lists = {name: found for name, found in lists.items() if found and _whole(found)}
     system, metrics = item["system"], _metrics(item)
     return {
         **({"query_id": metadata["query_id"]} if "query_id" in metadata else {}),
@@ -549,7 +577,8 @@ def _checked_record(item: Normal) -> Record | None:
         "response": item["answer"],
         "retrieved_context": [{**metadata_of(unit), "text": unit["text"]} for unit in units],
         **({_CLAIMS[0]: list(map(_as_claim, own)), _CLAIMS[1]: list(map(_as_claim, gold))} if own or gold else {}),
-        **{name: found for name, found in lists.items() if found and _whole(found)},
+        **given_lists,
+        **({_SOURCE: source} if given_lists and source != CHECKER else {}),
         **({"metrics": metrics} if metrics else {}),
         **without(metadata, "query_id", "file", "verdicts"),
     }

@@ -135,6 +135,7 @@ def pack_export(
     documents: bool,
     release: str | None = None,
     typed: Sequence[str] = (),
+    labels_of: Sequence[str] = (),
 ) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
     _remove_old(state)
@@ -153,6 +154,7 @@ def pack_export(
             data_folder=state.settings.documents_folder if documents else None,
             release=release,
             typed=typed,
+            labels_of=labels_of,
         )
         file = folder / f"{plain}.zip"
         _pack(to, file)
