@@ -96,7 +96,7 @@ def prompts(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the prompts of judges, built-in and a project's own, print one as YAML, or compare two."""
+    """List prompts of judges, show one, or compare two."""
     if show is not None and diff is not None:
         raise typer.BadParameter("Take --show or --diff, not both.", param_hint="--diff")
     if project is None:

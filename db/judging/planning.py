@@ -16,6 +16,7 @@ from annotators.judges.judging import mark_of
 from annotators.judges.prompts import Prompt, calls
 from annotators.protocols import Protocol
 from db.engine import Database
+from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, is_here, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.run import ALL, Sample
@@ -34,7 +35,8 @@ class JudgePlan:
 
     `requests` and tokens are for all items, conditional criteria taken as asked; `cost` is None where no price is
     known. `most_tokens` is what cannot be passed. `shows` are the materials that leave this machine (empty: nothing
-    does). `longest` is the item of the longest request, with about how many tokens it has.
+    does). `examples` are the items that are not judged, because their question is that of an example of the prompt.
+    `longest` is the item of the longest request, with about how many tokens it has.
     """
 
     items: int
@@ -46,6 +48,7 @@ class JudgePlan:
     pictures: bool
     shows: tuple[str, ...]
     kept: int
+    examples: tuple[str, ...]
     first_prompt: str
     longest: tuple[int, int]
 
@@ -60,6 +63,7 @@ class JudgePlan:
             "pictures": self.pictures,
             "leaves": list(self.shows),
             "kept_here": self.kept,
+            "examples": list(self.examples),
             "longest_request": self.longest[1],
             "first_prompt": self.first_prompt,
         }
@@ -93,6 +97,7 @@ def plan_judging(
         check_prompt(judge.prompt, protocol)
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
         n = count_to_judge(session, study, among=among)
+        examples = example_items(session, study, judge.prompt)
         looked = _spread(session, study, among, n, elsewhere=not is_here(judge.server))
         session.expunge(study)
     if not looked:
@@ -126,6 +131,7 @@ def plan_judging(
         pictures=pictures,
         shows=() if is_here(judge.server) else tuple(sorted(shown)),
         kept=round(sum(item.kept for item in looked) * n / len(looked)),
+        examples=tuple(name for of, name in examples.items() if among is None or of in among),
         first_prompt=first,
         longest=longest,
     )

@@ -28,6 +28,7 @@ from annotators.judges.judging import JudgedStep, Outcome, Unscored, judge_item,
 from annotators.pages.documents.renderer import Renderer
 from annotators.progress import Progress, unheard
 from db.engine import Database, dumps, insert_many
+from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings, judge_for
 from db.judging.pictures import StoredPictures
@@ -46,6 +47,9 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import fresh_ids, is_sqlite, pick
 from db.runs.run import Block, RunKind, RunUnderWay
 from db.studies.design import protocol_of
+
+EXAMPLE = "an example of the prompt"
+"""Why an item has no labels of a judge: its question is that of an example that the judge is told."""
 
 KEPT_HERE = "kept here"
 """Why an item has no labels of a judge elsewhere: a document of it must not leave this machine."""
@@ -112,6 +116,7 @@ def run_judge(
         study = _study(session, study_id)
         person_id, name = judge_for(session, study.project_id, judge)
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
+        examples = frozenset(example_items(session, study, judge.prompt))
         session.expunge(study)
     replies = StoredReplies(db, study.project_id, job_id)
     spending = Spending(means.limit, means.price, replies.spent())
@@ -137,7 +142,7 @@ def run_judge(
         kind = _JudgeRun(
             study, judge, name,
             person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
-            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again,
+            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples,
         )  # fmt: skip
         run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
         run.over_all_items(heard)
@@ -192,13 +197,14 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
         concurrency: int,
         stop: threading.Event,
         alive: Callable[[], None],
+        examples: frozenset[int],
     ) -> None:
         parameters = {"study": study.id, "judge": judge.to_json()}
         super().__init__(name, judge.prompt_name, parameters, block=BLOCKS * concurrency)
         self._study, self._judge, self._person_id, self._among = study, judge, person_id, among
         self._protocol = protocol_of(study)
         self._asker, self._secret, self._pictures = asker, secret, pictures
-        self._concurrency, self._stop, self._alive = concurrency, stop, alive
+        self._concurrency, self._stop, self._alive, self._examples = concurrency, stop, alive, examples
         self._elsewhere = not is_here(judge.server)
         self._counting = threading.Lock()
         self.n_known = self.n_retries = self.n_left = 0
@@ -256,9 +262,9 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
     def _one(self, item: ItemToJudge) -> Outcome | None:
         if self._stop.is_set():
             return None
-        if item.kept:
-            asked = [criterion.name for criterion in self._protocol.criteria]
-            return Outcome(unscored=[Unscored(name, (), KEPT_HERE) for name in asked])
+        if item.kept or item.study_item_id in self._examples:
+            why = KEPT_HERE if item.kept else EXAMPLE
+            return Outcome(unscored=[Unscored(criterion.name, (), why) for criterion in self._protocol.criteria])
         try:
             outcome = judge_item(
                 self._protocol,

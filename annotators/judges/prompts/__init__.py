@@ -12,10 +12,10 @@ from annotators.judges.prompts.catalogue import (
 from annotators.judges.prompts.generating import Generated, GeneratingPrompt, generating_call, read_generated
 from annotators.judges.prompts.prompt import Example, Prompt, default_prompt, prompt_to_yaml
 from annotators.judges.prompts.reading import read
-from annotators.judges.prompts.writing import Pictures, calls
+from annotators.judges.prompts.writing import Pictures, as_example, calls
 
 __all__ = [
     "PROMPTS", "PROMPT_NAMES", "AnyPrompt", "Example", "Generated", "GeneratingPrompt", "Pictures", "Prompt",
-    "any_prompt_from_yaml", "calls", "default_prompt", "generating_call",
+    "any_prompt_from_yaml", "as_example", "calls", "default_prompt", "generating_call",
     "judging", "prompt_from_data", "prompt_from_yaml", "prompt_to_yaml", "read", "read_generated",
 ]  # fmt: skip

@@ -26,7 +26,11 @@ PROMPT_FILE = "prompt.yaml"
 
 
 class Example(BaseModel):
-    """A judgement to go by: of a criterion, what was shown, and the label with its reason."""
+    """A judgement to go by: of a criterion, what was shown, and the label with its reason.
+
+    `item` is the id of the item that it is of, where it is of one: no judge with this prompt is asked about its
+    question.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,6 +38,7 @@ class Example(BaseModel):
     shown: str = Field(min_length=1)
     label: str
     why: str = ""
+    item: str = ""
 
 
 def prompt_hash(data: Mapping[str, Any]) -> str:

@@ -229,6 +229,22 @@ class Data:
         return Text(f"{name}:\n<{self.mark}>\n{said}\n</{self.mark}>")
 
 
+class _Plain(Data):
+    """Writes pieces without marks, as an example has them."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+    def of(self, name: str, text: object) -> Text:
+        return Text(f"{name}: {str(text).strip()}")
+
+
+def as_example(material: Mapping[str, Any]) -> str:
+    """What a step shows, in words, as an example of a prompt has it: pictures are left out."""
+    parts = shown_material(material, _Plain(), (), None)
+    return "\n".join(part.text for part in parts if isinstance(part, Text))
+
+
 def shown_material(
     material: Mapping[str, Any], data: Data, targets: Sequence[str], pictures: Pictures | None
 ) -> Iterator[Text | Picture]:
