@@ -153,7 +153,7 @@ def _strengths(
 
 
 def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntArray, asked: Resampling) -> Figure:
-    """How often the answer on the left was preferred: of labels that prefer one, where it is known which side it had."""
+    """How often the answer on the left was preferred, of labels that prefer one and of which the sides are known."""
     seen = sides.seen[labels.item]
     decided = np.flatnonzero((sign != 0) & seen)
     chosen: FloatArray = ((sign[decided] > 0) == (sides.second_left[labels.item[decided]] > 0)).astype(np.float64)
