@@ -7,7 +7,9 @@ ends of cells would begin one. Apostrophes that stand there already stay, so tha
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -36,6 +38,24 @@ def original(cell: str) -> str:
     if _ENDS_CELLS(cell):
         cell = _INNER_WRITTEN(r"\1", cell)
     return cell[1:] if _WRITTEN(cell) else cell
+
+
+# Lines end with \n, but cells are quoted as for \r\n: Python 3.11 leaves a lone \r bare unless the line end has one.
+_QUOTED_FOR = "\r\n"
+
+
+def lines_of(rows: Iterable[Iterable[object]], delimiter: str = ",") -> list[str]:
+    """Rows of cells as the lines of a CSV file, without their ends."""
+    lines: list[str] = []
+    csv.writer(_Lines(lines), delimiter=delimiter, lineterminator=_QUOTED_FOR).writerows(rows)
+    return [line[:-2] for line in lines]
+
+
+class _Lines:
+    """What the csv module writes to: a list of lines."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.write = lines.append
 
 
 def value_cell(value: Any) -> str:

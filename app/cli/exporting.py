@@ -81,6 +81,7 @@ def export(
             show_default=False,
         ),
     ] = None,
+    tsv: Annotated[bool, typer.Option("--tsv", help="Each table as TSV too, and a data dictionary.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -115,7 +116,7 @@ def export(
             data_folder=here.settings.documents_folder,
             release=release,
             labels_of=labels_of or (),
-            typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx)) if asked],
+            typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx), ("tsv", tsv)) if asked],
         )
     document = {
         "to": str(to),

@@ -28,7 +28,7 @@ TITLES = {
     "questionnaires": "Consent and answers to questions (questionnaires.csv)",
     "known": "Labels of gold and qualification items (known.csv)",
 }
-_TYPES = {"parquet": "Parquet", "xlsx": "XLSX"}
+_TYPES = {"parquet": "Parquet", "xlsx": "XLSX", "tsv": "TSV"}
 _READY = "exports-ready"
 
 
@@ -117,7 +117,7 @@ def _form(project: ProjectRow) -> _Wanted:
         format_func=_TYPES.__getitem__,
         selection_mode="multi",
         key="exports-typed",
-        help="The same cells with types (times, numbers, true or false), and a data dictionary.",
+        help="The same cells, in the first two with types (times, numbers, true or false), and a data dictionary.",
     )
     documents = st.checkbox(
         "With the documents' bytes",

@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -186,11 +187,11 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
     counts = manifest.counts
     if "native" in selection.formats:
         _write_native(session, selection, sink, counts)
+    tables = Tables(sink, selection.typed, counts)
     for name, writer in writers().items():
         if name in selection.formats:
-            _write_format(session, selection, writer, sink, counts)
+            _write_format(session, selection, writer, tables, counts)
     folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
-    tables = Tables(sink, selection.typed, counts)
     if selection.release is not None and "adjudicated" in selection.formats:
         release_id = selection.release[0]
         tables.write("adjudicated", lambda out: write_released(session, release_id, out))
@@ -253,7 +254,9 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
     )
 
 
-def _write_format(session: Session, selection: Selection, writer: Writer, sink: Sink, counts: dict[str, int]) -> None:
+def _write_format(
+    session: Session, selection: Selection, writer: Writer, tables: Tables, counts: dict[str, int]
+) -> None:
     """The items that a format can hold, and the documents whose key can be the name of a file beside them.
 
     Of a study the items have its final labels, where the format has a place for them, or those of the studies that are
@@ -283,13 +286,17 @@ def _write_format(session: Session, selection: Selection, writer: Writer, sink: 
                     item = writer.with_verdicts(item, verdicts(version_id))
                 yield item
 
-    with Files(lambda name: sink.open(f"{writer.name}/{name}")) as files:
+    def opened(name: str) -> AbstractContextManager[Out]:
+        path = f"{writer.name}/{name}"
+        return tables.items(path) if name.endswith(".csv") else tables.sink.open(path)
+
+    with Files(opened) as files:
         written = writer.write(items, files)
     counts[writer.name] = written.items
     if written.left_out:
         counts[f"{writer.name}_left_out"] = written.left_out
     if selection.data_folder is not None:
-        copy_documents(_documents(session, selection), sink, writer.name, selection.data_folder)
+        copy_documents(_documents(session, selection), tables.sink, writer.name, selection.data_folder)
 
 
 def _labels_of(session: Session, selection: Selection) -> list[Study]:

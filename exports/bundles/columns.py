@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotators.asking.asides import ASIDES
+from annotators.items.item import ItemContent, fields_of
 
 
 class ColumnKind(StrEnum):
@@ -159,6 +160,44 @@ def columns_of(table: str, names: Sequence[str]) -> tuple[Column, ...]:
     """The columns of these names, in their order."""
     known = {column.name: column for column in (*TABLES[table], *BESIDES.get(table, ()))}
     return tuple(known[name] for name in names)
+
+
+ITEMS = "items"
+_OF_ITEMS = {
+    "id": "id of the item",
+    "question_key": "key of its question: items that share it answer the same question",
+    "question": "the question",
+    "answer": "the answer under judgement",
+    "system": "who wrote the answer; reference when it is the benchmark's own",
+    "category": "category of the item",
+    "language": "its language",
+    "references": "reference answers: each a text, or a list of required phrases",
+    "documents": "keys of its documents",
+    "evidence": "units of evidence, each an object",
+    "claims": "claims of the answer and of the reference, each an object",
+    "images": "images, each an object",
+    "hops": "steps of a question of several hops, each an object",
+    "scores": "scores that came with it or were given since, each an object",
+    "metadata": "what else is kept of it, an object",
+}
+"""Field of an item → what its column means in a table of items (`exports.formats.table`)."""
+
+
+def columns_of_items(names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of a table of items, by their names; those that are no field are of the metadata."""
+    return tuple(
+        Column(
+            name,
+            _JSON if name in fields_with_several() else _CATEGORY if name == "system" else _TEXT,
+            _OF_ITEMS.get(name, "kept in the item's metadata"),
+        )
+        for name in names
+    )
+
+
+def fields_with_several() -> frozenset[str]:
+    """The fields of an item that a cell has as JSON."""
+    return frozenset(field.name for field in fields_of(ItemContent) if field.many or field.name == "metadata")
 
 
 def data_dictionary(tables: Iterable[tuple[str, Sequence[Column]]]) -> bytes:

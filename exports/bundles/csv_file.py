@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 
+from exports.cells import lines_of
 from exports.sinks import Out
-
-# Lines end with \n, but cells are quoted as for \r\n: Python 3.11 leaves a lone \r bare unless the line end has one.
-_QUOTED_FOR = "\r\n"
 
 
 class CsvFile:
@@ -21,9 +18,7 @@ class CsvFile:
 
     def add(self, rows: Iterable[Sequence[object]], n: int) -> None:
         """Append these n rows."""
-        lines: list[str] = []
-        csv.writer(_Lines(lines), lineterminator=_QUOTED_FOR).writerows(rows)
-        self.add_lines([line[:-2] for line in lines], n)
+        self.add_lines(lines_of(rows), n)
 
     def add_lines(self, lines: Sequence[str], n: int) -> None:
         """Append these n rows, each a line that is ready but for its end (`csv_cells`)."""
@@ -38,13 +33,4 @@ def csv_cells(*cells: str) -> str:
     plain = ",".join(cells)
     if plain.count(",") == len(cells) - 1 and '"' not in plain and "\n" not in plain and "\r" not in plain:
         return plain
-    lines: list[str] = []
-    csv.writer(_Lines(lines), lineterminator=_QUOTED_FOR).writerow(cells)
-    return lines[0][:-2]
-
-
-class _Lines:
-    """What the csv module writes to: a list of lines."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.write = lines.append
+    return lines_of([cells])[0]

@@ -82,13 +82,19 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
             continue
         around = {row[0]: (begins(row[1:6]), ends(row[6:15])) for row in given}
         if pairs:
-            around = {row[0]: (around[row[0]][0], around[row[0]][1] + pair_cells(*row[15:])) for row in given}
+            around = {row[0]: (around[row[0]][0], around[row[0]][1] + _sides_seen(row[10], row[15:])) for row in given}
         condition, ids = in_clause(session, "l.submission_id", list(around))
         rank = {submission_id: place for place, submission_id in enumerate(around)}
         labels = sorted(plain_rows(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
         table.add_lines(list(_lines(around, labels, value, asks)), len(labels))
         n += len(labels)
     return n
+
+
+def _sides_seen(shown: Any, pair: tuple[Any, ...]) -> str:
+    """The cells of `OF_PAIRS` of a label: of one that was made elsewhere it is not known which answer stood left."""
+    cells = pair_cells(*pair)
+    return cells if shown not in ("[]", []) else cells[: cells.rindex(",") + 1]
 
 
 def pair_cells(other: str | None, system: str | None, other_left: object) -> str:

@@ -1,13 +1,16 @@
-"""A table of an export as Parquet or as an XLSX workbook: the same cells, with types; read off the CSV as it is made.
+"""A table of an export as Parquet, as an XLSX workbook, or as TSV: the same cells, read off the CSV as it is made.
 
-The CSV is what a table is: the other two are it once more, so that they cannot say anything else. They are compared by
-what they say, not byte for byte: another version of the library that writes them writes other bytes.
+The CSV is what a table is: the others are it once more, the first two with types, so that they cannot say anything
+else. They are compared by what they say, not byte for byte: another version of the library that writes them writes
+other bytes.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -17,8 +20,8 @@ from zipfile import BadZipFile
 
 from annotators.errors import InvalidInput
 from annotators.later import Later
-from exports.bundles.columns import Column, ColumnKind, columns_of, data_dictionary
-from exports.cells import original
+from exports.bundles.columns import Column, ColumnKind, columns_of, columns_of_items, data_dictionary
+from exports.cells import lines_of, original
 from exports.sinks import Out, Sink
 
 if TYPE_CHECKING:
@@ -32,8 +35,8 @@ else:
     pa, pa_csv, pc, pq = (Later(f"pyarrow{part}") for part in ("", ".csv", ".compute", ".parquet"))
     openpyxl, cells = Later("openpyxl"), Later("openpyxl.cell")
 
-PARQUET, XLSX = "parquet", "xlsx"
-TYPED = (PARQUET, XLSX)
+PARQUET, XLSX, TSV = "parquet", "xlsx", "tsv"
+TYPED = (PARQUET, XLSX, TSV)
 
 DICTIONARY = "data_dictionary.csv"
 
@@ -43,6 +46,7 @@ MOST_CHARACTERS = 32_767
 """Characters of a cell of a workbook."""
 
 _BLOCK = 4 << 20
+_LONGEST_CELL = 1 << 30
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _HELD = (ColumnKind.TEXT, ColumnKind.CATEGORY, ColumnKind.JSON)
 
@@ -55,17 +59,23 @@ def check_typed(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def write_typed(path: Path, table: Path, columns: Sequence[Column]) -> int:
+def write_typed(path: Path, table: Path, columns: Sequence[Column], *, whole: bool = False) -> int:
     """Write a table (a CSV file of `csv_file`) to a new file, by its ending; how many of its cells had to be cut.
 
-    Only a workbook cuts: its cells hold `MOST_CHARACTERS`, and no control characters, which become U+FFFD.
+    Only a workbook cuts: its cells hold `MOST_CHARACTERS`, and no control characters, which become U+FFFD. With `whole`
+    it leaves such rows out, and those that cannot be read back from it as they are; the count is of rows then.
     """
+    if path.suffix == f".{TSV}":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            for row in _cells_of(table, ","):
+                file.writelines([*lines_of([row], "\t"), "\n"])
+        return 0
     if path.suffix == f".{PARQUET}":
         with pq.ParquetWriter(path, _schema(columns), compression="zstd") as writer:
             for batch in _batches(table, columns):
                 writer.write_batch(batch)
         return 0
-    return _write_workbook(path, table, columns)
+    return _write_workbook(path, table, columns, whole=whole)
 
 
 def first_difference(there: Path, made: Path) -> int | None:
@@ -84,18 +94,18 @@ class Tables:
     """
 
     def __init__(self, sink: Sink, typed: Sequence[str], counts: dict[str, int]) -> None:
-        self._sink, self._typed, self._counts = sink, typed, counts
+        self.sink, self._typed, self._counts = sink, typed, counts
         self._written: dict[str, dict[str, Column]] = {}
 
     def write(self, name: str, write: Callable[[Out], int], folder: str = "") -> None:
         """Write a table (its name in `columns.TABLES`) into a folder of the export."""
         if not self._typed:
-            with self._sink.open(f"{folder}{name}.csv") as out:
+            with self.sink.open(f"{folder}{name}.csv") as out:
                 self._count(name, write(out))
             return
         with TemporaryDirectory() as place:
             csv = Path(place) / f"{name}.csv"
-            with csv.open("wb") as beside, self._sink.open(f"{folder}{name}.csv", beside=beside) as out:
+            with csv.open("wb") as beside, self.sink.open(f"{folder}{name}.csv", beside=beside) as out:
                 rows = write(out)
             self._count(name, rows)
             self._write_typed(name, csv, folder, rows)
@@ -111,12 +121,36 @@ class Tables:
             made = csv.with_suffix(f".{kind}")
             if cut := write_typed(made, csv, columns):
                 self._count(f"{kind}_cells_cut", cut)
-            self._sink.put(f"{folder}{made.name}", made, rows, first_difference)
+            self.sink.put(f"{folder}{made.name}", made, rows, first_difference)
+
+    @contextmanager
+    def items(self, path: str) -> Iterator[Out]:
+        """The CSV file of items at this path of the export, written by the block; in other types it holds whole items.
+
+        An item that a type cannot hold as it is is left out there, and counted.
+        """
+        if not self._typed:
+            with self.sink.open(path) as out:
+                yield out
+            return
+        with TemporaryDirectory() as place:
+            table = Path(place) / Path(path).name
+            with table.open("wb") as beside, self.sink.open(path, beside=beside) as out:
+                yield out
+            columns = columns_of_items(next(_cells_of(table, ",")))
+            self._written[table.stem] = {column.name: column for column in columns}
+            for kind in self._typed:
+                made = table.with_suffix(f".{kind}")
+                left_out = write_typed(made, table, columns, whole=True)
+                if left_out:
+                    self._count(f"{table.stem}_{kind}_left_out", left_out)
+                rows = None if out.rows is None else out.rows - left_out
+                self.sink.put(str(Path(path).with_suffix(f".{kind}")), made, rows, first_difference)
 
     def end(self) -> None:
         """Write the data dictionary, where there are types."""
         if self._written:
-            with self._sink.open(DICTIONARY) as out:
+            with self.sink.open(DICTIONARY) as out:
                 out.write(data_dictionary((name, list(columns.values())) for name, columns in self._written.items()))
                 out.rows = sum(map(len, self._written.values()))
 
@@ -180,10 +214,25 @@ def _batches(table: Path, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]
 # Workbooks ------------------------------------------------------------------------------------------------------------
 
 
-def _write_workbook(path: Path, table: Path, columns: Sequence[Column]) -> int:
+def _cells_of(table: Path, delimiter: str) -> Iterator[list[str]]:
+    """The rows of a CSV or TSV file of ours, its heading first, as they stand there."""
+    with table.open(encoding="utf-8", newline="") as lines:
+        rows = csv.reader(lines, delimiter=delimiter)
+        while True:
+            limit = csv.field_size_limit(_LONGEST_CELL)  # of the whole process, so that it is put back at once
+            try:
+                cells_there = next(rows, None)
+            finally:
+                csv.field_size_limit(limit)
+            if cells_there is None:
+                return
+            yield cells_there
+
+
+def _write_workbook(path: Path, table: Path, columns: Sequence[Column], *, whole: bool) -> int:
     book = openpyxl.Workbook(write_only=True)
     names = [column.name for column in columns]
-    cut = 0
+    cut = left_out = 0
 
     def new_sheet() -> Any:
         made = book.create_sheet(f"{table.stem} {len(book.worksheets) + 1}")
@@ -200,7 +249,7 @@ def _write_workbook(path: Path, table: Path, columns: Sequence[Column]) -> int:
         if not isinstance(value, str):
             return value
         plain = _NOT_IN_XML.sub("\ufffd", value)[:MOST_CHARACTERS]
-        cut += plain != value
+        cut += plain != value or (whole and "\r" in value)  # XML has no line ends but one
         made = cells.WriteOnlyCell(sheet, plain)
         made.data_type = "s"
         return made
@@ -210,14 +259,21 @@ def _write_workbook(path: Path, table: Path, columns: Sequence[Column]) -> int:
         for row in zip(*(array.to_pylist() for array in batch.columns), strict=True):
             if not left:
                 sheet, left = new_sheet(), MOST_ROWS - 1
-            sheet.append([cell(value) for value in row])
+            before, made = cut, [cell(value) for value in row]
+            if whole and cut > before:
+                left_out += 1
+                continue
+            sheet.append(made)
             left -= 1
     book.save(path)
-    return cut
+    return left_out if whole else cut
 
 
 def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
     """What a typed file says, row by row, its heading first."""
+    if path.suffix == f".{TSV}":
+        yield from map(tuple, _cells_of(path, "\t"))
+        return
     if path.suffix == f".{PARQUET}":
         with pq.ParquetFile(path) as file:
             yield tuple((field.name, str(field.type)) for field in file.schema_arrow)

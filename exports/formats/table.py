@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -15,7 +13,7 @@ from annotators.items.checks import called
 from annotators.items.item import Field, ItemContent, fields_of
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
-from exports.cells import safe
+from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
@@ -109,14 +107,10 @@ class TableOfItems:
             return Written(0, 0)
         columns = [*fields, *own, *(["metadata"] if others else [])]
         out = files.begin("items.csv")
-        cells = io.StringIO()
-        writer = csv.writer(cells, lineterminator="\n")
 
         def write(row: Iterable[str]) -> None:
-            writer.writerow(map(safe, row))
-            out.write_text(cells.getvalue())
-            cells.seek(0)
-            cells.truncate()
+            [line] = lines_of([map(safe, row)])
+            out.write_text(f"{line}\n")
 
         write(columns)
         for item in items():

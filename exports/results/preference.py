@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlmodel import col
 
-from annotators.arrays import FloatArray, IntArray
+from annotators.arrays import BoolArray, FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.intervals.bootstrap import Resampling
 from annotators.items.targets import TargetKind
 from annotators.paired_comparisons import ONE_WAY, Comparisons, bradley_terry, strength_interval
 from annotators.protocols import Protocol
-from db.models import Item, ItemVersion, StudyItem
+from db.models import AnnotationKind, Assignment, Item, ItemVersion, StudyItem
 from db.query import pick
 from exports.drawing.figures import figure
 from exports.drawing.report_files import Section
@@ -36,12 +36,16 @@ SIDES = "Left preferred is the share of the labels without ties that are for the
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """Of each pair, by its place among the study's items: its two systems (places in `systems`), and who stood left."""
+    """Of each pair, by its place among the study's items: its two systems (places in `systems`), and who stood left.
+
+    `seen`: whoever labelled it saw the sides; of labels that were made elsewhere, it is not known which they saw.
+    """
 
     systems: list[str]
     first: IntArray
     second: IntArray
     second_left: IntArray
+    seen: BoolArray
 
     @classmethod
     def of(cls, labels: StudyLabels) -> _Sides:
@@ -58,6 +62,10 @@ class _Sides:
                 return {row[0]: (row[1], row[2]) for row in session.execute(query)}
 
             first, second = systems_of(StudyItem.item_version_id), systems_of(StudyItem.other_version_id)
+            imported = pick(Assignment.study_item_id).where(
+                col(Assignment.study_id) == labels.study_id, col(Assignment.kind) == AnnotationKind.IMPORTED
+            )
+            elsewhere = set(session.execute(imported).scalars())
         systems = sorted({system for side in (first, second) for system, _ in side.values()})
         place = {system: number for number, system in enumerate(systems)}
         ids = labels.items.study_item.tolist()
@@ -66,6 +74,7 @@ class _Sides:
             np.array([place[first[item][0]] for item in ids], dtype=np.int64),
             np.array([place[second[item][0]] if item in second else -1 for item in ids], dtype=np.int64),
             np.array([first[item][1] for item in ids], dtype=np.int64),
+            np.array([item not in elsewhere for item in ids], dtype=np.bool_),
         )
 
 
@@ -144,11 +153,12 @@ def _strengths(
 
 
 def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntArray, asked: Resampling) -> Figure:
-    """How often the answer on the left was preferred, of the labels that prefer one."""
-    decided = np.flatnonzero(sign != 0)
+    """How often the answer on the left was preferred, of labels that prefer one and of which the sides are known."""
+    seen = sides.seen[labels.item]
+    decided = np.flatnonzero((sign != 0) & seen)
     chosen: FloatArray = ((sign[decided] > 0) == (sides.second_left[labels.item[decided]] > 0)).astype(np.float64)
     found = share_of(study, labels.chosen(decided), chosen, asked, name=LEFT)
-    if study.study.settings.get("foreign"):
+    if labels.n and not seen.any():
         return replace(found, value=None, interval=None, method=None, beside=()).undefined(ELSEWHERE)
     return found
 

@@ -35,6 +35,7 @@ from db.studies.settlements import stream_settled
 from exports.bundles.adjudicated_table import write_adjudicated
 from exports.bundles.label_table import write_labels
 from exports.importing.items import import_paths
+from exports.results.document import Results
 from tests.makers import make_member, make_person, make_project, read_guidelines, tiny_protocol
 
 PROTOCOL = PROTOCOLS.get("pairwise_preference")
@@ -194,6 +195,44 @@ def test_a_value_is_kept_for_the_system_whichever_side_it_stood_on(there: Pairs)
     assert {(row["label"], row["how"], row["other_system"]) for row in settled} == {("2", "unanimous", "lantern")}
     with there.db.read() as session:
         assert {unit.value for unit in stream_settled(session, study_id)} == {2}
+
+
+def left_preferred(there: Pairs, study_id: int) -> dict[str, Any]:
+    rows = Results.of_study(there.db, there.admin, study_id).to_json()["rows"]
+    [found] = [
+        row
+        for row in rows
+        if (row["criterion"], row["name"], row.get("labels")) == ("overall", "left preferred", "each")
+    ]
+    return found
+
+
+def test_a_position_effect_is_in_the_table_of_labels_as_in_the_results(there: Pairs) -> None:
+    study_id = there.make("harbour", "lantern", seed=3)
+    list(there.prefer(study_id, 0, "lantern"))
+    items = {item["answers"][0]["answer"]: item for item in work(there.db, there.people[1], study_id)["items"]}
+    for item in items.values():  # somebody who takes the left one, whoever it is by
+        labels = tuple(GivenLabel(name, "pair", -1) for name in item["units"])
+        step = StepSubmission(uuid.uuid4().hex, item["assignment"], item["sitting"], 0, labels, seconds=1.0)
+        submit(there.db, there.people[1], study_id, step=step)
+    rows = [row for row in table(write_labels, there.db, study_id, names=True) if row["criterion"] == "overall"]
+    for_left = [(int(row["value"]) > 0) == (row["left"] == "other_item") for row in rows]
+    mine = [hit for row, hit in zip(rows, for_left, strict=True) if row["annotator"] == there.people[1].name]
+    assert mine == [True] * len(items)
+    found = left_preferred(there, study_id)
+    assert (found["n"], found["value"]) == (len(for_left), pytest.approx(sum(for_left) / len(for_left)))
+
+
+def test_of_labels_made_elsewhere_it_is_not_known_which_stood_left(there: Pairs) -> None:
+    study_id = there.make("harbour", "lantern", seed=3)
+    rows = [ForeignLabel(2, "q0:harbour", "zoe", "overall", "pair", "1", other="q0:lantern")]
+    import_labels(there.db, there.admin, study_id, rows=rows, source="elsewhere.csv")
+    assert "not known which answer stood left" in left_preferred(there, study_id)["reason"]
+    list(there.prefer(study_id, 0, "lantern"))
+    lines = table(write_labels, there.db, study_id, names=True)
+    assert {(row["annotator"] == "zoe", row["left"] == "") for row in lines} == {(True, True), (False, False)}
+    assert {row["other_system"] for row in lines} == {"lantern"}
+    assert left_preferred(there, study_id)["n"] == 3
 
 
 def test_adjudicators_see_the_sides_and_the_votes_as_they_were_given(there: Pairs) -> None:

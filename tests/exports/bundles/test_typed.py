@@ -111,7 +111,7 @@ def test_without_types_an_export_is_as_it_always_was(study: StudyInUse, tmp_path
 
 
 def test_another_type_is_refused(study: StudyInUse, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"'sas' is no type of table besides CSV\. Known: parquet, xlsx\."):
+    with pytest.raises(InvalidInput, match=r"'sas' is no type of table besides CSV\. Known: parquet, xlsx, tsv\."):
         Export(study, tmp_path / "out", typed=("sas",))
     assert not (tmp_path / "out").exists()
 

@@ -11,6 +11,7 @@ import pytest
 
 from exports.bundles.bundle import export_project
 from exports.bundles.contents import writers
+from exports.bundles.typed import TYPED
 from exports.bundles.verify import verify_against, verify_folder
 from exports.formats import FORMATS
 from tests.exports.formats.places import Place, as_json
@@ -184,6 +185,44 @@ def test_a_table_holds_every_item(place: Place, tmp_path: Path) -> None:
     first = (tmp_path / "out/table/items.csv").read_text().split("\n")[0].split(",")
     assert first[:6] == ["id", "question_key", "question", "answer", "system", "category"]
     assert first[-2:] == ["group", "metadata"]  # a column `query` would be read as the question
+
+
+def test_a_table_comes_in_every_type_and_each_comes_back_the_same(place: Place, tmp_path: Path) -> None:
+    filled(place, tmp_path)
+    long = [{"id": name, "question": "Q?", "answer": text} for name, text in (("d", "x" * 40_000), ("e", "a\rb\x07c"))]
+    (tmp_path / "long.jsonl").write_bytes(b"\n".join(map(orjson.dumps, long)))
+    assert place.take(tmp_path / "long.jsonl").rejected == []
+    types = ("parquet", "xlsx", "tsv")
+    manifest = export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=["table"], typed=types)
+    items = as_json(place)
+    assert verify_folder(tmp_path / "out").ok
+    assert verify_against(place.db, place.actor, tmp_path / "out").ok
+    left_out = {"xlsx": {"a", "d", "e"}}  # line ends of another kind, a cell too long, a control character
+    assert manifest.counts == {"table": 5, "items_xlsx_left_out": 3}
+    for ending in (*types, "csv"):
+        again = Place(place.db, place.home)
+        report = again.take(tmp_path / "out" / "table" / f"items.{ending}", format_name="table")
+        assert report.rejected == []
+        back = as_json(again)
+        for name, item in items.items():
+            if name in left_out.get(ending, ()):
+                assert name not in back
+            else:
+                assert back[name] == item, (ending, name)
+    dictionary = (tmp_path / "out" / "data_dictionary.csv").read_text()
+    assert 'items,evidence,JSON,"units of evidence, each an object"' in dictionary
+    assert "items,group,text,kept in the item's metadata" in dictionary
+
+
+@pytest.mark.slow
+def test_real_items_come_back_from_every_type_of_table(place: Place, tmp_path: Path, shared_data: Path) -> None:
+    place.take(shared_data / "unidoc")
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=["table"], typed=TYPED)
+    items = as_json(place)
+    for ending in TYPED:
+        again = Place(place.db, place.home)
+        assert again.take(tmp_path / "out" / "table" / f"items.{ending}", format_name="table").added == len(items)
+        assert as_json(again) == items
 
 
 @pytest.mark.parametrize("name", list(writers()))
