@@ -271,7 +271,11 @@ def test_the_pages_of_the_shell(server: RunningServer, page: Page) -> None:
         "item": f"{server.url}/item?project={project_id}&item={item.item_id}",
     }
     del places["annotate"]
-    for guide in ("metrics", "protocols", "keys", "statistics", "command-line"):
+    for part, query in {"a prompt": "prompt=multimodal_answer", "written": "edit=answer_grade"}.items():
+        places[f"prompts: {part}"] = f"{server.url}/prompts?project={project_id}&{query}"
+    compared = f"{server.url}/prompts?project={project_id}&prompt=claim_recall&with=completeness_by_facts"
+    places["prompts: compared"] = compared
+    for guide in ("metrics", "protocols", "prompts", "keys", "statistics", "command-line"):
         places[f"help: {guide}"] = f"{server.url}/help?page={guide}"
     for name, address in places.items():
         page.goto(address)

@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -27,8 +27,9 @@ from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
-from annotators.items.targets import TargetKind
+from annotators.items.targets import TargetKind, Units
 from annotators.judges.base import Call, Picture
+from annotators.judges.judging import Names, StepToJudge, mark_of
 from annotators.judges.prompts import Example, Prompt, calls, default_prompt, prompt_from_yaml, prompt_to_yaml, read
 from annotators.protocols import PROTOCOLS, Protocol
 from annotators.protocols.base import Step
@@ -254,6 +255,17 @@ def test_a_question_alone_is_judged_without_its_answer(place: tuple[Database, Ac
         steps[one.step] = steps.get(one.step, "") + one.text
     assert ("zquestion" in steps[0], "zanswer" in steps[0], "zevidence" in steps[0]) == (True, False, False)
     assert ("zanswer" in steps[1], "zevidence 3" in steps[1]) == (True, True)
+
+
+def test_a_mark_is_known_to_nobody_who_has_not_the_secret() -> None:
+    def mark(secret: bytes, question: str) -> str:
+        step = StepToJudge(0, {"question": question}, cast("Names", None), Units())
+        return mark_of(secret, [step])
+
+    mine = mark(b"secret", "Why?")
+    assert re.fullmatch(r"[0-9a-f]{16}", mine)
+    assert mine == mark(b"secret", "Why?")
+    assert len({mine, mark(b"other", "Why?"), mark(b"secret", "How?")}) == 3
 
 
 def test_what_models_propose_is_never_shown_to_a_judge() -> None:
