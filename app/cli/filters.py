@@ -101,13 +101,13 @@ def checked(  # noqa: PLR0917 - the command's options
 
 
 def _in_words(found: list[CheckedDecision]) -> str:
-    from annotators.figures import ends, percent
+    from annotators.figures import percent
 
     rows: list[list[Any]] = [
         [
             one.decision, one.decided, one.drawn, one.n, one.right,
             "–" if one.share is None else percent(one.share),
-            one.reason or ends(one.low, one.high).strip(),
+            one.reason or f"{percent(one.low)} to {percent(one.high)}",
         ]
         for one in found
     ]  # fmt: skip

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import re
+import uuid
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import pytest
 
+from annotators.asking.submissions import GivenLabel
 from annotators.judges.prompts import PROMPTS, AnyPrompt, Prompt
+from annotators.protocols import PROTOCOLS
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
+from db.judging.judges import JudgeSettings
 from db.judging.library import add_prompt, list_prompts
+from db.judging.planning import study_for_judges
+from db.judging.run import run_judge
 from db.libraries import Entry
+from db.studies.design import list_studies
 from tests.app.filled import Filled, no_problem, press
 from tests.app.pages import Pages
+from tests.judging.schemas import filled as filled_by
+from tests.judging.scripted import ScriptedServer, Whole
+from tests.judging.wire import Sent
+from tests.makers import read_guidelines
 
 HOSTILE = "<script>alert(1)</script> **bold** هل؟"
 
@@ -112,3 +128,52 @@ def test_what_is_sent_of_an_item_is_shown_and_nothing_of_later_steps(filled: Fil
     assert "Answer:" not in said
     press(page, "Close")
     assert "data-0000" not in no_problem(page)
+
+
+def odd(sent: Sent) -> Whole:
+    """A judge that says A of the questions with an odd number, else B."""
+    question = sent.texts[-1].rpartition("# Material")[2]
+    label = "A" if re.search(r"i0000[13]\?", question) else "B"
+
+    def fill(_path: object, leaf: Mapping[str, Any]) -> Any:
+        return label if "enum" in leaf else (False if leaf.get("type") == "boolean" else "So it is.")
+
+    return Whole(filled_by(sent.schema or {}, fill))
+
+
+def test_a_sample_of_a_judges_decisions_is_checked_and_makes_the_next_version(filled: Filled) -> None:
+    db, project = filled.pages.db, filled.project_id
+    prompt = PROMPTS.get("query_reviewer")
+    assert isinstance(prompt, Prompt)
+    assert "Checked by people" not in no_problem(filled.open("rosa", "prompts", prompt=prompt.name))
+    judged = study_for_judges(db, filled.study.researcher, project, protocol=PROTOCOLS.get("query_review"))
+    with ScriptedServer(odd) as server:
+        settings = JudgeSettings("tiny-judge", server.base_url, prompt, pictures=0)
+        run_judge(db, filled.study.researcher, judged, judge=settings)
+    page = filled.open("rosa", "prompts", prompt=prompt.name)
+    assert "Nobody has checked it yet" in no_problem(page)
+    ana = filled.study.annotators[0]
+    page.multiselect(key="prompt-sample-people").set_value([ana.name])
+    page.number_input(key="prompt-sample-overlap").set_value(1)
+    page.text_input(key="prompt-sample-name").set_value("By hand")
+    press(page, "Make the study")
+    study = next(row.study_id for row in list_studies(db, filled.study.researcher, project) if row.name == "By hand")
+
+    assert "nothing of it is settled yet" in no_problem(filled.open("vera", "prompts", prompt=prompt.name))
+    read_guidelines(db, study)
+    while items := work(db, ana, study)["items"]:
+        where = [items[0][name] for name in ("assignment", "sitting", "step")]
+        label = GivenLabel("query_category", "item", "B")
+        submit(db, ana, study, step=StepSubmission(uuid.uuid4().hex, *where, (label,), seconds=1.0))
+    page = filled.open("rosa", "prompts", prompt=prompt.name)
+    said = no_problem(page)
+    assert "0.0" in said
+    assert "100.0" in said
+    assert "i00001" in said
+    page.multiselect(key=f"prompt-learn-{study}").set_value(["i00003"]).run()
+    press(page, "Make the next version")
+    [entry] = own(filled)
+    assert isinstance(entry.kept, Prompt)
+    assert (entry.kept.name, entry.kept.version) == ("my_query_reviewer", 1)
+    assert [(one.item, one.label) for one in entry.kept.examples if one.item] == [("i00003", "B")]
+    assert [button.label for button in filled.open("vera", "prompts", prompt=prompt.name).button] == []

@@ -12,7 +12,7 @@ from annotators.asking.versioned import VersionedName
 from annotators.errors import NotFound
 from annotators.judges.prompts import PROMPTS, AnyPrompt, Prompt, prompt_to_yaml
 from app import ui, wording
-from app.pages.prompts import comparing, editor, sending
+from app.pages.prompts import checking, comparing, editor, sending
 from app.widgets import blocks
 from db.judging.library import list_prompts, named_prompt
 from db.libraries import Entry
@@ -145,6 +145,7 @@ def _in_full(project: ProjectRow, prompt: AnyPrompt, own: Sequence[Entry[AnyProm
             key="prompt-yaml",
         )
     sending.draw(project, prompt)
+    checking.draw(project, prompt, own, may_write=may_write)
     left, right = st.columns([3, 2], gap="large")
     with left:
         _said(prompt)
