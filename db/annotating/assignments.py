@@ -65,6 +65,9 @@ LOWEST, HIGHEST = -(2**62), 2**62
 
 _BEFORE_ALL = 2**40
 _REVIVED_AT_ONCE = 8
+_TURNS_AT_ONCE = 200
+"""Turns of somebody's own order that are looked at for an item allotted to them; then the next one behind comes."""
+
 _EXPIRED_AT_ONCE = 100
 
 
@@ -595,6 +598,8 @@ def _claim_next(connection: Connection, member: Member, until: datetime) -> Held
     if study.item_order == OWN:
         if member.exhausted_at == member.next_queue:
             return None
+        if is_balanced(study) and (mine := _claim_in_turn(connection, member, until)):
+            return mine
         member.cursor += 1
         begin = turns_begin(study, member.person_id, member.cursor)
         behind = _claim(connection, member, until, after=begin - 1)
@@ -605,6 +610,21 @@ def _claim_next(connection: Connection, member: Member, until: datetime) -> Held
     if found is not None:
         member.cursor = found.queue
     return found
+
+
+def _claim_in_turn(connection: Connection, member: Member, until: datetime) -> Held | None:
+    """Lease the slot of the next item in somebody's own order that is allotted to them; None where it is far behind."""
+    study = member.study
+    last = min(member.cursor + _TURNS_AT_ONCE, study.n_items - 1)
+    while member.cursor < last:
+        member.cursor += 1
+        begin = turns_begin(study, member.person_id, member.cursor)
+        behind = begin + int(study.settings["queue_width"])
+        asked = {"study": study.id, "person": member.person_id, "moment": now(), "until": until}
+        row = connection.execute(_CLAIM_OWN, asked | {"after": begin - 1, "before": behind}).first()
+        if row is not None:
+            return Held(*row)
+    return None
 
 
 def _claim(

@@ -101,7 +101,7 @@ def test_a_part_with_more_is_labelled_as_often_as_it_wants(database: Database) -
     assert given == {item: overlap or 1 for item, overlap in own.items()}
 
 
-@pytest.mark.parametrize("order", ["own", "by_score"])
+@pytest.mark.parametrize("order", ["own", "own and balanced", "by_score"])
 def test_many_at_once_give_exactly_what_is_wanted_and_nobody_has_an_item_twice(database: Database, order: str) -> None:
     study = raced(database, order)
     said: list[str] = []
@@ -130,6 +130,56 @@ def test_many_at_once_give_exactly_what_is_wanted_and_nobody_has_an_item_twice(d
 
 def raced(database: Database, order: str) -> StudyInUse:
     """120 items of which each wants two of eight annotators, with leases."""
-    if order == "own":
-        return StudyInUse(database, items=120, annotators=8, overlap=2, order="own")
+    if order.startswith("own"):
+        queue = "balanced" if order.endswith("balanced") else "dynamic"
+        return StudyInUse(database, items=120, annotators=8, overlap=2, order="own", queue=queue)
     return by_score(database, 120, annotators=8, overlap=2)
+
+
+# With items that are allotted beforehand ------------------------------------------------------------------------------
+
+
+def allotted(study: StudyInUse, who: int) -> set[int]:
+    """The positions of the items that have an open slot of somebody's."""
+    with study.db.read() as session:
+        query = select(StudyItem.position).join(Assignment, col(Assignment.study_item_id) == StudyItem.id)
+        mine = Assignment.allotted_to == study.annotators[who].person_id
+        return set(session.exec(query.where(mine, Assignment.state == "open")).all())
+
+
+def test_allotted_items_come_in_the_order_drawn_for_each(database: Database) -> None:
+    study = StudyInUse(database, items=30, annotators=4, overlap=2, order="own", queue="balanced")
+    theirs = [allotted(study, who) for who in range(4)]
+    assert [len(mine) for mine in theirs] == [15] * 4
+    for who, mine in enumerate(theirs):
+        assert positions(study, who) == [place for place in drawn(study, who) if place in mine]
+    assert study_status(database, study.researcher, study.study_id)["finished"]
+
+
+def test_what_is_at_hand_of_allotted_items_stays_over_reloads(database: Database) -> None:
+    study = StudyInUse(database, items=30, annotators=3, overlap=1, order="own", queue="balanced")
+    mine = allotted(study, 0)
+    at_hand = [item["assignment"] for item in study.work(0)["items"]]
+    study.work(1)
+    assert [item["assignment"] for item in study.work(0)["items"]] == at_hand
+    order = [place for place in drawn(study, 0) if place in mine]
+    assert [position(study, assignment) for assignment in at_hand] == order[: len(at_hand)]
+
+
+def test_allotted_items_are_handed_on_and_all_are_done(database: Database) -> None:
+    study = StudyInUse(database, items=24, annotators=4, overlap=2, order="own", queue="balanced")
+    first = study.work(0)["items"][0]
+    skip(database, study.annotators[0], study.study_id, assignment_id=first["assignment"], reason="unclear")
+    for _ in range(3):
+        study.submit(1, study.work(1)["items"][0], {"right": "yes"})
+    gone = StudyChange(remove=(study.annotators[3].name,))
+    amend_study(database, study.researcher, study.study_id, change=gone, reason="ill")
+    for who in (0, 1, 2, 0, 1, 2):
+        positions(study, who)
+    with database.read() as session:
+        rows = session.exec(select(Annotation.study_item_id, Annotation.person_id)).all()
+        kept = {state: n for state, n in tallies.counts(session, study.study_id).items() if n}
+        assert kept == recount(session, study.study_id)
+    assert max(Counter(rows).values()) == 1
+    assert set(Counter(item for item, _ in rows).values()) == {2}
+    assert study_status(database, study.researcher, study.study_id)["finished"]
