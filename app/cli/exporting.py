@@ -57,8 +57,8 @@ def export(
         typer.Option(
             "--format",
             metavar="A,B",
-            help="native, labels, derived, adjudicated, questionnaires, known, scores, and what `assay formats` "
-            "writes, with commas between.  "
+            help="native, labels, derived, adjudicated, questionnaires, known, scores, report, and what `assay "
+            "formats` writes, with commas between.  "
             "[default: native,labels,adjudicated; of a release without labels]",
             show_default=False,
         ),

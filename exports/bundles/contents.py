@@ -13,6 +13,8 @@ OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
 NOT_RELEASED = ("labels", "derived", "questionnaires", "known")
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
+REPORT = "report"
+"""The report of the dataset (`exports.dataset`), which is measured and not derived again."""
 
 
 def writers() -> dict[str, Writer]:
@@ -22,7 +24,7 @@ def writers() -> dict[str, Writer]:
 
 def exported() -> tuple[str, ...]:
     """The names of all that an export may hold."""
-    return (ITEMS, *OF_STUDIES, SCORES, *writers())
+    return (ITEMS, *OF_STUDIES, SCORES, REPORT, *writers())
 
 
 def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
@@ -60,6 +62,8 @@ def check_release_formats(formats: Sequence[str], study: object) -> None:
     """Raise InvalidInput where a release does not hold what is asked for, or a study is named as well."""
     if study is not None:
         raise InvalidInput("A release says itself what is in it. Leave the study out.")
+    if REPORT in formats:
+        raise InvalidInput("The report is of the data as it is now, not of a release. Leave it out.")
     if wrong := [name for name in formats if name in NOT_RELEASED]:
         raise InvalidInput(
             f"A release holds final labels, no single annotator's: it has no {wrong[0]!r}. Export the study for that."
