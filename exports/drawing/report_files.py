@@ -18,7 +18,6 @@ from exports.drawing.latex import latex_table, marked, preamble
 from exports.drawing.markdown import markdown_html, markdown_latex, markdown_quoted
 from exports.drawing.tables import TextTable, as_html, as_markdown, latex_text
 
-
 FEW_FLOATS = 3
 """Tables and plots of a section beyond which it has pages of its own in LaTeX, which else would carry them further."""
 
