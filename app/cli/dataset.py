@@ -35,14 +35,15 @@ def add_to(app: typer.Typer) -> None:
     )(report)
 
 
-def report(  # noqa: PLR0917 - the command's options
+def report(
     context: typer.Context,
+    *,
     project: ProjectName,
     study: Annotated[
         str | None,
         typer.Argument(metavar="[STUDY]", help="Only this study and its items.  [default: all]", show_default=False),
     ] = None,
-    to: Annotated[Path, typer.Option(metavar="DIR", help="Folder to make; it may be empty.", show_default=False)] = ...,  # type: ignore[assignment]
+    to: Annotated[Path, typer.Option(metavar="DIR", help="Folder to make; it may be empty.", show_default=False)],
     format_names: Annotated[
         str, typer.Option("--format", metavar="A,B", help="latex, html, md, with commas between.")
     ] = ",".join(DATASET_FORMATS),
@@ -51,10 +52,11 @@ def report(  # noqa: PLR0917 - the command's options
     resamples: Resamples = 1000,
     as_json: AsJson = False,
 ) -> None:
-    """Write what a paper says about a dataset: its section and its appendix.
+    """Write what a paper says about a dataset.
 
-    Sizes, protocol and guidelines, annotators, time, agreement, what moved at each stage, gold, metrics and judges
-    against people, known limits, a datasheet, references. The figures are those of the pages. People are pseudonyms.
+    Its section and its appendix: sizes, protocol and guidelines, annotators, time, agreement, stages, gold, metrics
+    and judges against people, limits, a datasheet, references. The figures are those of the pages. People are
+    pseudonyms.
     """
     formats = check_dataset_formats([name.strip() for name in format_names.split(",") if name.strip()])
     check_export_folder(to)
