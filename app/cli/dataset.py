@@ -41,7 +41,7 @@ def report(
     project: ProjectName,
     study: Annotated[
         str | None,
-        typer.Argument(metavar="[STUDY]", help="Only this study and its items.  [default: all]", show_default=False),
+        typer.Argument(metavar="STUDY", help="Only this study and its items.  [default: all]", show_default=False),
     ] = None,
     to: Annotated[Path, typer.Option(metavar="DIR", help="Folder to make; it may be empty.", show_default=False)],
     format_names: Annotated[

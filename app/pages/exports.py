@@ -68,12 +68,12 @@ def page() -> None:
     with left:
         wanted = _form(project)
         pressed = st.button("Make the export", type="primary", key="exports-go", disabled=not wanted.formats)
-        if wanted.release is None:
-            _report(project, wanted.study)
     with right:
         if pressed:
             _make(project, wanted)
         _offer(project)
+        if wanted.release is None:
+            _report(project, wanted.study)
 
 
 def _form(project: ProjectRow) -> _Wanted:
@@ -195,7 +195,7 @@ def _report(project: ProjectRow, study: StudyRow | None) -> None:
             if study is None or row.study_id == study.study_id
         ),
     )
-    name = slug(f"{project.name} {study.name if study else ''} report")
+    name = slug(f"{project.name} {study.name} report" if study else f"{project.name} report")
     files = []
     for label, ending in (("HTML", ".html"), ("Markdown", ".md"), ("LaTeX", ".tex")):
         task = DatasetFile(ui.actor(), project.project_id, study.study_id if study else None, stamp, ending)

@@ -125,11 +125,11 @@ def _when(criterion: Criterion) -> str:
 
 def _labels(asked: Protocol) -> TextTable:
     rows = [
-        [criterion.title, written(label.value), getattr(label, "title", "") or "", getattr(label, "help", "") or ""]
+        [criterion.title, written(label.value), label.title or "", label.definition or ""]
         for criterion in asked.criteria
         for label in criterion.label_list()
     ]
-    columns = ("Criterion", "Label", "Title", "Help")
+    columns = ("Criterion", "Label", "Title", "Definition")
     return TextTable.of("Labels", columns, rows, words=columns)
 
 
