@@ -41,7 +41,7 @@ PREAMBLE = r"""% !TeX program = lualatex
 \setlength{\parindent}{0pt}\setlength{\parskip}{.5em}\emergencystretch=3em
 \renewcommand{\topfraction}{.95}\renewcommand{\textfraction}{.03}\renewcommand{\floatpagefraction}{.8}
 \setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{5pt}
-\makeatletter\setlength{\@fptop}{0pt}\makeatother
+\makeatletter\setlength{\@fptop}{0pt}\setlength{\@fpsep}{14pt}\makeatother
 \setcounter{topnumber}{20}\setcounter{totalnumber}{40}"""
 
 SCRIPTS = {
