@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotators.figures import count
 from app.cli.base import (
     AsJson,
     Here,
@@ -170,12 +169,9 @@ def _check_price(budget: str, model: str, here: Here, *, known: bool) -> None:
 
 def _confirm(plan: JudgePlan, settings: JudgeSettings, *, yes: bool) -> None:
     """Say what leaves this machine, and go on only when somebody agrees."""
-    if not plan.shows:
+    leaves = plan.leaves(settings.server)
+    if leaves is None:
         return
-    leaves = (
-        f"{', '.join(plan.shows)}{' and pictures of pages' if plan.pictures else ''} of {count(plan.items, 'item')} "
-        f"leave this machine for {settings.server}"
-    )
     if yes:
         typer.echo(f"{leaves}.", err=True)
         return

@@ -10,6 +10,7 @@ from sqlmodel import Session, col
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
+from annotators.figures import count
 from annotators.judges.base import Call, Picture
 from annotators.judges.budget import Price, likely_tokens, most_tokens
 from annotators.judges.judging import mark_of
@@ -51,6 +52,13 @@ class JudgePlan:
     examples: tuple[str, ...]
     first_prompt: str
     longest: tuple[int, int]
+
+    def leaves(self, server: str) -> str | None:
+        """What leaves this machine, and for where, in words to be confirmed; None where nothing does."""
+        if not self.shows:
+            return None
+        what = f"{', '.join(self.shows)}{' and pictures of pages' if self.pictures else ''}"
+        return f"{what} of {count(self.items - self.kept, 'item')} leave this machine for {server}"
 
     def to_json(self) -> dict[str, Any]:
         """As `--dry-run` prints it."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
@@ -30,21 +29,20 @@ from annotators.progress import Progress, unheard
 from db.engine import Database, dumps, insert_many
 from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.judged import judged_in_runs
 from db.judging.judges import JudgeSettings, judge_for
 from db.judging.pictures import StoredPictures
 from db.judging.replies import StoredReplies
 from db.models import (
-    Annotation,
     AnnotationKind,
     AssignmentState,
     JudgedItem,
-    StoredLabel,
     Study,
     StudyItem,
     now,
 )
 from db.permissions import RESEARCHERS, Actor, On, operation
-from db.query import fresh_ids, is_sqlite, pick
+from db.query import fresh_ids, is_sqlite
 from db.runs.run import Block, RunKind, RunUnderWay
 from db.studies.design import protocol_of
 
@@ -158,7 +156,7 @@ def run_judge(
 
 
 class _Heard:
-    """Tells how far a run is, and again between two items, so that who cancels it is heard."""
+    """Tells how far a run is, and within a block how many `more`, so that who cancels it is heard."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._last = progress, (0, 0)
@@ -167,8 +165,9 @@ class _Heard:
         self._last = done, of
         self._progress(done, of)
 
-    def again(self) -> None:
-        self._progress(*self._last)
+    def again(self, more: int) -> None:
+        done, of = self._last
+        self._progress(min(done + more, of), of)
 
 
 def _study(session: Session, study_id: int) -> Study:
@@ -196,7 +195,7 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
         pictures: StoredPictures | None,
         concurrency: int,
         stop: threading.Event,
-        alive: Callable[[], None],
+        alive: Callable[[int], None],
         examples: frozenset[int],
     ) -> None:
         parameters = {"study": study.id, "judge": judge.to_json()}
@@ -249,7 +248,7 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
                     left = set(under_way)
                     while left:
                         _, left = wait_for(left, LOOK_SECONDS, FIRST_COMPLETED)
-                        self._alive()
+                        self._alive(len(block) - len(left))
                 except BaseException:
                     self._stop.set()
                     raise
@@ -383,21 +382,8 @@ def _labels(submission: int, assignment: int, step: JudgedStep) -> list[tuple[An
 
 def _summary(db: Database, runs: Sequence[int], judge: JudgeSettings, name: str, protocol: str) -> dict[str, Any]:
     """What the runs of this judge over the study have come to."""
-    of_runs = col(JudgedItem.run_id).in_(list(runs))
     with db.read() as session:
-        n_items = session.execute(pick(func.count()).select_from(JudgedItem).where(of_runs)).scalar_one()
-        n_labels, n_cannot = session.execute(
-            pick(func.count(), func.coalesce(func.sum(case((col(StoredLabel.cannot_judge), 1), else_=0)), 0))
-            .select_from(StoredLabel)
-            .join(Annotation, col(Annotation.assignment_id) == StoredLabel.assignment_id)
-            .where(col(Annotation.run_id).in_(list(runs)))
-        ).one()
-        reasons: Counter[str] = Counter()
-        for unscored in session.execute(
-            pick(JudgedItem.unscored).where(of_runs).execution_options(yield_per=1000)
-        ).scalars():
-            for one in unscored:
-                reasons[one["reason"]] += max(1, len(one["targets"]))
+        judged = judged_in_runs(session, runs)
     prompt = judge.prompt
     return {
         "run": runs[-1] if runs else None,
@@ -405,8 +391,8 @@ def _summary(db: Database, runs: Sequence[int], judge: JudgeSettings, name: str,
         "protocol": protocol,
         "model": judge.model,
         "prompt": {"name": prompt.name, "version": prompt.version, "hash": prompt.hash},
-        "items": n_items,
-        "labels": n_labels - n_cannot,
-        "cannot_judge": n_cannot,
-        "unscored": [{"reason": reason, "n": n} for reason, n in reasons.most_common()],
+        "items": judged.items,
+        "labels": judged.labels,
+        "cannot_judge": judged.cannot_judge,
+        "unscored": [{"reason": reason, "n": n} for reason, n in judged.unscored.items()],
     }

@@ -184,6 +184,7 @@ MAY: dict[str, frozenset[str]] = {
     "scores.summaries.score_summary": READERS,
     "judging.items.keep_documents": RESEARCHERS,
     "judging.items.list_kept_documents": READERS,
+    "judging.judged.judges_in_study": RESEARCHERS,
     "judging.judges.list_judges": READERS,
     "judging.planning.plan_judging": RESEARCHERS,
     "judging.planning.study_for_judges": RESEARCHERS,
