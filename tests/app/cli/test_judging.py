@@ -313,3 +313,33 @@ def test_what_leaves_the_machine_is_confirmed(judging: Judging) -> None:
     words = " ".join(said.err.replace("│", " ").split())
     assert "answer, question, references of 1 item leave this machine for http://judge.example.org/v1." in words
     assert "Say that they may with --yes." in words
+
+
+def test_documents_that_stay_here_are_not_sent_to_a_judge_elsewhere(
+    judging: Judging,
+) -> None:
+    secret = "The margin is eleven percent."
+    judging.with_items(
+        item(1, documents=["contract.pdf"], evidence=[{"text": "A table of rents.", "role": "gold"}]),
+        item(2, evidence=[{"document": "contract.pdf", "pages": [1], "text": secret, "role": "gold"}]),
+        item(3, documents=["annual.pdf"], evidence=[{"text": "A table of rents.", "role": "gold"}]),
+        protocol="grounding",
+    )
+    listed = judging.assay.json("documents", "finance", "--keep", "contract.pdf")
+    assert [(row["document"], row["kept_here"]) for row in listed] == [("annual.pdf", False), ("contract.pdf", True)]
+    with ScriptedServer() as server:
+        elsewhere = server.base_url.replace("127.0.0.1", "0.0.0.0")  # it leads to this machine, and does not say so
+        planned = judging.json(elsewhere, "--dry-run")
+        assert planned["kept_here"] == 2
+        found = judging.json(elsewhere, "--yes")
+        assert "kept here" in {row["reason"] for row in found["unscored"]}
+        assert server.requests > 0
+        assert secret.encode() not in server.everything
+        assert b"round 01" not in server.everything
+        assert b"round 02" not in server.everything
+        assert judging.assay.json("documents", "finance", "--release", "contract.pdf", "--search", "contract") == [
+            {"document": "contract.pdf", "title": "", "media_type": None, "pages": None, "supplied": False,
+             "kept_here": False}
+        ]  # fmt: skip
+    refused = judging.assay("documents", "finance", "--keep", "nothing.pdf", code=3)
+    assert "The project has no document 'nothing.pdf'. `assay documents` lists them." in refused.err
