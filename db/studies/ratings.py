@@ -284,9 +284,7 @@ def _judges(session: Session, study: Study, names: Sequence[str]) -> list[int]:
     return [known[name] for name in names]
 
 
-def _counting(
-    study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = ()
-) -> list[ColumnElement[bool]]:
+def _counting(study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = ()) -> list[ColumnElement[bool]]:
     """The conditions on the annotations that count, those of these judges among them."""
     newer = aliased(Annotation)
     is_wanted: ColumnElement[bool] = col(Annotation.kind).in_(kinds)
