@@ -34,11 +34,13 @@ others do not heed them), by the server alone, or by words alone."""
 SECONDS = 120.0
 _SAID = 500
 _LISTED = 12
+_SECRET = 8
 _LONG = re.compile(
     r"context.{0,20}(length|window|size)|too (long|many tokens)|maximum.{0,20}tokens|exceed.{0,30}context", re.I
 )
 _EYES = re.compile(r"image|vision|multimodal|picture", re.IGNORECASE)
 _FORMAT = re.compile(r"response_format|json_schema|grammar|structured|logprobs|seed", re.IGNORECASE)
+_NO_MODEL = re.compile(r"not (found|exist|available|loaded|supported)|unknown|invalid model|no such|pinned", re.I)
 _MONEY = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
 
 
@@ -150,6 +152,7 @@ class Client:
         except (KeyError, IndexError, TypeError, AttributeError):
             raise ServerRefuses(self._other_tongue()) from None
         text = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
+        text = self._without_key(text)
         refusal = message.get("refusal")
         if refusal or finish == "content_filter":
             ending = Ending.REFUSED
@@ -206,6 +209,8 @@ class Client:
             if self._may_fall_back and (self._by_server or self._with_seed) and _FORMAT.search(said):
                 self._by_server = self._with_seed = False
                 raise TryAgain(f"The server knows no schemas: {message}", after=0.0)
+            if _NO_MODEL.search(said) and ("model" in said.lower() or "pinned" in said):
+                raise ServerRefuses(f"{self.server} has no model {self.model!r}. {self._what_it_has()}")
         if status == 404:
             if self.model in said or "model" in said.lower():
                 raise ServerRefuses(f"{self.server} has no model {self.model!r}. {self._what_it_has()}")
@@ -234,10 +239,12 @@ class Client:
         )
 
     def _plain(self, said: str) -> str:
-        """What a server says, in a line, without the key, should it repeat it."""
-        if self._key:
-            said = said.replace(self._key, "…")
-        return " ".join(said.split())[:_SAID]
+        """What a server says, in a line, without the key."""
+        return " ".join(self._without_key(said).split())[:_SAID]
+
+    def _without_key(self, said: str) -> str:
+        """The words of a server without the key, should it repeat it; a short one (`EMPTY`, `x`) is no secret."""
+        return said.replace(self._key, "…") if self._key and len(self._key) >= _SECRET else said
 
 
 def _messages(call: Call, *, in_words: bool) -> Iterator[dict[str, Any]]:

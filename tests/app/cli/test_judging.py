@@ -14,7 +14,7 @@ import pytest
 from tests.app.cli.command_line import CommandLine, Outcome, write_items
 from tests.judging import scripted as script
 from tests.judging.scripted import ScriptedServer
-from tests.judging.wire import ChatServer, Sent
+from tests.judging.wire import ChatServer, Sent, error
 
 FIELDS = [
     "run", "judge", "protocol", "model", "prompt", "items", "labels", "cannot_judge", "unscored", "requests", "cached",
@@ -343,3 +343,61 @@ def test_documents_that_stay_here_are_not_sent_to_a_judge_elsewhere(
         ]  # fmt: skip
     refused = judging.assay("documents", "finance", "--keep", "nothing.pdf", code=3)
     assert "The project has no document 'nothing.pdf'. `assay documents` lists them." in refused.err
+
+
+def test_the_key_and_what_a_step_does_not_show_are_nowhere(
+    judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence = [{"text": "zevidence of the rent", "role": "distractor", "document": "contract.pdf", "pages": [1]}]
+    scores = [{"scorer": "imported:native", "name": "zscore", "value": 0.123456}]
+    judging.with_items(
+        *(item(number, answer="zanswer", system="zsystem", evidence=evidence, scores=scores, metadata={"zmeta": 1})
+          for number in range(2)),
+        protocol="qa_verification",
+    )  # fmt: skip
+    table = tmp_path / "labels.csv"
+    table.write_text("item,annotator,criterion,value,comment\nq00,ada,question_answerable,no,zremark\n")
+    judging.assay("labels", "import", "finance", "people", table, "--infer")
+    echo = script.Saying(error(400, f"The key {KEY} may not do that.", code=KEY))
+    said: list[Outcome] = []
+    with ScriptedServer(then=script.Whole(), key=KEY) as server:
+        said += [judging(server, "--dry-run"), judging(server)]
+        server._then = script.Whole(f"Your key is {KEY}.")
+        said.append(judging(server, "--seed", "1", "--json"))
+        server._then = script.Refused(f"I will not say {KEY}.")
+        said.append(judging(server, "--seed", "2", "--json"))
+        server._then = echo
+        said.append(judging(server, "--seed", "3", code=2))
+        monkeypatch.setenv("ASSAY_JUDGE_KEY", KEY + "-wrong")
+        said.append(judging(server, "--seed", "4", code=2))
+    assert "The key … may not do that." in said[-2].err
+    judging.assay("export", "finance", "--study", "grading", "--to", tmp_path / "everything")
+    assert {sent.key for sent in server.sent} == {KEY, KEY + "-wrong"}
+    for sent in server.sent:
+        assert KEY not in sent.raw.decode()
+        assert [
+            word for word in ("zsystem", "zscore", "0.123456", "distractor", "zremark", "zmeta") if word in sent.text
+        ] == []
+        if "zevidence" not in sent.text:
+            assert "zanswer" not in sent.text, "the first step shows the question alone"
+    assert any("zanswer" not in sent.text for sent in server.sent)
+    files = [path for folder in ("home", "everything") for path in (tmp_path / folder).rglob("*") if path.is_file()]
+    assert [path.name for path in files if KEY.encode() in path.read_bytes()] == []
+    assert [one for one in said if KEY in one.out + one.err] == []
+
+
+@pytest.mark.parametrize("budget", ["13requests", "90000tokens", "0.09usd"])
+def test_a_budget_is_never_passed_with_32_requests_under_way(judging: Judging, budget: str) -> None:
+    judging.with_items(*(item(number) for number in range(50)))
+    (judging.assay.home / "prices.toml").write_text('["tiny-judge"]\nsent = 1.0\nreceived = 3.0\n')
+    with ScriptedServer(lambda _: script.Slow(0.05)) as server:
+        found = judging.json(server, "--budget", budget, "--concurrency", "32", "--most", "64")
+        n_in, n_out = found["tokens"]["in"], found["tokens"]["out"]
+        assert n_in == sum(sent.tokens for sent in server.sent)
+        spent = {"13requests": server.requests, "90000tokens": n_in + n_out, "0.09usd": (n_in + 3 * n_out) / 1e6}[
+            budget
+        ]
+        assert spent <= float(budget.rstrip("abcdefghijklmnopqrstuvwxyz"))
+        assert server.requests >= 3
+        assert server.most_at_once > 2
+        assert (found["stopped"], found["labels"], found["left"]) == ("budget", server.requests, 50 - server.requests)
