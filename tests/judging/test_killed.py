@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import openai.resources.chat.completions
 import pytest
 
 from tests.app.cli.command_line import CommandLine, write_items
@@ -18,6 +19,9 @@ from tests.judging import scripted as script
 from tests.judging.scripted import ScriptedServer
 
 __all__ = ["begun_home"]
+
+LOADED = openai.resources.chat.completions
+"""By whoever is forked: what a command loads for seconds is loaded already."""
 
 ITEMS = 16
 AT_ONCE = 4
@@ -52,7 +56,7 @@ class Killed:
                 self.command(seed)
             finally:
                 os._exit(0)
-        self.server.wait_for(before + after)
+        self.server.wait_for(before + after, seconds=120)
         self.server.pause(wait)
         os.kill(child, how)
         os.waitpid(child, 0)
