@@ -71,6 +71,11 @@ class Killed:
             entered, kept = session.connection().exec_driver_sql(query).one()
         return entered, kept
 
+    def is_done(self, job: int) -> bool:
+        with self.database.read() as session:
+            state: str = session.connection().exec_driver_sql(f"SELECT state FROM job WHERE id = {job}").scalar_one()
+        return state == "done"
+
     def latest(self) -> int:
         with self.database.read() as session:
             found: int = session.connection().exec_driver_sql("SELECT max(id) FROM job").scalar_one()
@@ -99,6 +104,9 @@ def kill_and_go_on(killed: Killed, seed: int, random: Random) -> int:
     job = killed.latest()
     entered, kept = killed.counts(job)
     assert entered - kept <= AT_ONCE, "no more are under way than may be"
+    if killed.is_done(job):  # the moment came after the end
+        assert (killed.command(seed)["requests"], entered, kept) == (0, ITEMS, ITEMS)
+        return 0
     found = killed.command(seed)
     assert killed.latest() == job, "the job goes on"
     assert (found["items"], found["labels"], found["left"], found["stopped"]) == (ITEMS, ITEMS, 0, None)
