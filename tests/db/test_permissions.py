@@ -182,6 +182,7 @@ MAY: dict[str, frozenset[str]] = {
     "scores.items.score_distribution": READERS,
     "scores.summaries.list_scorers_in": READERS,
     "scores.summaries.score_summary": READERS,
+    "items.proposed.judges_by_protocol": READERS,
     "judging.items.keep_documents": RESEARCHERS,
     "judging.items.list_kept_documents": READERS,
     "judging.judged.judges_in_study": RESEARCHERS,
