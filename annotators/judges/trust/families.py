@@ -24,6 +24,15 @@ def family_of(model: str) -> str:
 
 def is_of_family(system: str, words: Sequence[str]) -> bool:
     """Whether the name of a system has one of the words, with no letter right before or behind it."""
-    return any(
-        re.search(rf"(?<![^\W\d_]){re.escape(word.lower())}(?![^\W\d_])", system.lower()) for word in words if word
-    )
+    name = system.lower()
+    return any(_stands_in(word.lower(), name) for word in words if word)
+
+
+def _stands_in(word: str, name: str) -> bool:
+    place = name.find(word)
+    while place >= 0:
+        around = name[max(0, place - 1) : place], name[place + len(word) :][:1]
+        if not any(letter.isalpha() for letter in around):
+            return True
+        place = name.find(word, place + 1)
+    return False
