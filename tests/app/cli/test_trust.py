@@ -39,3 +39,25 @@ def test_a_panel_of_nobody_is_refused(judged: CommandLine) -> None:
     assert "two judges or more" in judged("panel", "judged", "grading", "--judges", "A", code=2).err
     refused = judged("panel", "judged", "grading", "--judges", "A,B", "--rule", "mean", code=2).err
     assert "'mean' is none of majority, dawid_skene" in refused
+
+
+def test_a_judge_is_checked_from_what_is_stored(judged: CommandLine, tmp_path: Path) -> None:
+    call = ("judge", "check", "judged", "grading", "--judge", "A", "--resamples", "200")
+    found = judged.json(*call, "--family", "quay,harbour")
+    assert found["family"] == ["quay", "harbour"]
+    names = {entry["name"] for entry in found["statistics"]}
+    assert {"judge_error", "agreement_change", "alt_test_winning_rate", "family_bias", "self_agreement"} <= names
+    right = next(one for one in found["criteria"] if one["criterion"] == "right")
+    assert right["confusion"][0]["labels"] == ["no", "yes"]
+    assert judged.json(*call, "--labels", "settled")["labels"] == "settled"
+    report = tmp_path / "trust.html"
+    words = judged(*call, "--report", str(report)).out
+    assert "Agreement with the judge as one more rater" in words
+    assert "The judge A in study grading" in report.read_text()
+
+
+def test_a_judge_that_cannot_be_checked_is_refused_in_a_sentence(judged: CommandLine) -> None:
+    check = ("judge", "check", "judged", "grading", "--judge")
+    assert "Judges of it: 'A', 'B', 'C'" in judged(*check, "Z", code=3).err
+    assert "ε is 1.5" in judged(*check, "A", "--epsilon", "1.5", code=2).err
+    assert "'mean' is none of majority, settled" in judged(*check, "A", "--labels", "mean", code=2).err
