@@ -36,7 +36,7 @@ from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
-from db.items.proposed import READ, Sources, Suggester, labels_of_judge, proposals_of
+from db.items.proposed import READ, Suggester, SuggestionSources, labels_of_judge, proposals_of
 from db.items.rows import StoredDocument, StoredItem, read_study_items
 from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
 from db.query import table_of
@@ -111,7 +111,7 @@ def load_materials(
     *,
     pairs: bool = False,
     rechecks: bool = False,
-    suggested: Sources | None = None,
+    suggested: SuggestionSources | None = None,
 ) -> dict[int, Materials]:
     """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries.
 
@@ -376,13 +376,13 @@ def suggests_at(study: Study, protocol: Protocol, step: int) -> bool:
     return protocol.suggests_at(step, judge="suggested_judge" in study.settings)
 
 
-def sources_of(study: Study) -> Sources | None:
+def sources_of(study: Study) -> SuggestionSources | None:
     """Where the labels are from that the study suggests; None where it shows no suggestions."""
     if study.settings.get("suggestions", "never") == "never":
         return None
     scores: dict[str, list[list[str]]] = study.settings.get("suggested_scores", {})
     judge = study.settings.get("suggested_judge")
-    return Sources(
+    return SuggestionSources(
         {criterion: [(scorer, name) for scorer, name in keys] for criterion, keys in scores.items()},
         None if judge is None else Suggester.from_json(judge),
     )

@@ -48,7 +48,7 @@ class Suggester:
 
 
 @dataclass(frozen=True)
-class Sources:
+class SuggestionSources:
     """Where a study's suggestions are from besides its items: criterion → scores, or a judge in place of everything."""
 
     scores: Mapping[str, Sequence[ScoreKey]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ Judged = Mapping[tuple[str, str], Any]
 
 
 def proposals_of(
-    item: ItemContent, sources: Sources, values: Mapping[ScoreKey, float], judged: Judged | None = None
+    item: ItemContent, sources: SuggestionSources, values: Mapping[ScoreKey, float], judged: Judged | None = None
 ) -> Proposals:
     """What models say of an item that was read with `READ`; verdicts are those of one judge, and never people's.
 
@@ -85,7 +85,7 @@ def versions_without_proposals(
     session: Session,
     protocol: Protocol,
     version_ids: Sequence[int],
-    sources: Sources,
+    sources: SuggestionSources,
     values: Mapping[int, Mapping[ScoreKey, float]],
 ) -> set[int]:
     """The item versions for none of whose labels anything is suggested; `values`: version → its scores."""

@@ -131,7 +131,7 @@ def read_to_judge(
     if not rows:
         return []
     versions = [version for row in rows for version in row[1:] if version is not None]
-    kept = _kept(session, study.project_id, versions) if elsewhere else set()
+    kept = kept_versions(session, study.project_id, versions) if elsewhere else set()
     ids = [row.id for row in rows]
     steps: dict[int, list[StepToJudge]] = defaultdict(list)
     for number in range(len(protocol_of(study).steps)):
@@ -142,7 +142,7 @@ def read_to_judge(
     return [ItemToJudge(row.id, row.item_version_id, steps[row.id], not kept.isdisjoint(row[1:])) for row in rows]
 
 
-def _kept(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
+def kept_versions(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
     """Those of the versions that are about, or cite, a document that must not leave this machine."""
     ids = list(
         session.execute(

@@ -22,7 +22,7 @@ JOB = "judge"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCounts:
     """What runs of a judge have made of a study: `items` looked at, `labels`, and targets `unscored` by reason."""
 
     items: int = 0
@@ -60,7 +60,7 @@ class JudgeInStudy:
 
     name: str
     judge: JudgeRow | None
-    judged: Judged
+    judged: JudgedCounts
     spent: JobCosts
     jobs: tuple[int, ...]
 
@@ -80,18 +80,18 @@ def judges_in_study(db: Database, actor: Actor, study_id: int) -> list[JudgeInSt
         for digest, judge in judges.items():
             if digest in runs or digest in jobs or judge.person_id in labels:
                 counted = labels.pop(judge.person_id, (0, 0, 0))
-                judged = judged_in_runs(session, runs[digest]) if digest in runs else Judged(*counted)
+                judged = judged_in_runs(session, runs[digest]) if digest in runs else JudgedCounts(*counted)
                 ids = tuple(jobs.get(digest, ()))
                 found.append(JudgeInStudy(judge.name, judge, judged, sum(map(spent.__getitem__, ids), JobCosts()), ids))
         names = names_of(session, set(labels))
     imported = [
-        JudgeInStudy(names.get(person, f"model {person}"), None, Judged(*counted), JobCosts(), ())
+        JudgeInStudy(names.get(person, f"model {person}"), None, JudgedCounts(*counted), JobCosts(), ())
         for person, counted in labels.items()
     ]
     return found + sorted(imported, key=lambda row: row.name)
 
 
-def judged_in_runs(session: Session, runs: Sequence[int]) -> Judged:
+def judged_in_runs(session: Session, runs: Sequence[int]) -> JudgedCounts:
     """What these runs have come to."""
     of_runs = col(JudgedItem.run_id).in_(list(runs))
     n_items = session.execute(pick(func.count()).select_from(JudgedItem).where(of_runs)).scalar_one()
@@ -107,7 +107,7 @@ def judged_in_runs(session: Session, runs: Sequence[int]) -> Judged:
     ).scalars():
         for one in unscored:
             reasons[one["reason"]] += max(1, len(one["targets"]))
-    return Judged(n_items, n_labels - n_cannot, int(n_cannot), dict(reasons.most_common()))
+    return JudgedCounts(n_items, n_labels - n_cannot, int(n_cannot), dict(reasons.most_common()))
 
 
 def spent_by_job(session: Session, jobs: Sequence[int]) -> dict[int, JobCosts]:

@@ -173,20 +173,21 @@ def _name_of(db: Database, study_item_id: int) -> str:
     return name
 
 
-class _NoPictures:
+class NoPictures:
     """Stands for pages where only their number counts."""
 
     def __init__(self, most: int) -> None:
         self.most = most
 
     def __call__(self, document: int, page: int, box: Sequence[float] | None) -> Picture:
+        """A picture without bytes."""
         del document, page, box
         return Picture(b"", "image/png")
 
 
 def _calls(protocol: Protocol, prompt: Prompt, item: ItemToJudge, secret: bytes, *, pictures: int) -> list[Call]:
     mark = mark_of(secret, item.steps)
-    seen = _NoPictures(pictures) if pictures else None
+    seen = NoPictures(pictures) if pictures else None
     return [
         call
         for step in item.steps

@@ -25,7 +25,7 @@ from annotators.figures import some
 from annotators.items.sampling import OWN, Candidate, own_place, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
-from db.items.proposed import Sources, Suggester, suggester, versions_without_proposals
+from db.items.proposed import Suggester, SuggestionSources, suggester, versions_without_proposals
 from db.models import (
     Account,
     AssignmentState,
@@ -227,9 +227,9 @@ class Suggestions(NamedTuple):
     judge: Suggester | None = None
 
     @property
-    def sources(self) -> Sources:
+    def sources(self) -> SuggestionSources:
         """Where they are from."""
-        return Sources(self.scores.judged if self.scores else {}, self.judge)
+        return SuggestionSources(self.scores.judged if self.scores else {}, self.judge)
 
 
 def _suggestions(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> Suggestions:

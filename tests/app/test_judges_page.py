@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotators.intervals.bootstrap import Resampling
 from app.worker.jobs import carry_out, worker_name
 from db.jobs import WorkerDesk, list_jobs
 from db.judging.judged import judges_in_study
 from db.studies.design import list_studies
+from exports.judging.check import check_report
+from exports.judging.differing import differing_units
+from exports.judging.panel import panel_report, panel_table
 from tests.app.filled import Filled, no_problem, press
-from tests.app.pages import installation, tables, words
+from tests.app.pages import Pages, installation, tables, words
+from tests.exports.judging.makers import panelled
 from tests.judging.answering import AnsweringServer, Habits
 
 ELSEWHERE = "https://judges.example.org/v1"
@@ -168,3 +173,52 @@ def test_judges_are_for_researchers(filled: Filled) -> None:
         page = filled.open(who, "judges", study=filled.study_id)
         assert "No judge has labelled" not in words(page)
         assert not page.exception
+
+
+# What judges are worth ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pages, dict[str, str]]]:
+    """A study that people and three judges have labelled, and its address."""
+    with installation(tmp_path / "home", monkeypatch) as pages:
+        errors = {"A": 0.15, "B": 0.3, "C": 0.3}
+        made = panelled(pages.db, pages.admin, tmp_path / "source", errors, questions=14, labelled=12)
+        yield pages, {"project": str(made.project_id), "study": str(made.study_id)}
+
+
+@pytest.mark.slow
+def test_a_judge_is_held_against_people_and_what_differs_leads_to_its_item(
+    judged: tuple[Pages, dict[str, str]],
+) -> None:
+    pages, where = judged
+    said = no_problem(pages.open(pages.token("admin"), "judges", **where))
+    assert "labels imported" in said
+    assert "Combine them in a panel" in said
+    page = pages.open(pages.token("admin"), "judges", **where, judge="A", criterion="right")
+    said = no_problem(page)
+    report = check_report(pages.db, pages.admin, int(where["study"]), judge="A", asked=Resampling())
+    figure = report.find("agreement_people", criterion="right") or report.statistics[0]
+    assert f"{figure.value:.3f}" in said
+    page = pages.open(pages.token("admin"), "judges", **where, judge="A", criterion="right", show="where they differ")
+    said = no_problem(page)
+    found = differing_units(pages.db, pages.admin, int(where["study"]), judge="A", criterion="right")
+    assert found.differing == len(found.units) > 0
+    for unit in found.units:
+        assert f"/item?item={unit.item_id}" in said
+    for show in ("errors", "against itself", "cost", "report"):
+        no_problem(pages.open(pages.token("admin"), "judges", **where, judge="A", criterion="right", show=show))
+
+
+@pytest.mark.slow
+def test_a_panel_has_the_figures_of_the_command_and_nobody_is_said_so(judged: tuple[Pages, dict[str, str]]) -> None:
+    pages, where = judged
+    page = pages.open(pages.token("admin"), "judges", **where, panel="all")
+    said = no_problem(page)
+    report = panel_report(pages.db, pages.admin, int(where["study"]), judges=["A", "B", "C"])
+    for cells in panel_table(report).rows:
+        assert cells[3] in said
+    page.multiselect[0].set_value(["A"]).run()
+    assert "A panel takes two judges or more" in no_problem(page)
+    page = pages.open(pages.token("admin"), "judges", **where, judge="Z")
+    assert "No judge 'Z' has labelled" in page.error[0].value
