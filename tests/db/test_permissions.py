@@ -189,6 +189,8 @@ MAY: dict[str, frozenset[str]] = {
     "judging.planning.plan_judging": RESEARCHERS,
     "judging.planning.study_for_judges": RESEARCHERS,
     "judging.run.run_judge": RESEARCHERS,
+    "judging.trying.plan_trials": RESEARCHERS,
+    "judging.trying.try_judge": RESEARCHERS,
     "scores.write.plan_scoring": RESEARCHERS,
     "scores.write.run_scorer": RESEARCHERS,
     "people.sign_in.one_time_sign_in": ADMINISTRATORS,
