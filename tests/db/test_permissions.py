@@ -475,6 +475,8 @@ WITHOUT_ACTOR = {
     "items.unpublished.clear_all_broken_off",
     # what judging and showing what it would send are made of; they have asked who it is
     "judging.items.secret_of",
+    "judging.planning.plan_of",
+    "judging.run.asking",
     # the server, which draws them ahead and shows them to nobody
     "annotating.queued_pages.queued_pages",
     # the health check, which tells nothing but that the database answers

@@ -19,7 +19,7 @@ class JudgeCheckParameters(AskingParameters):
 class JudgeCheckJob(JobKind[JudgeCheckParameters]):
     """What is asked once more counts for nothing in the study; what was paid for is taken from what is kept."""
 
-    name = "judge_check"
+    name = "judge check"
     title = "Trying a judge"
     parameters = JudgeCheckParameters
 
