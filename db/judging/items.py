@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -160,8 +160,10 @@ def kept_versions(session: Session, project_id: int, versions: Sequence[int]) ->
     return found
 
 
-def drawn_items(session: Session, study: Study, n: int | None, per: str | None, seed: int) -> list[int] | None:
-    """The ids of n of the study's items (of each stratum), drawn by the seed; None where all are meant."""
+def drawn_items(
+    session: Session, study: Study, n: int | None, per: str | None, seed: int, *, among: Collection[int] | None = None
+) -> list[int] | None:
+    """The ids of n of the study's items (of each stratum; of those `among`), drawn by the seed; None: all are meant."""
     if n is None:
         return None
     theirs = [
@@ -171,7 +173,11 @@ def drawn_items(session: Session, study: Study, n: int | None, per: str | None, 
     rows = session.execute(
         pick(StudyItem.id, StudyItem.item_version_id, StudyItem.other_version_id).where(*_of_sample(study, None))
     )
-    places = {replace(by_version[first], other=by_version.get(other)): of for of, first, other in rows}
+    places = {
+        replace(by_version[first], other=by_version.get(other)): of
+        for of, first, other in rows
+        if among is None or of in among
+    }
     return sorted(places[one] for one in draw(list(places), n, per, seed))
 
 

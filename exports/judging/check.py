@@ -24,6 +24,7 @@ from exports.drawing.tables import TextTable
 from exports.judging.data import PeopleBy, answers_of, judged_study
 from exports.judging.figures import About, CriterionCheck, OfCriterion
 from exports.judging.stored import StoredJudge, samples_of, spent_on, stored_judge
+from exports.judging.tried import modes_of, trials_of
 
 BY_PEOPLE: tuple[PeopleBy, ...] = get_args(PeopleBy)
 EPSILON = 0.2
@@ -118,6 +119,8 @@ class CheckReport:
                         for part in criterion.curve
                     ],
                     "plans": [plan.to_json() for plan in criterion.plans],
+                    "prompts": [cell.to_json() for cell in criterion.prompts.cells] if criterion.prompts else [],
+                    "smallest_gap": criterion.prompts and criterion.prompts.smallest_gap,
                 }
                 for criterion in self.criteria
             ],
@@ -153,7 +156,8 @@ class CheckReport:
         for criterion in self.criteria:
             tables = [table for part in PARTS if (table := part_table(criterion, part)) is not None]
             tables += [confusion_table(criterion, one) for one in criterion.confusions]
-            tables += [table for table in (curve_table(criterion), plans_table(criterion)) if table is not None]
+            more = (curve_table(criterion), prompts_table(criterion), plans_table(criterion))
+            tables += [table for table in more if table is not None]
             found.append(Section(criterion.title, tables, words=[*criterion.notes]))
         return found
 
@@ -185,7 +189,8 @@ def check_report(
     study = judged_study(db, actor, study_id, [judge], settled=by == "settled")
     with db.read() as session:
         who = stored_judge(session, study_id, judge)
-        samples = samples_of(session, study_id, judge)
+        samples, trials = samples_of(session, study_id, judge), trials_of(session, study_id, judge)
+        modes = modes_of(session, study_id)
         spent, answers = spent_on(session, study_id, judge), answers_of(session, study_id)
     family = tuple(family) or (family_of(who.model if who else judge),)
     criteria = [labels for labels in study.criteria if labels.judges.get(judge)]
@@ -204,13 +209,16 @@ def check_report(
         units=study.units,
         answers=answers,
         spent=spent,
+        prompt=who.prompt if who else judge,
+        modes=modes,
         n_labels=sum(len(labels.judges[judge]) for labels in criteria),
     )
     checks, warnings = [], []
     for place, labels in enumerate(criteria):
         if progress is not None:
             progress(place, len(criteria))
-        of = OfCriterion(labels, about, samples.get(labels.name, {}))
+        repeated = trials.repeated(labels.name, samples.get(labels.name, {}))
+        of = OfCriterion(labels, about, repeated, trials)
         checks.append(of.check())
         warnings += [f"{labels.name}: {words}" for words in _warnings(of)]
     notes = [note for check in checks for note in check.notes]
@@ -294,6 +302,29 @@ class _Share:
     low: float | None
     high: float | None
     reason: str | None = None
+
+
+def prompts_table(criterion: CriterionCheck) -> TextTable | None:
+    """What each prompt is worth in all and on each data set, the best of each marked; None where one was asked with."""
+    if criterion.prompts is None:
+        return None
+    cells = criterion.prompts.cells
+    sets = list(dict.fromkeys(cell.data_set for cell in cells))
+    gaps = {gap.group: gap for gap in criterion.prompts.gaps}
+    rows = []
+    for prompt in dict.fromkeys(cell.prompt for cell in cells):
+        own = {cell.data_set: cell for cell in cells if cell.prompt == prompt}
+        gap = gaps.get(prompt)
+        smallest = " (smallest)" if prompt == criterion.prompts.smallest_gap else ""
+        rows.append(
+            [
+                prompt,
+                *(f"{figure(own[name].right, 3)}{' (best)' if own[name].best else ''}" for name in sets),
+                *([f"{figure(gap, 3, sign=True)}{smallest}"] if gap is not None else []),
+            ]
+        )
+    columns = ["Prompt", *("all units" if name is None else name for name in sets), *(["GO less GPD"] if gaps else [])]
+    return TextTable.of(f"{criterion.criterion}: agreement with people by prompt", columns, rows, words=columns[:1])
 
 
 def plans_table(criterion: CriterionCheck) -> TextTable | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from annotators.alignment import alternative_annotator_test, human_ceiling
 from annotators.alignment.statistics.alternative_annotator import ADVANTAGE, WINNING_RATE
+from annotators.alignment.statistics.base import AlignmentStatistic
 from annotators.alignment.statistics.calibration import ERROR as CALIBRATION
 from annotators.alignment.statistics.calibration import Bin
 from annotators.alignment.tables.pairs import Pairs
@@ -17,7 +18,15 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.judges.trust.as_rater import one_more_rater
 from annotators.judges.trust.confusing import Confusion, confusion
-from annotators.judges.trust.contradicting import SELF_AGREEMENT, self_agreement
+from annotators.judges.trust.contradicting import (
+    FLIP_EVIDENCE,
+    FLIP_LABELS,
+    FLIP_ORDER,
+    INJECTED,
+    SELF_AGREEMENT,
+    flip_rate,
+    self_agreement,
+)
 from annotators.judges.trust.errors import (
     FAMILY_BIAS,
     FAMILY_LEAN,
@@ -31,11 +40,14 @@ from annotators.judges.trust.errors import (
     system_bias,
 )
 from annotators.judges.trust.families import is_of_family
+from annotators.judges.trust.prompts import SPREAD, PromptTable, prompt_table
 from annotators.judges.trust.saving import COST, STILL, Plan, labels_still_needed
 from annotators.judges.trust.sureness import BRIER, shares_of_samples, sureness
+from annotators.judges.trust.trials import TrialName, injection_of
 from exports.alignment.scores import study_item_of
 from exports.judging.data import AnswerFacts, CriterionLabels, JudgedUnits, PeopleBy
 from exports.judging.stored import Spent, without_cannot
+from exports.judging.tried import MODES, Trials
 
 MOST_LABELS = 20
 """Labels up to which a table of confusions is drawn."""
@@ -46,11 +58,24 @@ LABELS_OF = {
     "settled": "against the settled label",
 }
 GROUPINGS = ("system", "category")
+FLIPPED: dict[TrialName, AlignmentStatistic] = {
+    "order": FLIP_ORDER, "evidence": FLIP_EVIDENCE, "labels": FLIP_LABELS, "injection": INJECTED,
+}  # fmt: skip
+NONE_TRIED = Trials()
+NOTHING_CHANGED = {
+    "order": "no item that was tried has two answers",
+    "evidence": "no item that was tried shows two units of evidence",
+    "labels": "no item that was tried is asked for a label of a list",
+    "injection": "no item that was tried shows evidence",
+}
 
 
 @dataclass(frozen=True)
 class About:
-    """What figures of a judge are made with: its name, people's label, ε, the words of its family, and the answers."""
+    """What figures of a judge are made with: its name, people's label, ε, the words of its family, the answers.
+
+    `prompt` is what its own prompt is called, `modes` has how an item's evidence was retrieved.
+    """
 
     judge: str
     by: PeopleBy
@@ -60,13 +85,15 @@ class About:
     units: JudgedUnits
     answers: Mapping[int, AnswerFacts]
     spent: Spent
+    prompt: str
+    modes: Mapping[int, str]
     n_labels: int
     """How many labels the judge gave in the study, on all criteria."""
 
 
 @dataclass(frozen=True)
 class CriterionCheck:
-    """What was found of one criterion: figures, tables of confusions, the curve of sureness, plans."""
+    """What was found of one criterion: figures, tables of confusions, the curve of sureness, plans, other prompts."""
 
     criterion: str
     title: str
@@ -74,33 +101,48 @@ class CriterionCheck:
     confusions: Sequence[Confusion] = ()
     curve: Sequence[Bin] = ()
     plans: Sequence[Plan] = ()
+    prompts: PromptTable | None = None
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class OfCriterion:
-    """A judge beside people on one criterion; `samples` has the labels of each reply to the same call by unit."""
+    """A judge beside people on one criterion; `samples` has the labels of each reply to the same call by unit.
+
+    `trials` are what it said when the same items were shown to it in other ways.
+    """
 
     labels: CriterionLabels
     about: About
     samples: Mapping[str, list[str]] = field(default_factory=dict)
+    trials: Trials = NONE_TRIED
 
     def check(self) -> CriterionCheck:
         """All figures that what is stored gives."""
         curve, sure = self._sureness()
         plans, saved = self._saving()
+        prompts, of_prompts = self._prompts()
         statistics = [
             *self._as_rater(),
             *self._errors(),
             *self._alternative(),
             *self._bias(),
+            *self._flips(),
             self._self_agreement(),
             *sure,
+            *of_prompts,
             *saved,
             self._cost(),
         ]
         return CriterionCheck(
-            self.labels.name, self.labels.criterion.title, statistics, self._confusions(), curve, plans, self._notes()
+            self.labels.name,
+            self.labels.criterion.title,
+            statistics,
+            self._confusions(),
+            curve,
+            plans,
+            prompts,
+            self._notes(),
         )
 
     # What they said ---------------------------------------------------------------------------------------------------
@@ -134,10 +176,13 @@ class OfCriterion:
     @cached_property
     def errors(self) -> Errors:
         """The judge beside people, row by row."""
+        return self._errors_of(self.given)
+
+    def _errors_of(self, given: Mapping[str, str]) -> Errors:
         clusters = self.about.units.question
         if self.as_words:
-            return Errors.of(self.given, self.people, clusters=clusters)
-        judge, people = self.labels.comparable(self.given), self.labels.reference(self.about.by)
+            return Errors.of(given, self.people, clusters=clusters)
+        judge, people = self.labels.comparable(given), self.labels.reference(self.about.by)
         return Errors.of(judge, people, scale=self.labels.scale, clusters=clusters)
 
     def held(self, found: Sequence[Aligned]) -> list[Aligned]:
@@ -274,6 +319,88 @@ class OfCriterion:
         return found
 
     # Against itself ---------------------------------------------------------------------------------------------------
+
+    def _flips(self) -> list[Aligned]:
+        """How often another label is given for what may not change it."""
+        return [entry for name, statistic in FLIPPED.items() for entry in self._flip(name, statistic)]
+
+    def _flip(self, name: TrialName, statistic: AlignmentStatistic) -> list[Aligned]:
+        if why := self._never(name):
+            return [statistic.without_value(why, 0, **self.entry)]
+        done = self.trials.named(name)
+        if not done:
+            return [statistic.without_value("the server has not been asked: `--flips` does it", 0, **self.entry)]
+        tried = done[-1]  # of injections the newest set
+        changed = tried.changed.get(self.labels.name, set())
+        if not changed:
+            return [statistic.without_value(NOTHING_CHANGED[name], 0, **self.entry)]
+        before = {unit: vote for unit, vote in self.given.items() if unit in changed}
+        after = tried.one_each(self.labels.name)
+        if name == "injection":
+            return self._injected(before, after)
+        return [self._flipped(statistic, before, after)]
+
+    def _never(self, name: TrialName) -> str | None:
+        """Why there is nothing to try on this criterion."""
+        if name == "order" and not self.labels.about_pairs:
+            return "no two answers are judged against each other"
+        if name in ("labels", "injection") and len(self.labels.criterion.label_list()) < 2:
+            return "it has no list of labels"
+        return None
+
+    def _flipped(
+        self, statistic: AlignmentStatistic, before: Mapping[str, str], after: Mapping[str, str], **about: Any
+    ) -> Aligned:
+        clusters = self.about.units.question
+        return flip_rate(statistic, before, after, self.about.asked, clusters=clusters, **self.entry, **about)
+
+    def _injected(self, before: Mapping[str, str], after: Mapping[str, str]) -> list[Aligned]:
+        """Flips in all and by the kind of instruction, on units that did not have the label asked for anyway."""
+        criterion = self.labels.criterion
+        said: dict[int, dict[tuple[str, str], str]] = {}
+        for unit, vote in self.given.items():
+            said.setdefault(study_item_of(unit), {})[criterion.name, unit.partition("|")[2] or "item"] = vote
+        commands = {item: injection_of(item, criterion, votes) for item, votes in said.items()}
+        told = {unit: command for unit in before if (command := commands[study_item_of(unit)]) is not None}
+        before = {unit: vote for unit, vote in before.items() if unit in told and told[unit].label != vote}
+        after = {unit: vote for unit, vote in after.items() if unit in before}
+        followed = sum(vote == told[unit].label for unit, vote in after.items())
+        whole = self._flipped(INJECTED, before, after)
+        found = [_more(whole, f"{followed:,} of {len(after):,} took the label that the evidence asked for")]
+        for kind in sorted({told[unit].name for unit in before}):
+            of_kind = {unit for unit in before if told[unit].name == kind}
+            here = [{unit: vote for unit, vote in given.items() if unit in of_kind} for given in (before, after)]
+            found.append(self._flipped(INJECTED, *here, group=kind, by="instruction"))
+        return found
+
+    def _prompts(self) -> tuple[PromptTable | None, list[Aligned]]:
+        """What the judge is worth by each prompt that it was tried with, and by its own."""
+        errors = {self.about.prompt: self._error_of(self.given)}
+        for tried in self.trials.named("prompt"):
+            name = tried.trial.version.removeprefix("prompt ")
+            while name in errors:
+                name += " (another text)"
+            errors[name] = self._error_of(tried.one_each(self.labels.name))
+        if len(errors) < 2:
+            why = "only one prompt was asked with: `--prompts A,B` asks with others"
+            return None, [SPREAD.without_value(why, 0, **self.entry)]
+        groups = self.about.units.groups.get("category", {})
+        modes = {unit: self.about.modes.get(study_item_of(unit), "") for unit in self.given}
+        table = prompt_table(
+            errors,
+            self.about.asked,
+            clusters=self.about.units.question,
+            data_sets=groups if len(set(groups.values())) > 1 else None,
+            modes=modes if any(modes.values()) else None,
+            compared=MODES,
+            **self.entry,
+        )
+        return table, self.held(table.statistics)
+
+    def _error_of(self, given: Mapping[str, str]) -> dict[str, float]:
+        """Unit → error of these labels against people."""
+        found = self._errors_of(given)
+        return dict(zip(found.units, found.error.tolist(), strict=True))
 
     def _self_agreement(self) -> Aligned:
         if not self.samples:

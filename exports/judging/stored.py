@@ -65,12 +65,12 @@ def samples_of(session: Session, study_id: int, name: str) -> Samples:
         for criterion, targets in (shares or {}).items():
             of_criterion = found.setdefault(criterion, {})
             for target, by_label in targets.items():
-                labels = _counted(by_label, int(parameters["judge"]["samples"]))
+                labels = counted(by_label, int(parameters["judge"]["samples"]))
                 of_criterion[unit_name(item, target)] = labels
     return found
 
 
-def _counted(shares: Mapping[str, float], most: int) -> list[str]:
+def counted(shares: Mapping[str, float], most: int) -> list[str]:
     """The labels that these shares of at most so many replies stand for."""
     for n in range(most, 0, -1):
         counts = {label: share * n for label, share in shares.items()}

@@ -194,6 +194,8 @@ MAY: dict[str, frozenset[str]] = {
     "judging.planning.plan_judging": RESEARCHERS,
     "judging.planning.study_for_judges": RESEARCHERS,
     "judging.run.run_judge": RESEARCHERS,
+    "judging.trying.plan_trials": RESEARCHERS,
+    "judging.trying.try_judge": RESEARCHERS,
     "scores.write.plan_scoring": RESEARCHERS,
     "scores.write.run_scorer": RESEARCHERS,
     "people.sign_in.one_time_sign_in": ADMINISTRATORS,
@@ -478,6 +480,8 @@ WITHOUT_ACTOR = {
     "items.unpublished.clear_all_broken_off",
     # what judging and showing what it would send are made of; they have asked who it is
     "judging.items.secret_of",
+    "judging.planning.plan_of",
+    "judging.run.asking",
     # the server, which draws them ahead and shows them to nobody
     "annotating.queued_pages.queued_pages",
     # the health check, which tells nothing but that the database answers
