@@ -39,6 +39,7 @@ class TestEveryKind:
     def test_it_says_what_it_is(self) -> None:
         assert KINDS.names() == ["draft", "judge", "judge check", "scans", "score", "training review"]
         assert [(kind.title, kind.unit) for kind in KINDS] == [
+            ("Drafting", "draft"),
             ("Judging", "item"),
             ("Trying a judge", "item"),
             ("Reading scans", "page"),
