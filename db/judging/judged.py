@@ -22,7 +22,7 @@ JOB = "judge"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCounts:
     """What runs of a judge have made of a study: `items` looked at, `labels`, and targets `unscored` by reason."""
 
     items: int = 0
@@ -32,7 +32,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Spent:
+class JobCosts:
     """What jobs have sent and received. `cost` is None where a request had no price."""
 
     requests: int = 0
@@ -40,10 +40,10 @@ class Spent:
     tokens_out: int = 0
     cost: float | None = 0.0
 
-    def __add__(self, other: Spent) -> Spent:
+    def __add__(self, other: JobCosts) -> JobCosts:
         """Both together."""
         cost = None if self.cost is None or other.cost is None else self.cost + other.cost
-        return Spent(
+        return JobCosts(
             self.requests + other.requests,
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
@@ -60,8 +60,8 @@ class JudgeInStudy:
 
     name: str
     judge: JudgeRow | None
-    judged: Judged
-    spent: Spent
+    judged: JudgedCounts
+    spent: JobCosts
     jobs: tuple[int, ...]
 
 
@@ -80,18 +80,18 @@ def judges_in_study(db: Database, actor: Actor, study_id: int) -> list[JudgeInSt
         for digest, judge in judges.items():
             if digest in runs or digest in jobs or judge.person_id in labels:
                 counted = labels.pop(judge.person_id, (0, 0, 0))
-                judged = judged_in_runs(session, runs[digest]) if digest in runs else Judged(*counted)
+                judged = judged_in_runs(session, runs[digest]) if digest in runs else JudgedCounts(*counted)
                 ids = tuple(jobs.get(digest, ()))
-                found.append(JudgeInStudy(judge.name, judge, judged, sum(map(spent.__getitem__, ids), Spent()), ids))
+                found.append(JudgeInStudy(judge.name, judge, judged, sum(map(spent.__getitem__, ids), JobCosts()), ids))
         names = names_of(session, set(labels))
     imported = [
-        JudgeInStudy(names.get(person, f"model {person}"), None, Judged(*counted), Spent(), ())
+        JudgeInStudy(names.get(person, f"model {person}"), None, JudgedCounts(*counted), JobCosts(), ())
         for person, counted in labels.items()
     ]
     return found + sorted(imported, key=lambda row: row.name)
 
 
-def judged_in_runs(session: Session, runs: Sequence[int]) -> Judged:
+def judged_in_runs(session: Session, runs: Sequence[int]) -> JudgedCounts:
     """What these runs have come to."""
     of_runs = col(JudgedItem.run_id).in_(list(runs))
     n_items = session.execute(pick(func.count()).select_from(JudgedItem).where(of_runs)).scalar_one()
@@ -107,10 +107,10 @@ def judged_in_runs(session: Session, runs: Sequence[int]) -> Judged:
     ).scalars():
         for one in unscored:
             reasons[one["reason"]] += max(1, len(one["targets"]))
-    return Judged(n_items, n_labels - n_cannot, int(n_cannot), dict(reasons.most_common()))
+    return JudgedCounts(n_items, n_labels - n_cannot, int(n_cannot), dict(reasons.most_common()))
 
 
-def spent_by_job(session: Session, jobs: Sequence[int]) -> dict[int, Spent]:
+def spent_by_job(session: Session, jobs: Sequence[int]) -> dict[int, JobCosts]:
     """Job → what it has spent so far; a request without a reply counts with the most money that it can have cost."""
     rows = session.execute(
         pick(
@@ -126,9 +126,9 @@ def spent_by_job(session: Session, jobs: Sequence[int]) -> dict[int, Spent]:
         .where(col(JudgeCall.job_id).in_(list(jobs)))
         .group_by(col(JudgeCall.job_id))
     ).all()
-    found = {of: Spent() for of in jobs}
+    found = {of: JobCosts() for of in jobs}
     for of, n, n_in, n_out, money, priced in rows:
-        found[of] = Spent(n, int(n_in), int(n_out), float(money) if priced == n else None)
+        found[of] = JobCosts(n, int(n_in), int(n_out), float(money) if priced == n else None)
     return found
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,31 @@ def run_judge(
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
         examples = frozenset(example_items(session, study, judge.prompt))
         session.expunge(study)
+    with asking(db, study, judge, means, job_id) as (asker, pictures, replies, stop):
+        heard = _Heard(progress)
+        kind = JudgeRun(
+            study, judge, name,
+            person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
+            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples,
+        )  # fmt: skip
+        run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
+        run.over_all_items(heard)
+    if kind.refused is not None:
+        raise kind.refused
+    of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
+    asked = replies.totals()
+    return {
+        **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
+        "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
+        "seconds": round(time.monotonic() - begun, 3), "stopped": kind.stopped, "left": kind.n_left,
+    }  # fmt: skip
+
+
+@contextmanager
+def asking(
+    db: Database, study: Study, judge: JudgeSettings, means: Means, job_id: int | None
+) -> Iterator[tuple[Asker, StoredPictures | None, StoredReplies, threading.Event]]:
+    """Who asks the judge within the means, where pictures come from, the ledger, and what stops all of it."""
     replies = StoredReplies(db, study.project_id, job_id)
     spending = Spending(means.limit, means.price, replies.spent())
     stop = threading.Event()
@@ -136,23 +161,7 @@ def run_judge(
         if judge.pictures and means.documents is not None:
             renderer = stack.enter_context(Renderer(workers=1))
             pictures = StoredPictures(db, means.documents, renderer, most=judge.pictures)
-        heard = _Heard(progress)
-        kind = _JudgeRun(
-            study, judge, name,
-            person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
-            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples,
-        )  # fmt: skip
-        run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
-        run.over_all_items(heard)
-    if kind.refused is not None:
-        raise kind.refused
-    of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
-    asked = replies.totals()
-    return {
-        **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
-        "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
-        "seconds": round(time.monotonic() - begun, 3), "stopped": kind.stopped, "left": kind.n_left,
-    }  # fmt: skip
+        yield asker, pictures, replies, stop
 
 
 class _Heard:
@@ -177,7 +186,7 @@ def _study(session: Session, study_id: int) -> Study:
     return study
 
 
-class _JudgeRun(RunKind[ItemToJudge, Outcome]):
+class JudgeRun(RunKind[ItemToJudge, Outcome]):
     """A judge over a study's items; several at once, a request after the other for each."""
 
     kind, verb, doing, results = "judge", "judge", "judging", "items"
@@ -265,15 +274,7 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
             why = KEPT_HERE if item.kept else EXAMPLE
             return Outcome(unscored=[Unscored(criterion.name, (), why) for criterion in self._protocol.criteria])
         try:
-            outcome = judge_item(
-                self._protocol,
-                self._judge.prompt,
-                item.steps,
-                self._ask,
-                mark=mark_of(self._secret, item.steps),
-                samples=self._judge.samples,
-                pictures=self._pictures,
-            )
+            outcome = self._judged(item)
         except Stopped:
             return None
         except OutOfBudget:
@@ -284,6 +285,18 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
             self._end("refused")
             return None
         return None if outcome.failed else outcome
+
+    def _judged(self, item: ItemToJudge) -> Outcome:
+        """What the judge makes of an item, step by step."""
+        return judge_item(
+            self._protocol,
+            self._judge.prompt,
+            item.steps,
+            self._ask,
+            mark=mark_of(self._secret, item.steps),
+            samples=self._judge.samples,
+            pictures=self._pictures,
+        )
 
     def _end(self, why: str) -> None:
         with self._counting:

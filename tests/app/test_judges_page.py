@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlmodel import col, select
 from streamlit.testing.v1 import AppTest
 
+from annotators.intervals.bootstrap import Resampling
 from app.worker.jobs import carry_out, worker_name
+from db.items.read import ItemDetails, item_details
 from db.jobs import WorkerDesk, list_jobs
 from db.judging.judged import judges_in_study
+from db.models import Event
 from db.studies.design import list_studies
+from exports.judging.check import check_report
+from exports.judging.differing import differing_units
+from exports.judging.panel import panel_report, panel_table
 from tests.app.filled import Filled, no_problem, press
-from tests.app.pages import installation, tables, words
+from tests.app.pages import Pages, installation, tables, words
+from tests.exports.judging.makers import panelled
 from tests.judging.answering import AnsweringServer, Habits
+from tests.judging.wire import Said, Sent, completion
 
 ELSEWHERE = "https://judges.example.org/v1"
 PRICES = '["tiny-judge"]\nsent = 1000\nreceived = 2000\n["no-such-model"]\nsent = 0\nreceived = 0\n'
 
 
+class Splitting(AnsweringServer):
+    """Splits answers into two claims as well."""
+
+    def answer(self, sent: Sent) -> Said:
+        if "claims" in (sent.schema or {}).get("properties", {}):
+            return completion(sent, [json.dumps({"claims": ["It is so.", "It was so before."]})])
+        return super().answer(sent)
+
+
 @pytest.fixture
 def server() -> Iterator[AnsweringServer]:
-    with AnsweringServer(Habits(error=0.5)) as opened:
+    with Splitting(Habits(error=0.5)) as opened:
         yield opened
 
 
@@ -168,3 +187,82 @@ def test_judges_are_for_researchers(filled: Filled) -> None:
         page = filled.open(who, "judges", study=filled.study_id)
         assert "No judge has labelled" not in words(page)
         assert not page.exception
+
+
+@pytest.mark.slow
+def test_claims_are_drafted_on_demand_and_are_claims_once_a_person_saves_them(
+    filled: Filled, server: AnsweringServer
+) -> None:
+    page = filled.open("rosa", "claims", item=1)
+    said = no_problem(page)
+    assert "Nothing leaves this machine" in said
+    assert server.requests == 0
+    next(button for button in page.button if button.key == "claims-ask").click().run()
+    worked_off(filled)
+    page.run()
+    assert ui("2 claims drafted by tiny-judge with claim_splitting@1") in page.info[0].value
+    [area] = page.text_area
+    assert area.value == "It is so.\nIt was so before."
+
+    def found() -> ItemDetails:
+        return item_details(filled.pages.db, filled.study.researcher, filled.project_id, external_id="i00001")
+
+    assert found().item.content.claims == ()
+    area.set_value("It is so.")
+    press(page, "Save and next")
+    assert [claim.text for claim in found().item.content.claims] == ["It is so."]
+    with filled.pages.db.read() as session:
+        [event] = session.exec(select(Event).where(col(Event.kind) == "item revised")).all()
+    proposed = event.details["proposed"]["claims"]
+    assert (proposed["model"], proposed["prompt"]["name"], proposed["changed"]) == (
+        "tiny-judge", "claim_splitting", True,
+    )  # fmt: skip
+
+
+# What judges are worth ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pages, dict[str, str]]]:
+    """A study that people and three judges have labelled, and its address."""
+    with installation(tmp_path / "home", monkeypatch) as pages:
+        errors = {"A": 0.15, "B": 0.3, "C": 0.3}
+        made = panelled(pages.db, pages.admin, tmp_path / "source", errors, questions=14, labelled=12)
+        yield pages, {"project": str(made.project_id), "study": str(made.study_id)}
+
+
+@pytest.mark.slow
+def test_a_judge_is_held_against_people_and_what_differs_leads_to_its_item(
+    judged: tuple[Pages, dict[str, str]],
+) -> None:
+    pages, where = judged
+    said = no_problem(pages.open(pages.token("admin"), "judges", **where))
+    assert "labels imported" in said
+    assert "Combine them in a panel" in said
+    page = pages.open(pages.token("admin"), "judges", **where, judge="A", criterion="right")
+    said = no_problem(page)
+    report = check_report(pages.db, pages.admin, int(where["study"]), judge="A", asked=Resampling())
+    figure = report.find("agreement_people", criterion="right") or report.statistics[0]
+    assert f"{figure.value:.3f}" in said
+    page = pages.open(pages.token("admin"), "judges", **where, judge="A", criterion="right", show="where they differ")
+    said = no_problem(page)
+    found = differing_units(pages.db, pages.admin, int(where["study"]), judge="A", criterion="right")
+    assert found.differing == len(found.units) > 0
+    for unit in found.units:
+        assert f"/item?item={unit.item_id}" in said
+    for show in ("errors", "against itself", "cost", "report"):
+        no_problem(pages.open(pages.token("admin"), "judges", **where, judge="A", criterion="right", show=show))
+
+
+@pytest.mark.slow
+def test_a_panel_has_the_figures_of_the_command_and_nobody_is_said_so(judged: tuple[Pages, dict[str, str]]) -> None:
+    pages, where = judged
+    page = pages.open(pages.token("admin"), "judges", **where, panel="all")
+    said = no_problem(page)
+    report = panel_report(pages.db, pages.admin, int(where["study"]), judges=["A", "B", "C"])
+    for cells in panel_table(report).rows:
+        assert cells[3] in said
+    page.multiselect[0].set_value(["A"]).run()
+    assert "A panel takes two judges or more" in no_problem(page)
+    page = pages.open(pages.token("admin"), "judges", **where, judge="Z")
+    assert "No judge 'Z' has labelled" in page.error[0].value

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from app import ui
-from app.pages.judges import run
+from app.pages.judges import one, panel, run
 from app.widgets import blocks, choices, job_bar
 from app.worker.kinds.judge import JUDGE
 from db.jobs import JobRow, list_jobs
@@ -21,12 +21,19 @@ _JOBS = 200
 
 
 def page() -> None:
-    """Draw the list of a study's judges, or the form of a run (`?run=new`, or `?run=JOB` to run one again)."""
+    """Draw the list of a study's judges; `?judge=NAME` one of them, `?panel=` several; `?run=new` (or JOB) the form."""
     blocks.style()
     project = ui.project()
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
     if RUN in st.query_params:
         run.draw(project, studies)
+        return
+    here = next((row for row in studies if row.study_id == ui.integer_parameter("study")), None)
+    if here is not None and (judge := st.query_params.get("judge")):
+        one.draw(project, here, judge)
+        return
+    if here is not None and "panel" in st.query_params:
+        panel.draw(project, here)
         return
     ui.heading("Judges", "Language models that fill in a study’s protocol, as raters of kind model.")
     if not studies:
@@ -57,23 +64,29 @@ def _of_study(project: ProjectRow, study: StudyRow) -> None:
             "suggestions say so.",
         )
         return
+    if sum(bool(row.judged.labels) for row in found) > 1:
+        blocks.links(blocks.to("Combine them in a panel", "judges", **_here(study), panel="all"))
     jobs = {job.job_id: job for job in list_jobs(ui.db(), ui.actor(), project.project_id, kind=JUDGE.name, limit=_JOBS)}
     last = {row.name: jobs[row.jobs[-1]] for row in found if row.jobs and row.jobs[-1] in jobs}
     blocks.table(
         f"Judges of {study.name}",
         ("Judge", "Items", "Labels", "Cannot judge", "Unscored", "Requests", "Tokens sent", "received", "Cost", "Run"),
-        [_row(project, row, last.get(row.name)) for row in found],
+        [_row(study, row, last.get(row.name)) for row in found],
         name=f"judges-{study.study_id}",
     )
     _unscored(found)
     _went_wrong(found, last)
 
 
-def _row(project: ProjectRow, row: JudgeInStudy, job: JobRow | None) -> tuple[object, ...]:
+def _here(study: StudyRow) -> dict[str, int]:
+    return {"project": study.project_id, "study": study.study_id}
+
+
+def _row(study: StudyRow, row: JudgeInStudy, job: JobRow | None) -> tuple[object, ...]:
     judged, spent = row.judged, row.spent
     asked = row.jobs != ()
     return (
-        blocks.short(row.name, 60),
+        blocks.to(row.name, "judges", **_here(study), judge=row.name) if judged.labels else row.name,
         f"{judged.items:,}",
         f"{judged.labels:,}",
         f"{judged.cannot_judge:,}",
