@@ -41,14 +41,19 @@ def writing_prompts(db: Database, actor: Actor, project_id: int, writes: Writes)
 def writer_of(
     db: Database, actor: Actor, project_id: int, settings: Settings, *, server: str, model: str, prompt: str
 ) -> WriterSettings:
-    """Who writes; InvalidInput for a server that may not be asked, and for a prompt that judges."""
+    """Who writes; InvalidInput for a server that may not be asked, and for a prompt that judges.
+
+    It is sent as many pictures as the project's newest judge of the same model; none where nobody has judged with it.
+    """
     check_server(settings, server)
     if not model.strip():
         raise InvalidInput("Name the model that is to write.")
     found = named_prompt(db, actor, project_id, name=prompt)
     if not isinstance(found, GeneratingPrompt):
         raise InvalidInput(f"The prompt {prompt!r} judges; it writes nothing. Take one that writes.")
-    return WriterSettings(model.strip(), server, found)
+    judges = [row for row in list_judges(db, actor, project_id) if (row.server, row.model) == (server, model.strip())]
+    pictures = int(judges[-1].settings.get("pictures", 0)) if judges else 0
+    return WriterSettings(model.strip(), server, found, pictures=pictures)
 
 
 def planned(
