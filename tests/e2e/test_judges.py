@@ -102,7 +102,9 @@ def test_what_a_judge_said_is_marked_before_the_label_and_is_none(
     page = new_page(width=1366, height=768)
     annotating(page, server, study, suggesting(server, study, "before"))
     expect(page.get_by_test_id("suggestions")).to_be_visible()
-    expect(page.locator("label.suggested, .suggested").first).to_be_visible()
+    [marked] = page.locator(".suggested").all()
+    mark = marked.evaluate("node => getComputedStyle(node, '::after').borderTopStyle")
+    assert mark == "dashed", "the mark shows with the focus on it as well"
     assert page.locator('input[type="radio"]:checked').count() == 0
     assert "tiny-judge" not in page.content()
     screenshot(page, "judges-suggested-before")
