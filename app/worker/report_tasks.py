@@ -16,6 +16,7 @@ from annotators.agreement.report import CriterionAgreement
 from annotators.estimates.sample import Estimate
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
+from annotators.judges.trust.panel import Rule
 from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.one_annotator import OneAnnotator, one_annotator
@@ -30,7 +31,7 @@ from exports.estimates.view import FewerLabels, fewer_labels
 from exports.judging.check import CheckReport, check_report
 from exports.judging.data import PeopleBy
 from exports.judging.differing import DifferingUnits, differing_units
-from exports.judging.panel import PanelReport, Rule, panel_report
+from exports.judging.panel import PanelReport, panel_report
 from exports.results.document import Results
 
 PART_SECONDS = 0.4

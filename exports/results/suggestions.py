@@ -93,8 +93,8 @@ class Suggestions:
         }
         judge = labels.study.settings.get("suggested_judge")
         whose = f" They are the labels of {judge['name']}." if judge else ""
-        said = [words[when] + whose, *([_LONE] if lone else [])]
-        return Findings(figures, [Section("What people did with suggestions", tables, words=said)])
+        told = [words[when] + whose, *([_LONE] if lone else [])]
+        return Findings(figures, [Section("What people did with suggestions", tables, words=told)])
 
 
 REPORTS.register(Suggestions())
@@ -208,7 +208,9 @@ def _versions(labels: StudyLabels) -> list[int]:
     """The item version of each item of the study, in its order."""
     with labels.db.read() as session:
         rows = session.execute(
-            sql_select(col(StudyItem.id), col(StudyItem.item_version_id)).where(StudyItem.study_id == labels.study_id)
+            sql_select(col(StudyItem.id), col(StudyItem.item_version_id)).where(
+                col(StudyItem.study_id) == labels.study_id
+            )
         )
         of = dict(tuple(row) for row in rows)
     return [of[item] for item in labels.items.study_item.tolist()]

@@ -190,6 +190,27 @@ def test_judges_are_for_researchers(filled: Filled) -> None:
 
 
 @pytest.mark.slow
+def test_a_judge_is_asked_once_more_on_its_page(filled: Filled, server: AnsweringServer) -> None:
+    press(form(filled), "Start")
+    worked_off(filled)
+    asked = server.requests
+    where: dict[str, object] = {"study": filled.study_id, "judge": "tiny-judge plain@1", "show": "against itself"}
+    page = filled.open("rosa", "judges", **where)
+    page.multiselect(key="judge-again-flips").set_value(["labels"]).run()
+    assert "Nothing leaves this machine" in no_problem(page)
+    assert server.requests == asked
+    press(page, "Ask")
+    worked_off(filled)
+    assert server.requests == asked + 4
+    page = filled.open("rosa", "judges", **where)
+    assert "labels" in no_problem(page).lower()
+    found = check_report(filled.pages.db, filled.study.researcher, filled.study_id, judge="tiny-judge plain@1")
+    flips = found.find("flip_rate_labels", criterion="right")
+    assert flips is not None
+    assert flips.n == 4
+
+
+@pytest.mark.slow
 def test_claims_are_drafted_on_demand_and_are_claims_once_a_person_saves_them(
     filled: Filled, server: AnsweringServer
 ) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from annotators.intervals.bootstrap import Resampling
 from app import ui, wording
+from app.pages.judges import again
 from app.widgets import blocks, report_menu
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
@@ -94,7 +95,7 @@ def _tabs(project: ProjectRow, task: CheckedJudge, found: CheckReport, criterion
         "Beside people": lambda: _beside(found, criterion),
         "Where they differ": lambda: _differing(project, task, criterion),
         "Errors": lambda: _errors(criterion),
-        "Against itself": lambda: _itself(criterion),
+        "Against itself": lambda: _itself(project, task, criterion),
         "Cost": lambda: _cost(criterion),
         "Report": lambda: _report(task, found),
     }
@@ -162,7 +163,8 @@ def _errors(criterion: CriterionCheck) -> None:
         blocks.table(table.caption, table.columns, table.rows, name=f"judge-counts-{slug(criterion.criterion)}-{place}")
 
 
-def _itself(criterion: CriterionCheck) -> None:
+def _itself(project: ProjectRow, task: CheckedJudge, criterion: CriterionCheck) -> None:
+    again.draw(project, task.study_id, task.judge)
     if not _part(criterion, "itself"):
         ui.empty("Nothing of it is measured yet.", "Ask for several samples of each request, or run its checks.")
     _part(criterion, "prompts")

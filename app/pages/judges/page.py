@@ -8,9 +8,10 @@ from html import escape
 import streamlit as st
 
 from app import ui
-from app.pages.judges import one, panel, run
+from app.pages.judges import one, panel, run, sending
 from app.widgets import blocks, choices, job_bar
 from app.worker.kinds.judge import JUDGE
+from app.worker.kinds.judge_check import JUDGE_CHECK
 from db.jobs import JobRow, list_jobs
 from db.judging.judged import JudgeInStudy, judges_in_study
 from db.projects import ProjectRow
@@ -54,6 +55,7 @@ def _new(project: ProjectRow, study: StudyRow | None) -> None:
 def _of_study(project: ProjectRow, study: StudyRow) -> None:
     run.said()
     job_bar.running(project.project_id, JUDGE.name)
+    job_bar.running(project.project_id, JUDGE_CHECK.name)
     found = judges_in_study(ui.db(), ui.actor(), study.study_id)
     if not found:
         if job_bar.unfinished(project.project_id, JUDGE.name):
@@ -94,7 +96,7 @@ def _row(study: StudyRow, row: JudgeInStudy, job: JobRow | None) -> tuple[object
         f"{spent.requests:,}" if asked else "",
         f"{spent.tokens_in:,}" if asked else "",
         f"{spent.tokens_out:,}" if asked else "",
-        run.money(spent.cost) if asked else "",
+        sending.money(spent.cost) if asked else "",
         "labels imported" if row.judge is None else "" if job is None else _state(job),
     )
 

@@ -16,6 +16,7 @@ from annotators.judges.client import STRUCTURED
 from annotators.judges.prompts import PROMPTS, Prompt, default_prompt
 from annotators.protocols import PROTOCOLS, Protocol
 from app import ui, wording
+from app.pages.judges import sending
 from app.state import app_state
 from app.widgets import blocks
 from app.worker import jobs
@@ -80,11 +81,6 @@ class _Given:
 # Runs that have ended -------------------------------------------------------------------------------------------------
 
 
-def money(cost: float | None) -> str:
-    """An amount as the command line prints it."""
-    return "no price known" if cost is None else f"{cost:,.4f}"
-
-
 def left_over(job: JobRow) -> bool:
     """Whether a run came to its end with items still to be done."""
     return bool(job.result and (job.result.get("left") or job.result.get("stopped")))
@@ -133,7 +129,7 @@ def draw(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
             ui.empty("What it would send stands here.", "Name the model first.")
             return
         plan, price = _plan(study, given)
-        _shown(plan, given, price)
+        sending.shown(plan, given.judge.server, price, given.budget)
         _start(project, study, plan, given)
 
 
@@ -336,56 +332,10 @@ def _plan(study: StudyRow, given: _Given) -> tuple[JudgePlan, Price | None]:
     return known[1], price
 
 
-def _shown(plan: JudgePlan, given: _Given, price: Price | None) -> None:
-    blocks.section("What it would send")
-    blocks.figures(
-        [
-            ("items", f"{plan.items:,}"),
-            ("requests", f"{plan.requests:,}"),
-            ("tokens, about", f"{plan.tokens_in + plan.tokens_out:,}"),
-            ("cost, about", "?" if plan.cost is None else f"{plan.cost:,.4f}"),
-        ]
-    )
-    kept = wording.count(plan.kept, "item") if plan.kept else ""
-    left_out = wording.count(len(plan.examples), "item") if plan.examples else ""
-    about = "no price known: prices.toml in the home folder has prices" if price is None else (
-        f"{price.sent:g} for a million tokens sent, {price.received:g} received"
-    )  # fmt: skip
-    blocks.facts(
-        [
-            ("Tokens", f"about {plan.tokens_in:,} sent and {plan.tokens_out:,} received; {plan.most_tokens:,} at most"),
-            ("Price", about),
-            ("Budget", given.budget or "no limit"),
-            ("Key", "set" if app_state().settings.key_for(given.judge.server) else "none is set"),
-            ("Pictures", "pages and figures are sent" if plan.pictures else "none"),
-            ("Kept here", kept and f"{kept} with documents that must not leave"),
-            ("Left out", left_out and f"{left_out}: examples of the prompt"),
-        ]
-    )
-    with st.expander("The first request"):
-        st.html("".join(blocks.panel(*part) for part in _parts(plan.first_prompt)))
-
-
-def _parts(text: str) -> list[tuple[str, str]]:
-    """A written request by its messages: who says it, and what."""
-    found: list[tuple[str, str]] = []
-    for line in text.splitlines():
-        if line in ("[system]", "[user]", "[assistant]"):
-            found.append(({"[system]": "Said first", "[user]": "Sent"}.get(line, "Before"), ""))
-        elif found:
-            found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
-    return [(who, blocks.text_html(said.strip())) for who, said in found]
-
-
 def _start(project: ProjectRow, study: StudyRow, plan: JudgePlan, given: _Given) -> None:
     """The confirmation of what leaves the machine, and the button that starts the run."""
-    leaves = plan.leaves(given.judge.server)
-    if leaves is None:
-        st.html(f'<p class="assay-soft">Nothing leaves this machine: {given.judge.server} is on it.</p>')
-        confirmed = True
-    else:
-        key = f"judges-confirmed-{hash((study.study_id, repr(given)))}"
-        confirmed = st.checkbox(f"I confirm: {ui.plain(leaves)}.", key=key)
+    key = f"judges-confirmed-{hash((study.study_id, repr(given)))}"
+    confirmed = sending.confirmed(plan, given.judge.server, key)
     if st.button("Start", type="primary", key="judges-start", disabled=not confirmed):
         with ui.problems():
             jobs.queue(ui.db(), ui.actor(), project.project_id, JUDGE, given.parameters(study.study_id))

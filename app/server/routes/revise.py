@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from annotators.items.differing import marked
 from annotators.items.written import TEXTS, as_written
+from annotators.judges.prompts.generating import Writes
 from app.server.routes.json_routes import integer, json_route, text
 from app.settings import Settings
 from app.worker import drafts
@@ -30,7 +31,7 @@ from db.releasing.revising import (
 from db.studies.remarks import ItemPlace, item_place
 from db.studies.revisions import ItemRevision
 
-WRITES = ("question", "answer", "claims")
+WRITES: tuple[Writes, ...] = get_args(Writes)
 
 
 def routes(database: Callable[[], Database], settings: Settings) -> list[Route]:
