@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,6 +42,12 @@ def add_to(app: typer.Typer) -> None:
     )(export)
     command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
+    command(
+        app,
+        "convert",
+        "assay convert msmarco_gpt4_answers.json --from refchecker --to native --output ./items",
+        "assay convert results/ --to table --output ./table --json",
+    )(convert)
 
 
 def export(
@@ -176,16 +182,18 @@ def _in_words(report: VerifyReport) -> str:
 def formats(context: typer.Context, as_json: AsJson = False) -> None:
     """List the formats that items are read from, and written in.
 
-    Beside each stands whether its files can hold what people said of the items (`assay import --labels-into`).
+    Beside each stands whether its files can hold what people said of the items (`assay import --labels-into`), and what
+    is lost where items are written in it.
     """
     from exports.bundles.contents import exported
     from exports.formats import FORMATS
+    from exports.formats._losing import carried_by, losses_of
     from exports.formats.base import LabelledFormat
 
     del context  # the list needs no home folder
     written = exported()
     found = [(format_, format_.name in written) for format_ in FORMATS]
-    document = [
+    document: list[dict[str, Any]] = [
         {
             "format": format_.name,
             "title": format_.title,
@@ -193,6 +201,8 @@ def formats(context: typer.Context, as_json: AsJson = False) -> None:
             "reads": True,
             "writes": writes,
             "labels": isinstance(format_, LabelledFormat),
+            "carries": carried_by(format_) if writes else [],
+            "loses": list(losses_of(format_).values()) if writes else [],
         }
         for format_, writes in found
     ]
@@ -201,8 +211,48 @@ def formats(context: typer.Context, as_json: AsJson = False) -> None:
             entry["format"],
             entry["title"],
             *("yes" if entry[name] else "" for name in ("writes", "labels")),
+            ", ".join(entry["loses"]) or "nothing",
             entry["help"],
         )
         for entry in document
     )
-    emit(document, lambda: table(("format", "title", "writes", "labels", "takes"), rows), as_json=as_json)
+    emit(document, lambda: table(("format", "title", "writes", "labels", "loses", "takes"), rows), as_json=as_json)
+
+
+def convert(
+    context: typer.Context,
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Files, folders and archives.", show_default=False)
+    ],
+    to: Annotated[str, option("FORMAT", "What to write: one of `assay formats`.")],
+    output: Annotated[Path, option("DIR", "Folder to make; it may be empty.")],
+    from_format: Annotated[
+        str | None, option("FORMAT", "What the files are; else the format that recognises them.", "--from")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write files of one format as another, without a database, and say what is lost on the way.
+
+    Labels of people go along where the new format has a place for them, and so do documents. What is lost is counted by
+    reading the new files again. Nothing is fetched, and nothing is written where a row cannot be read.
+    """
+    del context
+    from exports.formats.base import check_files
+
+    check_files(files, from_format)
+    check_export_folder(output)
+    from exports.converting import convert_files, writer_named
+
+    writer_named(to)
+    with working("Converting"):
+        done = convert_files(files, into=to, output=output, format_name=from_format, skip_bad=skip_bad)
+
+    def words() -> str:
+        labels = f" and {count(done.labels, 'label')}" if done.labels else ""
+        lines = [f"Wrote {count(done.items, 'item')}{labels} in {count(len(done.files), 'file')} to {output}."]
+        lines += [f"  lost: {lost.n:,} × {lost.what}" for lost in done.lost] or ["  Nothing is lost."]
+        return "\n".join([*lines, *done.notes])
+
+    emit(done.to_json(), words, as_json=as_json)

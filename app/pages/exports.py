@@ -18,6 +18,7 @@ from db.studies.design import StudyRow, list_studies
 from exports.bundles.bundle import DEFAULT_FORMATS
 from exports.bundles.contents import NOT_RELEASED, has_place_for_labels, writers
 from exports.bundles.manifest import Manifest
+from exports.formats._losing import losses_of
 
 TITLES = {
     "native": "Items and documents (native JSONL)",
@@ -100,6 +101,10 @@ def _form(project: ProjectRow) -> _Wanted:
             help="An item that a format cannot hold is left out there, and counted.",
         )
     )
+    for name in formats:
+        if name in of_others:
+            lost = "; ".join(losses_of(writers()[name]).values()) or "nothing"
+            st.caption(ui.plain(f"{of_others[name]} does not carry: {lost}."))
     places = [name for name in formats if name in of_others and has_place_for_labels(writers()[name])]
     labels_of: list[str] = []
     if places and release is None and studies:

@@ -17,7 +17,7 @@ SCORES = "scores"
 
 def writers() -> dict[str, Writer]:
     """The formats beside the native one that items can be written in, by name."""
-    return {format_.name: format_ for format_ in FORMATS if isinstance(format_, Writer)}
+    return {format_.name: format_ for format_ in FORMATS if isinstance(format_, Writer) and format_.name != ITEMS}
 
 
 def exported() -> tuple[str, ...]:

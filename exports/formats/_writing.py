@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import orjson
 
 from annotators.items.normal import Normal
 from exports.sinks import Out
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol as AskedProtocol
 
 Items = Callable[[], Iterator[Normal]]
 """The items that are exported, in normal form with their scores, each time from the beginning."""
@@ -35,7 +39,7 @@ class Written(NamedTuple):
         for item in items():
             written = record(item)
             if written is None:
-                left_out += 1
+                left_out += files.leave_out(item)
                 continue
             files.add(named(item), written)
             n += 1
@@ -72,6 +76,47 @@ class LabelledWriter(Protocol):
         """The item as it is written where it has these labels."""
 
 
+class Given(NamedTuple):
+    """One label that somebody gave an item: by whom (a pseudonym, or a name where asked for), for what, and when.
+
+    `time` is in ISO 8601; a label that says that it cannot be judged is none of these.
+    """
+
+    annotator: str
+    criterion: str
+    target: str
+    value: Any
+    time: str | None = None
+    comment: str | None = None
+
+
+class Judged(NamedTuple):
+    """An item with what everybody said of it in a study, and what was settled (open units are not there)."""
+
+    item: Normal
+    labels: Sequence[Given]
+    final: FinalLabels
+
+
+@dataclass(frozen=True)
+class StudyOut:
+    """A study whose labels go out with its items: its name, what it asks, the items, each time from the beginning."""
+
+    name: str
+    protocol: AskedProtocol
+    judged: Callable[[], Iterator[Judged]]
+
+
+@runtime_checkable
+class StudyWriter(Protocol):
+    """A format that has a place for what every annotator said. Without labels it is written by `Writer.write`."""
+
+    name: str
+
+    def write_study(self, study: StudyOut, files: Files) -> Written:
+        """Write those of the study's items that the format can hold, with their labels."""
+
+
 class Files:
     """The files of one format in an export, opened when their first record comes; closed with the block.
 
@@ -83,6 +128,13 @@ class Files:
         self._files: dict[str, Out] = {}
         self._tails: dict[str, bytes] = {}
         self._names: dict[tuple[str, str], str] = {}
+        self.left_out: set[str] = set()
+        """Ids of the items that the format cannot hold."""
+
+    def leave_out(self, item: Normal) -> int:
+        """Note an item that the format cannot hold; how many items that is, for whoever counts them."""
+        self.left_out.add(item["id"])
+        return 1
 
     def __enter__(self) -> Files:
         return self

@@ -76,6 +76,22 @@ class LabelledFormat(Protocol):
         """What a study asks that is made for these labels."""
 
 
+@runtime_checkable
+class LabelledReading(Protocol):
+    """A reading that says itself what was asked, because that stands in its files."""
+
+    def label_protocol(self) -> AskedProtocol | None:
+        """What a study asks that is made for the labels of these files; None where the files do not say."""
+
+
+def protocol_of_labels(reading: FileReading) -> AskedProtocol | None:
+    """What a study asks that is made for the labels of a reading; None where neither files nor format say."""
+    if isinstance(reading, LabelledReading):
+        return reading.label_protocol()
+    found = FORMATS.get(reading.format)
+    return found.label_protocol() if isinstance(found, LabelledFormat) else None
+
+
 NAME_A_STUDY = "They become labels of a study where one is named for them."
 """What the notes of a reading say of labels that come in with the items."""
 
