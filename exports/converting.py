@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -22,24 +24,27 @@ from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.normal import Normal, content_hash, to_json
 from annotators.items.parsed import ForeignLabel, ParsedDocument, Rejected
-from annotators.items.targets import target_kind
 from exports.bundles.csv_file import CsvFile
+from exports.bundles.typed import first_difference
 from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.formats._losing import Lost, lost_between, statements
 from exports.formats._writing import (
+    OPEN,
     Files,
-    FinalLabels,
     Given,
     Judged,
     LabelledWriter,
     StudyOut,
     StudyWriter,
+    Unit,
     Writer,
     Written,
+    cell_of,
+    check_options,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
-from exports.formats.base import FORMATS, FileReading, protocol_of_labels, read_sources
+from exports.formats.base import FORMATS, FileReading, inferred, protocol_of_labels, read_sources
 from exports.formats.labels import NEEDED, OPTIONAL, read_labels
 from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -85,16 +90,24 @@ def writer_named(name: str) -> Writer:
 
 
 def convert_files(
-    paths: Sequence[Path | str], *, into: str, output: Path, format_name: str | None = None, skip_bad: bool = False,
+    paths: Sequence[Path | str],
+    *,
+    into: str,
+    output: Path,
+    format_name: str | None = None,
+    skip_bad: bool = False,
+    options: Mapping[str, str] | None = None,
 ) -> Converted:  # fmt: skip
     """Read files as one format (None: the one that recognises them) and write them as the format `into`.
 
     `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
-    unit, which then is what all that labelled it agree on. Raises InvalidInput naming bad rows, unless `skip_bad`;
-    Conflict for a folder that holds something; what readers raise for files that are none of theirs.
+    unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
+    whole (`exports.formats._writing.Files.options`). Raises InvalidInput naming bad rows, unless `skip_bad`; Conflict
+    for a folder that holds something; what readers raise for files that are none of theirs.
     """
     writer = writer_named(into)
+    check_options([writer], options or {})
     check_export_folder(output)
     output.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}-"))
@@ -102,7 +115,7 @@ def convert_files(
         with open_sources(paths) as sources:
             source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
             source.look_through(_tables_of_labels(sources))
-            done = _written(source, writer, made)
+            done = _written(source, writer, made, options or {})
         made.chmod(0o755)
         if output.exists():
             output.rmdir()
@@ -191,26 +204,10 @@ def _plain(item: Normal) -> Normal:
     return found
 
 
-def inferred(labels: Iterable[ForeignLabel]) -> AskedProtocol:
-    """A protocol that labels fit of which nothing else is known."""
-    from annotators.asking.inferred_protocols import LabelColumn, infer_protocol  # noqa: PLC0415 - loads pydantic
-
-    values: dict[str, dict[str, None]] = {}
-    targets: dict[str, str] = {}
-    for label in labels:
-        values.setdefault(label.criterion, {})[label.value] = None
-        targets.setdefault(label.criterion, label.target)
-    columns = [
-        LabelColumn(name, list(given), target=target_kind(targets[name]), per_hop="|hop:" in targets[name])
-        for name, given in values.items()
-    ]
-    return infer_protocol("imported labels", columns)
-
-
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def _written(source: _Source, writer: Writer, folder: Path) -> Converted:
+def _written(source: _Source, writer: Writer, folder: Path, options: Mapping[str, str]) -> Converted:
     sink = FolderSink(folder)
 
     def opened(name: str) -> AbstractContextManager[Out]:
@@ -220,7 +217,7 @@ def _written(source: _Source, writer: Writer, folder: Path) -> Converted:
     study = _Spoken(source) if source.n_labels and (every or isinstance(writer, LabelledWriter)) else None
     if writer.name == NATIVE and source.n_labels:
         _labels_written(source, sink)
-    with Files(opened) as files:
+    with Files(opened, partial(sink.put, difference=first_difference), options) as files:
         written = _items_written(source, writer, study, files)
         left_out = files.left_out
     supplied = _documents_written(source, writer, sink, folder)
@@ -277,7 +274,7 @@ class _Spoken:
     def judged(self) -> Iterator[Judged]:
         for item in self._source.items():
             given = [self._given(label) for label in self._source.labels.get(item["id"], ())]
-            yield Judged(item, given, agreed(given))
+            yield Judged(item, given, units_of(given))
 
     def _given(self, label: ForeignLabel) -> Given:
         criterion = self._criteria.get(label.criterion)
@@ -286,15 +283,21 @@ class _Spoken:
         return Given(label.annotator, label.criterion, label.target, value, time, label.comment)
 
 
-def agreed(labels: Sequence[Given]) -> FinalLabels:
-    """The label of each unit on which everybody who labelled it agrees."""
-    found: dict[tuple[str, str], Any] = {}
-    apart: set[tuple[str, str]] = set()
+def units_of(labels: Sequence[Given]) -> list[Unit]:
+    """Where each unit stands: what everybody who labelled it agrees on, what more than half say, or open."""
+    votes: dict[tuple[str, str], Counter[str]] = {}
+    values: dict[str, Any] = {}
     for label in labels:
-        unit = (label.criterion, label.target)
-        if found.setdefault(unit, label.value) != label.value:
-            apart.add(unit)
-    return {unit: value for unit, value in found.items() if unit not in apart}
+        said = cell_of(label.value)
+        values[said] = label.value
+        votes.setdefault((label.criterion, label.target), Counter())[said] += 1
+    return [_settled(*unit, given, values) for unit, given in votes.items()]
+
+
+def _settled(criterion: str, target: str, votes: Counter[str], values: Mapping[str, Any]) -> Unit:
+    [(first, n)] = votes.most_common(1)
+    how = "unanimous" if len(votes) == 1 else "majority" if 2 * n > votes.total() else OPEN
+    return Unit(criterion, target, None if how == OPEN else values[first], how, votes)
 
 
 def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder: Path) -> int:

@@ -25,6 +25,10 @@ from exports.checks import check_export_folder
 if TYPE_CHECKING:
     from exports.bundles.verify import VerifyReport
 
+Licence = Annotated[
+    str | None, option("NAME", "Licence of the data, such as cc-by-4.0: a Hugging Face card needs one.")
+]
+
 DIFFERS = 1
 """Exit code of an export that is not what was exported."""
 
@@ -89,6 +93,7 @@ def export(
     ] = None,
     tsv: Annotated[bool, typer.Option("--tsv", help="Each table as TSV too, and a data dictionary.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
+    licence: Licence = None,
     as_json: AsJson = False,
 ) -> None:
     """Export items, labels and final labels with a manifest.
@@ -100,9 +105,11 @@ def export(
     wanted = usual if format_names is None else format_names
     formats = [name.strip() for name in wanted.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
-    from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats
+    from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats, writers
+    from exports.formats._writing import check_options
 
     check_labels_of(check_export_formats(formats), labels_of or (), release)
+    check_options([writer for name, writer in writers().items() if name in formats], _said(licence))
     if release is not None:
         check_release_formats(formats, study)
     check_export_folder(to)
@@ -123,6 +130,7 @@ def export(
             release=release,
             labels_of=labels_of or (),
             typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx), ("tsv", tsv)) if asked],
+            options=_said(licence),
         )
     document = {
         "to": str(to),
@@ -133,6 +141,11 @@ def export(
     }
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest.counts.items())
     emit(document, f"Exported {counts} in {count(len(manifest.files), 'file')} to {to}", as_json=as_json)
+
+
+def _said(licence: str | None) -> dict[str, str]:
+    """What is said of the data as a whole."""
+    return {} if licence is None else {"licence": licence}
 
 
 def verify(
@@ -231,6 +244,7 @@ def convert(
         str | None, option("FORMAT", "What the files are; else the format that recognises them.", "--from")
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
+    licence: Licence = None,
     as_json: AsJson = False,
 ) -> None:
     """Write files of one format as another, without a database, and say what is lost on the way.
@@ -244,10 +258,13 @@ def convert(
     check_files(files, from_format)
     check_export_folder(output)
     from exports.converting import convert_files, writer_named
+    from exports.formats._writing import check_options
 
-    writer_named(to)
+    check_options([writer_named(to)], _said(licence))
     with working("Converting"):
-        done = convert_files(files, into=to, output=output, format_name=from_format, skip_bad=skip_bad)
+        done = convert_files(
+            files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence)
+        )
 
     def words() -> str:
         labels = f" and {count(done.labels, 'label')}" if done.labels else ""

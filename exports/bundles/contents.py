@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotators.errors import InvalidInput
 from exports.formats import FORMATS
-from exports.formats._writing import LabelledWriter, VerdictWriter, Writer
+from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer
 
 ITEMS = "native"
 OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
@@ -38,7 +38,7 @@ def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
 
 def has_place_for_labels(writer: Writer) -> bool:
     """Whether a format has a place for final labels of studies."""
-    return isinstance(writer, LabelledWriter | VerdictWriter)
+    return isinstance(writer, LabelledWriter | VerdictWriter | StudyWriter)
 
 
 def check_labels_of(formats: Sequence[str], labels_of: Sequence[str], release: object) -> tuple[str, ...]:

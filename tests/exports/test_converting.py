@@ -10,7 +10,9 @@ import pytest
 
 from annotators.errors import Conflict, InvalidInput
 from exports.converting import convert_files
-from tests.exports.formats.test_writing import REAL, records
+from tests.exports.formats.test_writing import REAL, SAID, records
+
+WORD_FOR_WORD = ("unidoc", "double_bench", "mmlongbench", "refchecker")
 
 
 def written(path: Path, *rows: Any) -> Path:
@@ -84,9 +86,23 @@ def test_labels_on_which_people_differ_are_lost_where_there_is_one_place(tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(REAL))
+def test_real_items_come_back_through_hugging_face(tmp_path: Path, shared_data: Path, name: str) -> None:
+    out = convert_files(
+        [shared_data / name], into="huggingface", output=tmp_path / "hub", format_name=name, options=SAID
+    )
+    assert {lost.path for lost in out.lost} <= {"labels"}  # of pairs
+    assert (name != "ragchecker") == (out.lost == [])
+    back = convert_files([tmp_path / "hub"], into=name, output=tmp_path / "back", format_name="huggingface")
+    assert (back.items, back.lost) == (out.items, [])
+    if name in WORD_FOR_WORD:
+        assert set(records(tmp_path / "back")) == set(records(shared_data / name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(REAL))
 def test_real_files_lose_nothing_in_their_own_format(tmp_path: Path, shared_data: Path, name: str) -> None:
     done = convert_files([shared_data / name], into=name, output=tmp_path / "out", format_name=name)
     assert done.items >= REAL[name]
     assert done.lost == []
-    if name in ("unidoc", "double_bench", "mmlongbench", "refchecker"):
+    if name in WORD_FOR_WORD:
         assert set(records(tmp_path / "out")) == set(records(shared_data / name))

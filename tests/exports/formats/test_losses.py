@@ -16,6 +16,7 @@ from exports.formats import FORMATS
 from exports.formats._losing import WORDS, carried_by, declared, losses_of
 from exports.formats._writing import Writer
 from tests.exports.formats.any_items import ITEMS
+from tests.exports.formats.test_writing import SAID
 
 WRITERS = [format_.name for format_ in FORMATS if isinstance(format_, Writer)]
 
@@ -31,7 +32,9 @@ def test_only_what_a_format_says_that_it_loses_is_lost(name: str) -> None:
             path = Path(folder) / "items.jsonl"
             path.write_bytes(b"\n".join(map(orjson.dumps, items)))
             try:
-                done = convert_files([path], into=name, output=Path(folder) / "out", format_name="native")
+                done = convert_files(
+                    [path], into=name, output=Path(folder) / "out", format_name="native", options=SAID
+                )
             except InvalidInput as error:
                 assert "can hold none of the" in str(error)
                 assert "items" in losses_of(format_)
