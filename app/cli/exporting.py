@@ -67,8 +67,8 @@ def export(
         typer.Option(
             "--format",
             metavar="A,B",
-            help="native, labels, derived, adjudicated, questionnaires, known, scores, and what `assay formats` "
-            "writes, with commas between.  "
+            help="native, labels, derived, adjudicated, questionnaires, known, agreement, alignment, scores, "
+            "revisions, events, and what `assay formats` writes, with commas between.  "
             "[default: native,labels,adjudicated; of a release without labels]",
             show_default=False,
         ),
@@ -94,6 +94,9 @@ def export(
     tsv: Annotated[bool, typer.Option("--tsv", help="Each table as TSV too, and a data dictionary.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     licence: Licence = None,
+    posterior: Annotated[
+        bool, typer.Option("--posterior", help="Final labels with shares of votes and the rater model's posterior.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Export items, labels and final labels with a manifest.
@@ -130,7 +133,7 @@ def export(
             release=release,
             labels_of=labels_of or (),
             typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx), ("tsv", tsv)) if asked],
-            options=_said(licence),
+            options={**_said(licence), **({"posterior": "dawid_skene"} if posterior else {})},
         )
     document = {
         "to": str(to),
@@ -247,10 +250,11 @@ def convert(
     licence: Licence = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write files of one format as another, without a database, and say what is lost on the way.
+    """Write files of one format as another, and count what is lost.
 
-    Labels of people go along where the new format has a place for them, and so do documents. What is lost is counted by
-    reading the new files again. Nothing is fetched, and nothing is written where a row cannot be read.
+    No database is needed. Labels of people go along where the new format has a place for them, and so do documents.
+    What is lost is counted by reading the new files again. Nothing is fetched, and nothing is written where a row
+    cannot be read.
     """
     del context
     from exports.formats.base import check_files

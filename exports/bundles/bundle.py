@@ -61,6 +61,7 @@ from exports.bundles.contents import check_export_formats, check_labels_of, chec
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.label_table import write_labels
+from exports.bundles.log_tables import write_events, write_revisions
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.questionnaire_table import write_questionnaires
 from exports.bundles.sampling_table import write_sampling
@@ -72,6 +73,9 @@ from exports.formats._writing import Files, LabelledWriter, StudyWriter, Verdict
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink
+
+POSTERIOR = "posterior"
+"""The option by which final labels have their posterior beside them."""
 
 DEFAULT_FORMATS = ("native", "labels", "adjudicated")
 
@@ -201,25 +205,52 @@ def derive(db: Database, actor: Actor, session: Session, selection: Selection, s
     if selection.release is not None and "adjudicated" in selection.formats:
         release_id = selection.release[0]
         tables.write("adjudicated", lambda out: write_released(session, release_id, out))
+    seen = Seen(db, actor, session)
     for study in () if selection.release is not None else studies:
         for name in selection.formats:
             if name in _TABLES:
-                tables.write(name, partial(_TABLES[name], session, study, selection), folders[study.id])
+                tables.write(name, partial(_TABLES[name], seen, study, selection), folders[study.id])
         if "labels" in selection.formats and study.item_order == BY_SCORE:
             tables.write("sampling", partial(write_sampling, session, study), folders[study.id])
     if "scores" in selection.formats:
         tables.write("scores", lambda out: write_scores(session, _frozen_blocks(session, selection), out))
+    for name, write in (("revisions", write_revisions), ("events", write_events)):
+        if name in selection.formats:
+            tables.write(name, partial(write, session, selection.project_id, names=selection.names))
     tables.end()
     manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
     return manifest
 
 
-_TABLES: dict[str, Callable[[Session, Study, Selection, Out], int]] = {
-    "labels": lambda session, study, selection, out: write_labels(session, study, out, names=selection.names),
-    "derived": lambda session, study, selection, out: write_derived(session, study, out, names=selection.names),
-    "adjudicated": lambda session, study, _, out: write_adjudicated(session, study, out),
-    "questionnaires": lambda session, study, _, out: write_questionnaires(session, study, out),
-    "known": lambda session, study, _, out: write_known(session, study, out),
+def _adjudicated(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    found = None
+    if selection.options.get(POSTERIOR):
+        from exports.bundles.statistics_tables import posteriors  # noqa: PLC0415 - loads numpy
+
+        found = posteriors(seen, study)
+    return write_adjudicated(seen.session, study, out, found)
+
+
+def _agreement(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    from exports.bundles.statistics_tables import write_agreement  # noqa: PLC0415 - loads numpy
+
+    return write_agreement(seen, study, out, names=selection.names)
+
+
+def _alignment(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    from exports.bundles.statistics_tables import write_alignment  # noqa: PLC0415 - loads numpy
+
+    return write_alignment(seen, study, out, names=selection.names)
+
+
+_TABLES: dict[str, Callable[[Seen, Study, Selection, Out], int]] = {
+    "labels": lambda seen, study, selection, out: write_labels(seen.session, study, out, names=selection.names),
+    "derived": lambda seen, study, selection, out: write_derived(seen.session, study, out, names=selection.names),
+    "adjudicated": _adjudicated,
+    "questionnaires": lambda seen, study, _, out: write_questionnaires(seen.session, study, out),
+    "known": lambda seen, study, _, out: write_known(seen.session, study, out),
+    "agreement": _agreement,
+    "alignment": _alignment,
 }
 """Tables that every study has one of."""
 

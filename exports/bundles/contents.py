@@ -9,8 +9,9 @@ from exports.formats import FORMATS
 from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer
 
 ITEMS = "native"
-OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
-NOT_RELEASED = ("labels", "derived", "questionnaires", "known")
+OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known", "agreement", "alignment")
+OF_PROJECTS = ("revisions", "events")
+NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "alignment", *OF_PROJECTS)
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
 
@@ -22,7 +23,7 @@ def writers() -> dict[str, Writer]:
 
 def exported() -> tuple[str, ...]:
     """The names of all that an export may hold."""
-    return (ITEMS, *OF_STUDIES, SCORES, *writers())
+    return (ITEMS, *OF_STUDIES, SCORES, *OF_PROJECTS, *writers())
 
 
 def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:

@@ -15,9 +15,7 @@ from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.studies.design import protocol_of
-from db.studies.ratings import labels_of_versions
 from db.studies.settlements import settled_of_versions
-from exports.agreement.study import agreement_report
 from exports.formats._writing import Coefficient, Given, Judged, StudyOut, Unit
 
 
@@ -49,6 +47,8 @@ def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[i
 def _judged(
     session: Session, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool
 ) -> Iterator[Judged]:
+    from db.studies.ratings import labels_of_versions  # noqa: PLC0415 - loads numpy, which the server starts without
+
     assert study.id is not None
     called = (real_names if names else pseudonyms)(session, study.id)
     for block in blocks():
@@ -69,6 +69,8 @@ def _judged(
 
 def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:
     """The coefficient that stands for agreement on each criterion of a study, as the page of agreement has it."""
+    from exports.agreement.study import agreement_report  # noqa: PLC0415 - as above
+
     assert study.id is not None
     report = agreement_report(seen.within(), seen.actor, study.id, named=False)
     found = []

@@ -617,8 +617,8 @@ class _Configs:
             n = sum(settled.votes.values())
             said = None if settled.how == OPEN else cell_of(settled.label)
             tables["adjudicated"].add({**about, "label": said, "how": settled.how, "n": n})
-            for label, votes in settled.votes.items():
-                tables["soft_labels"].add({**about, "label": label, "n": votes, "share": votes / n})
+            for vote, times in settled.votes.items():
+                tables["soft_labels"].add({**about, "label": vote, "n": times, "share": times / n})
 
 
 _MEANINGS = {

@@ -32,9 +32,7 @@ def test_only_what_a_format_says_that_it_loses_is_lost(name: str) -> None:
             path = Path(folder) / "items.jsonl"
             path.write_bytes(b"\n".join(map(orjson.dumps, items)))
             try:
-                done = convert_files(
-                    [path], into=name, output=Path(folder) / "out", format_name="native", options=SAID
-                )
+                done = convert_files([path], into=name, output=Path(folder) / "out", format_name="native", options=SAID)
             except InvalidInput as error:
                 assert "can hold none of the" in str(error)
                 assert "items" in losses_of(format_)
