@@ -24,10 +24,10 @@ from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.normal import Normal, content_hash, to_json
 from annotators.items.parsed import ForeignLabel, ParsedDocument, Rejected
-from exports.bundles.csv_file import CsvFile
 from exports.bundles.typed import first_difference
 from exports.cells import safe
 from exports.checks import check_export_folder
+from exports.csv_file import CsvFile
 from exports.formats._losing import Lost, lost_between, statements
 from exports.formats._writing import (
     OPEN,

@@ -15,9 +15,9 @@ from db.releasing.releases import released_labels, released_versions
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.bundles.label_table import OF_PAIRS, pair_cells
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
 
 COLUMNS = names_of("adjudicated")

@@ -12,8 +12,8 @@ from db.items.rows import items_as_json
 from db.models import Account, Event, Item, ItemVersion, Revision, Study
 from db.query import pick
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.cells import safe
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 AT_ONCE = 500

@@ -16,9 +16,9 @@ from exports.agreement.study import agreement_report, rating_table
 from exports.alignment.study import alignment_report
 from exports.bundles.adjudicated_table import Posteriors
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.bundles.study_out import Seen
 from exports.cells import safe
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 

@@ -83,6 +83,7 @@ class MRAGSuite:
         references="reference answers after the first",
         documents="documents but pictures",
         evidence__document="documents of passages",
+        evidence__rank="ranks of pictures",
         evidence__role="roles of evidence that the mode says otherwise",
     )
 
