@@ -84,6 +84,9 @@ class MRAGSuite:
         documents="documents but pictures",
         evidence__document="documents of passages",
         evidence__rank="ranks of pictures",
+        evidence__hop="steps that pictures belong to",
+        evidence__used="whether pictures were used",
+        evidence__metadata="metadata of pictures that is called as a field is",
         evidence__role="roles of evidence that the mode says otherwise",
     )
 
