@@ -18,6 +18,7 @@ from app.cli import (
     annotators,
     dataset,
     disputes,
+    documents,
     estimates,
     exporting,
     filters,
@@ -39,7 +40,7 @@ from app.cli import (
     studies,
     trust,
 )
-from app.cli.base import Given
+from app.cli.base import Commands, Given
 from app.cli.output import emit_error
 
 TROUBLE = 1
@@ -50,6 +51,7 @@ REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errn
 
 app = typer.Typer(
     name="assay",
+    cls=Commands,
     help="Have people verify the data that retrieval-augmented generation is judged by; measure how far they agree.",
     epilog="""\b
 A first look:
@@ -69,6 +71,7 @@ for module in (
     people,
     projects,
     items,
+    documents,
     labels,
     scores,
     jobs,

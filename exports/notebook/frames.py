@@ -27,7 +27,7 @@ ITEMS = "table"
 """The format whose table items are read from."""
 
 
-def frame_of(db: Database, actor: Actor | None, project_id: int, study_id: int | None, table: str) -> pd.DataFrame:
+def frame_of(db: Database, actor: Actor, project_id: int, study_id: int | None, table: str) -> pd.DataFrame:
     """The table (`labels`, `adjudicated`, `scores`, …, `table` for items) of a project or study, as an export has it.
 
     Columns and their order are those of the export; times are UTC, what a cell does not say is missing, categories are
@@ -37,7 +37,7 @@ def frame_of(db: Database, actor: Actor | None, project_id: int, study_id: int |
     selection = Selection(project_id, study_id, (table,), names=False, data_folder=None)
     with TemporaryDirectory() as folder:
         with seldom_collected(), db.read() as session:
-            derive(db, session, selection, FolderSink(Path(folder)))
+            derive(db, actor, session, selection, FolderSink(Path(folder)))
         path = Path(folder) / (f"{ITEMS}/items.csv" if table == ITEMS else f"{table}.csv")
         headings = headings_of(path)
         columns = columns_of_items(headings) if table == ITEMS else columns_of(table, headings)

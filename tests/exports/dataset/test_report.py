@@ -13,9 +13,14 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.text import Text
+from annotators.designing.phases import Phases
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.figures import number
 from annotators.intervals.bootstrap import Resampling
+from db.annotating.annotations import answer_phase
 from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.study import agreement_report
@@ -169,6 +174,25 @@ def test_only_researchers_make_a_report(sqlite_database: Database) -> None:
     make_member(sqlite_database, project, somebody, "annotator")
     with pytest.raises(NotAllowed):
         dataset_report(sqlite_database, somebody, project)
+
+
+def test_pay_and_background_are_told_in_counts_where_a_study_asked(sqlite_database: Database) -> None:
+    asked = [
+        Choice(name="pay", title="Pay", labels=[Label(value="12 an hour"), Label(value="20 an hour")]),
+        Text(name="degree", title="Degree", required=False),
+    ]
+    study = StudyInUse(sqlite_database, items=1, phases=Phases(before=asked))
+    for who, pay in enumerate(("12 an hour", "12 an hour", "20 an hour")):
+        answer_phase(
+            sqlite_database, study.annotators[who], study.study_id, uid=f"u{who}", phase="before",
+            answers={"pay": pay, "degree": f"Degree of somebody called {who}"},
+        )  # fmt: skip
+    report = dataset_report(sqlite_database, study.researcher, study.project_id, study_id=study.study_id, asked=ASKED)
+    [section] = [section for section in report.sections() if section.name.startswith("answers")]
+    pay, degree = section.tables
+    assert pay.rows == (("12 an hour", "2", "66.7 %"), ("others", "1", ""))
+    assert degree.rows == (("free texts", "3", ""),)
+    assert "called 0" not in report_html(report)
 
 
 @pytest.fixture
