@@ -29,7 +29,7 @@ _STYLE = """
 
 
 def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[Entry[Protocol]]) -> None:
-    """The form beside the YAML of `protocol`, or of a new one; what is written is kept until it is saved or given up."""
+    """The form beside the YAML of `protocol`, or of a new one, kept as it is written until it is saved or discarded."""
     draft = _draft(project, edited, protocol, own)
     _place(project, edited).keep(draft.text)
     title = draft.data.get("title") or "Untitled"
