@@ -1,7 +1,7 @@
 """What an earlier version made: its database is brought up to date, and everything in it leaves as it did then.
 
-`tests/data/earlier` has the database (as SQL) of a version before files lay in rooms, with a study of three annotators, an
-adjudicator and four items, and the export that this version wrote of it.
+`tests/data/earlier` has the database (as SQL) of a version before files lay in rooms, with a study of three annotators,
+an adjudicator and four items, and the export that this version wrote of it.
 """
 
 from __future__ import annotations
