@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -118,7 +118,7 @@ def read_to_judge(
     if not rows:
         return []
     versions = [version for row in rows for version in row[1:] if version is not None]
-    kept = _kept(session, study.project_id, versions) if elsewhere else set()
+    kept = kept_versions(session, study.project_id, versions) if elsewhere else set()
     ids = [row.id for row in rows]
     steps: dict[int, list[StepToJudge]] = defaultdict(list)
     for number in range(len(protocol_of(study).steps)):
@@ -129,7 +129,7 @@ def read_to_judge(
     return [ItemToJudge(row.id, row.item_version_id, steps[row.id], not kept.isdisjoint(row[1:])) for row in rows]
 
 
-def _kept(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
+def kept_versions(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
     """Those of the versions that are about, or cite, a document that must not leave this machine."""
     ids = list(
         session.execute(
@@ -147,8 +147,10 @@ def _kept(session: Session, project_id: int, versions: Sequence[int]) -> set[int
     return found
 
 
-def drawn_items(session: Session, study: Study, n: int | None, per: str | None, seed: int) -> list[int] | None:
-    """The ids of n of the study's items (of each stratum), drawn by the seed; None where all are meant."""
+def drawn_items(
+    session: Session, study: Study, n: int | None, per: str | None, seed: int, *, among: Collection[int] | None = None
+) -> list[int] | None:
+    """The ids of n of the study's items (of each stratum; of those `among`), drawn by the seed; None: all are meant."""
     if n is None:
         return None
     theirs = [
@@ -158,7 +160,11 @@ def drawn_items(session: Session, study: Study, n: int | None, per: str | None, 
     rows = session.execute(
         pick(StudyItem.id, StudyItem.item_version_id, StudyItem.other_version_id).where(*_of_sample(study, None))
     )
-    places = {replace(by_version[first], other=by_version.get(other)): of for of, first, other in rows}
+    places = {
+        replace(by_version[first], other=by_version.get(other)): of
+        for of, first, other in rows
+        if among is None or of in among
+    }
     return sorted(places[one] for one in draw(list(places), n, per, seed))
 
 
