@@ -461,6 +461,18 @@ class Presented(typing.Protocol):
         """Why it was returned or skipped."""
 
 
+@dataclass(frozen=True)
+class Unassigned:
+    """An assignment that nobody has: at a step of an item."""
+
+    study_item_id: int
+    steps_done: int
+    id: int | None = 0
+    state: str = AssignmentState.LEASED
+    sitting: int = 1
+    reason: str | None = None
+
+
 def present(session: Session, study: Study, assignments: Sequence[Presented]) -> list[dict[str, Any]]:
     """What the browser gets for each of these assignments at the step that is to be answered next."""
     if not assignments:

@@ -16,10 +16,9 @@ from sqlmodel import Session, col
 from annotators.errors import NotFound
 from annotators.items.sampling import draw
 from annotators.judges.judging import StepToJudge
-from db.annotating.presentations import present, units_at
+from db.annotating.presentations import Unassigned, present, units_at
 from db.engine import Database
 from db.models import (
-    AssignmentState,
     DataMark,
     Document,
     Evidence,
@@ -48,18 +47,6 @@ class ItemToJudge:
     version_id: int
     steps: list[StepToJudge] = field(default_factory=list)
     kept: bool = False
-
-
-@dataclass(frozen=True)
-class _Somebody:
-    """An assignment that nobody has: at a step of an item."""
-
-    study_item_id: int
-    steps_done: int
-    id: int | None = 0
-    state: str = AssignmentState.LEASED
-    sitting: int = 1
-    reason: str | None = None
 
 
 def is_here(server: str) -> bool:
@@ -135,7 +122,7 @@ def read_to_judge(
     ids = [row.id for row in rows]
     steps: dict[int, list[StepToJudge]] = defaultdict(list)
     for number in range(len(protocol_of(study).steps)):
-        presented = present(session, study, [_Somebody(of, number) for of in ids])
+        presented = present(session, study, [Unassigned(of, number) for of in ids])
         for of, material in zip(ids, presented, strict=True):
             names, units = units_at(session, study, of, number)
             steps[of].append(StepToJudge(number, material, names, units))

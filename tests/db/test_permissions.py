@@ -164,6 +164,8 @@ MAY: dict[str, frozenset[str]] = {
     "people.accounts.who_may_annotate": ADJUDICATORS,
     "people.preferences.my_preferences": SIGNED_IN,
     "people.preferences.set_preference": SIGNED_IN,
+    "people.unsaved.keep_unsaved": RESEARCHERS,
+    "people.unsaved.my_unsaved": RESEARCHERS,
     "projects.create_project": SIGNED_IN,
     "projects.find_project": SIGNED_IN,
     "projects.my_projects": SIGNED_IN,

@@ -172,6 +172,8 @@ type PhaseAnswers = { uid: string; phase: string; answers: Record<string, unknow
 type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; phase: OpenPhase | null; enough: string | null; feedback?: Feedback | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
+  /** What was on of what can be switched off. */
+  aids: string[];
 };
 
 /** One decision: a criterion on one target. */
