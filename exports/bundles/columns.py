@@ -52,6 +52,7 @@ _TIME_OF_STEP = Column("time", _TIME, "when it was committed")
 _PAIRS = (
     Column("other_item", _TEXT, "id of the pair's second item"),
     Column("other_system", _CATEGORY, "who wrote the second item's answer"),
+    Column("other_version", _WHOLE, "version of the second item that the row is about"),
     Column("left", _CATEGORY, "which of the two stood left: item or other_item"),
 )
 
@@ -146,6 +147,7 @@ BESIDES: dict[str, tuple[Column, ...]] = {
         *_PAIRS,
         Column("study", _CATEGORY, "whose label it is, in a release"),
         Column("label_version", _WHOLE, "version of the item that the label was given for, in a release"),
+        Column("other_label_version", _WHOLE, "the same of a pair's second item"),
     ),
 }
 """Table → the columns that it has besides where a study is of pairs or asks beside labels, and in a release."""
