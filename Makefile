@@ -152,5 +152,5 @@ screenshots: setup
 
 clean:
 	rm -rf build dist *.egg-info node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/artefacts
-	rm -rf $(VENV)
+	rm -rf $(VENV) .environments
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
