@@ -170,10 +170,8 @@ def _compare(session: Session, found: Comparison, rows: list[Row], releases: tup
 
 def _compare_pairs(session: Session, found: Comparison, rows: list[Row], releases: tuple[int, int]) -> None:
     """The pairs whose first items these are: in one release, in both, and with which labels."""
-    old, new = (
-        released_pairs(session, release, [row[place] for row in rows if row[place] is not None])
-        for release, place in zip(releases, (2, 3), strict=True)
-    )
+    old = released_pairs(session, releases[0], [row[2] for row in rows if row[2] is not None])
+    new = released_pairs(session, releases[1], [row[3] for row in rows if row[3] is not None])
     if not old and not new:
         return
     versions = {version for pair in (*old, *new) for version in (pair.version_id, pair.other_version_id)}

@@ -169,9 +169,7 @@ def ratings(
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
         items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs, among=among)
-        counting = [*_counting(study_id, kinds), *_of_sample(study)]
-        if among is not None:
-            counting.append(col(Annotation.study_item_id).in_(among))
+        counting = [*_counting(study_id, kinds, among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
         people = named and sees_names(session, actor, study)
@@ -215,6 +213,15 @@ _OF_SHARED = (
 )
 _N_SHARED = text(f"SELECT count(*) {_OF_SHARED}")
 _SHARED = text(f"SELECT x.id {_OF_SHARED} ORDER BY x.id * 2654435761 % 4294967296, x.id LIMIT :most")
+
+
+@operation(On.STUDY, READERS)
+def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, int]:
+    """Numbers that change when labels of a study stop counting, or count again, without a new one: a look-up each."""
+    with db.read() as session:
+        withdrawn = session.execute(pick(func.max(col(Withdrawal.id)))).scalar_one()
+        omitted = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id)
+        return withdrawn or 0, session.execute(omitted).scalar_one() or 0
 
 
 @operation(On.STUDY, READERS)
@@ -301,11 +308,13 @@ def pair_name(first: str, other: str | None) -> str:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElement[bool]]:
-    """The conditions on the annotations that count."""
+def _counting(
+    study_id: int, kinds: Sequence[AnnotationKind], among: Sequence[int] | None = None
+) -> list[ColumnElement[bool]]:
+    """The conditions on the annotations that count; `among` these study items, which are looked up one by one."""
     newer = aliased(Annotation)
     return [
-        col(Annotation.study_id) == study_id,
+        col(Annotation.study_id) == study_id if among is None else col(Annotation.study_item_id).in_(among),
         col(Annotation.kind).in_(kinds),
         ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),

@@ -54,7 +54,7 @@ def write_released(session: Session, release_id: int, out: Out) -> int:
     for block in released_versions(session, release_id):
         labels = released_labels(session, release_id, block)
         compared = released_pairs(session, release_id, block) if pairs else []
-        items = read_items(session, {*block, *(pair.other_version_id for pair in compared)}, ())
+        items = read_items(session, list({*block, *(pair.other_version_id for pair in compared)}), ())
         of_first: dict[int, list[ReleasedPair]] = defaultdict(list)
         for pair in compared:
             of_first[pair.version_id].append(pair)

@@ -146,6 +146,7 @@ MAY: dict[str, frozenset[str]] = {
     "releasing.story.item_story": READERS,
     "releasing.counts.study_stages": READERS,
     "studies.ratings.shared_items": READERS,
+    "studies.ratings.set_aside_stamp": READERS,
     "upkeep.maintenance.delete_project": ADMINISTRATORS,
     "upkeep.maintenance.redact_text": RESEARCHERS,
     "annotating.my_progress.my_progress": SIGNED_IN,

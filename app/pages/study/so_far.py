@@ -11,7 +11,7 @@ from app.worker.report_tasks import AgreementSoFar
 from db.permissions import READERS
 from db.projects import my_projects
 from db.studies.design import StudyRow
-from db.studies.ratings import ratings_stamp
+from db.studies.ratings import set_aside_stamp
 from exports.agreement.so_far import CriterionSoFar, SoFar, changes_with
 from exports.drawing.figures import figure
 
@@ -22,8 +22,8 @@ def draw(row: StudyRow) -> None:
     role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
     if not row.submitted or role is None or not ui.may(role, READERS):
         return
-    _, withdrawn, _, left_out, _ = ratings_stamp(ui.db(), ui.actor(), row.study_id)
-    key = ("agreement so far", row.study_id, changes_with(row.submitted), withdrawn, left_out)
+    aside = set_aside_stamp(ui.db(), ui.actor(), row.study_id)
+    key = ("agreement so far", row.study_id, changes_with(row.submitted), aside)
     blocks.section("Agreement so far")
     with ui.problems():
         found: SoFar = measured(key, AgreementSoFar(ui.actor(), row.study_id))[-1]
