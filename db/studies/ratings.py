@@ -6,8 +6,9 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
+from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.current import is_set_aside, withdrawn_batches
@@ -38,6 +40,7 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
+    Submission,
     UnpublishedBatch,
     Withdrawal,
 )
@@ -152,6 +155,7 @@ def ratings(
     study_id: int,
     *,
     kinds: Sequence[AnnotationKind] = COUNTING,
+    judges: Sequence[str] = (),
     named: bool = True,
     among: Sequence[int] | None = None,
 ) -> StudyRatings:
@@ -161,7 +165,8 @@ def ratings(
     its own: what every person's labels amount to. A value that does not follow, because the person could not judge a
     part that somebody judged, counts as one that they could not judge.
 
-    `named` asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
+    `judges` are those whose labels are there as well, by name; NotFound for one that labelled nothing here. `named`
+    asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
     `among`: only of these study items of the sample, up to some thousands.
     """
     with db.read() as session:
@@ -169,7 +174,7 @@ def ratings(
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
         items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs, among=among)
-        counting = [*_counting(study_id, kinds, among), *_of_sample(study)]
+        counting = [*_counting(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
         people = named and sees_names(session, actor, study)
@@ -305,17 +310,81 @@ def pair_name(first: str, other: str | None) -> str:
     return f"{first} ⇄ {other}" if other else first
 
 
+class CountedLabel(NamedTuple):
+    """A label that counts: of which item (its id in the project), by whom, for what, when and with which remark."""
+
+    item: str
+    person_id: int
+    criterion: str
+    target: str
+    value: Any
+    time: datetime
+    comment: str | None
+
+
+def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) -> list[CountedLabel]:
+    """The labels that count of the items (not pairs) of a study that were frozen in these versions.
+
+    In the order of items, then in that in which they were given. Those that say that it cannot be judged are left out.
+    """
+    assert study.id is not None
+    rows = session.execute(
+        pick(
+            Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value,
+            Submission.created_at, StoredLabel.comment,
+        )
+        .select_from(Annotation)
+        .join(
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            & (col(StoredLabel.sitting) == Annotation.sitting),
+        )
+        .join(Submission, col(Submission.id) == StoredLabel.submission_id)
+        .join(StudyItem, col(StudyItem.id) == Annotation.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(*_counting(study.id, COUNTING), *_of_sample(study))
+        .where(col(StudyItem.item_version_id).in_(versions), col(StudyItem.other_version_id).is_(None))
+        .where(col(StoredLabel.cannot_judge).is_(False))
+        .order_by(col(StudyItem.position), col(StoredLabel.id))
+    )  # fmt: skip
+    return [CountedLabel(*row) for row in rows]
+
+
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
+def _judges(session: Session, study: Study, names: Sequence[str]) -> list[int]:
+    """The people of kind model behind these names, each of whom has labelled in the study."""
+    labelled = (col(Annotation.study_id) == study.id) & (col(Annotation.kind) == AnnotationKind.MODEL)
+    rows = session.execute(
+        pick(Account.name, Account.person_id)
+        .join(Annotation, col(Annotation.person_id) == Account.person_id)
+        .where(labelled)
+        .distinct()
+    )
+    known = {name: person_id for name, person_id in rows}  # noqa: C416 - rows are not plain tuples
+    for name in names:
+        if name not in known:
+            there = ", ".join(repr(judge) for judge in sorted(known)) or "none yet: `assay judge` starts one"
+            raise NotFound(f"No judge {name!r} has labelled in the study {study.name!r}. Judges there: {there}.")
+    return [known[name] for name in names]
+
+
 def _counting(
-    study_id: int, kinds: Sequence[AnnotationKind], among: Sequence[int] | None = None
+    study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = (), among: Sequence[int] | None = None
 ) -> list[ColumnElement[bool]]:
-    """The conditions on the annotations that count; `among` these study items, which are looked up one by one."""
+    """The conditions on the annotations that count, those of these judges among them.
+
+    `among`: of these study items, which are looked up one by one.
+    """
     newer = aliased(Annotation)
+    is_wanted: ColumnElement[bool] = col(Annotation.kind).in_(kinds)
+    if judges:
+        is_wanted |= (col(Annotation.kind) == AnnotationKind.MODEL) & col(Annotation.person_id).in_(judges)
     return [
         col(Annotation.study_id) == study_id if among is None else col(Annotation.study_item_id).in_(among),
-        col(Annotation.kind).in_(kinds),
+        is_wanted,
         ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
         ~is_set_aside(col(Annotation.id)),

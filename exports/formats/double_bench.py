@@ -18,6 +18,7 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     Record,
     RecordReading,
@@ -50,6 +51,16 @@ class DoubleBench:
     name = "double_bench"
     title = "Double-Bench (CDocRAG-Bench) questions"
     help = "JSON files of records with uid and reference_page, of one hop or with steps"
+    loses = usual(
+        "references",
+        "claims",
+        "images",
+        "scores",
+        items="answers of systems; items with no or several documents",
+        id="ids of items",
+        question_key="keys of questions",
+        evidence="evidence that is no gold page of the document",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have `uid` and `reference_page`."""

@@ -15,6 +15,7 @@ from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     JSON_ENDING,
     Record,
@@ -69,6 +70,22 @@ class RefChecker:
     name = "refchecker"
     title = "RefChecker answers with labelled claims"
     help = "JSON files DATASET_SYSTEM_answers.json of records with id, response and claim triplets (…_response_kg)"
+    loses = usual(
+        "question",
+        "language",
+        "references",
+        "documents",
+        "evidence",
+        "images",
+        "hops",
+        "scores",
+        "claims.key",
+        items="items without claims",
+        id="ids of items",
+        question_key="keys of questions",
+        claims="claims of reference answers",
+        metadata="verdicts that are not people's",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have a `response` and a list of triplets called `…_response_kg`."""
@@ -129,7 +146,7 @@ class RefChecker:
         n = left_out = 0
         for item in items():
             if not (item.get("claims") or "extractor" in metadata_of(item)):
-                left_out += 1
+                left_out += files.leave_out(item)
                 continue
             dataset, system = item.get("category"), item["system"]
             about = f"{dataset}_{system}" if dataset else system
