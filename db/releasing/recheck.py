@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import delete, func, text
 from sqlmodel import Session, col, select
 
-from annotators.errors import Conflict, InvalidInput
+from annotators.errors import InvalidInput
 from annotators.figures import some
 from annotators.items.pairs import in_words, pair_name
 from annotators.protocols import Protocol
-from db.annotating.amendments import add_amendment, lock_team, locked_study, stated_reason
+from db.annotating.amendments import add_amendment, amended_study, lock_team, stated_reason
 from db.engine import Database, insert_many
 from db.models import (
     BARRED,
@@ -28,7 +28,6 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
-    StudyState,
 )
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import in_clause, pick, plain_rows
@@ -144,11 +143,7 @@ def send_to_recheck(
         raise InvalidInput(f"The overlap of a recheck cannot be {overlap}: at least 1 annotator is asked again.")
     with db.write() as session:
         lock_team(session, study_id)
-        study = locked_study(session, study_id)
-        if study.state == StudyState.CLOSED:
-            raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
-        if study.settings.get("foreign"):
-            raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        study = amended_study(session, study_id)
         chosen = _chosen(list(_fallen(session, study)), items)
         fresh = _fresh(session, study, chosen)
         wanted = study.overlap if overlap is None else overlap

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
 
 SCORER = "imported:refchecker"
+_OF_A_TRIPLET = frozenset({"triplet", "human_label"})
 _TRIPLETS = re.compile(r"(?P<extractor>.+)_response_kg")
 _NAME = re.compile(r"(?P<dataset>[^_]+)_(?P<system>.+)_answers")
 PEOPLE = "people"
@@ -211,11 +212,13 @@ class _RefCheckerReading(RecordReading):
         for number, triplet in enumerate(triplets, 1):
             if not isinstance(triplet, dict):
                 raise InvalidInput(f"`{name}` holds {called(triplet)}, not an object with a triplet and its label.")
-            key, claim = f"c{number}", claim_text(triplet.get("triplet"))
-            metadata = claim.get("metadata", {}) | rest_of(triplet, "triplet", "human_label")
-            claims.append({"key": key, "text": claim["text"], "metadata": metadata})
-            if triplet.get("human_label") is not None:
-                label = verdict_label(triplet["human_label"], "human_label")
+            key, said = f"c{number}", triplet.get("human_label")
+            claim = {"key": key, **claim_text(triplet.get("triplet"))}
+            if not triplet.keys() <= _OF_A_TRIPLET:
+                claim["metadata"] = claim.get("metadata", {}) | rest_of(triplet, *_OF_A_TRIPLET)
+            claims.append(claim)
+            if said is not None:
+                label = verdict_label(said, "human_label")
                 verdicts.append({"claim": key, "against": "context", "label": label, "source": PEOPLE})
         self._n_items += 1
         self._labels.update(verdict["label"] for verdict in verdicts)

@@ -229,6 +229,7 @@ export class App extends Page {
       act: (action) => this.act(action),
       change: () => this.#changed(),
       place: (place) => this.#placed(place),
+      api: this.api,
       keys: () => {
         const { edits } = this;
         this.#newDesk(keys, protocol);
@@ -320,7 +321,7 @@ export class App extends Page {
     const { item_id: id, version } = edits.item;
     this.#busy(WORDS.sending);
     try {
-      const { to } = await this.api.revise(id, { written: edits.written(), reason: edits.reason, from_version: version });
+      const { to } = await this.api.revise(id, { written: edits.written(), reason: edits.reason, from_version: version, drafts: edits.drafted() });
       this.#done(WORDS.saved(edits.item.item, to), to);
     } catch (error) {
       if (error instanceof Refused) await this.#lookAgain(edits, error);

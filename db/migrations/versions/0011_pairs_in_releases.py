@@ -1,14 +1,14 @@
 """Releases have pairs with their final labels.
 
-Revision: 0010, after 0009. Two new tables, and a count that is 0 in every release so far.
+Revision: 0011, after 0010. Two new tables, and a count that is 0 in every release so far.
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0010"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 
