@@ -107,6 +107,8 @@ REVISION: dict[str, tuple[str, str]] = {
     "reason": ("c", "Reason of the revision"),
     "split": ("k", "Split the answer into claims, a sentence each"),
     "add_page": ("a", "Add the page in view as evidence"),
+    "mark": ("M", "Draw a box on a page as new evidence; with text selected, take that passage"),
+    "mark_image": ("I", "Draw a box on a page as a new image of the item"),
     "quote": ("q", "Quote what is selected in the field that was edited last"),
     "undo": ("Backspace", "Put the field back as it was"),
     "differences": ("h", "Differences, shown or not"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -48,6 +49,14 @@ def percent(share: float | None, digits: int = 1, *, reason: str | None = None) 
 def count(n: int, noun: str, plural: str | None = None) -> str:
     """`1 item`, `1,200 items`, `no items`."""
     return figures.count(n, noun, plural, nothing="no")
+
+
+def at_least(numbers: Iterable[int], noun: str = "", *, most: int) -> str:
+    """A sum of what is counted up to `most` each: `12 items`, or `1,000+ items` where some count stopped there."""
+    found = list(numbers)
+    if all(n < most for n in found):
+        return count(sum(found), noun) if noun else f"{sum(found):,}"
+    return f"{sum(found):,}+ {noun}s" if noun else f"{sum(found):,}+"
 
 
 def state(name: str) -> str:

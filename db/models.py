@@ -1064,6 +1064,7 @@ class Release(Table, table=True):
     sha256: str
     n_items: int
     n_labels: int
+    n_pairs: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     states: dict[str, Any] = _json()
     event_id: int = Field(sa_column=Column(BigInteger, nullable=False))
     person_id: int | None = _ref("person.id", optional=True)
@@ -1093,6 +1094,36 @@ class ReleaseLabel(Table, table=True):
     how: str
     votes: dict[str, Any] = _json()
     version: int
+
+
+class ReleasePair(Table, table=True):
+    """Two item versions that a study compares, in a release, and which of them stood left. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "release_pair"
+    release_id: int = _ref("item_release.id", primary_key=True)
+    study_id: int = _ref("study.id", primary_key=True)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+    other_version_id: int = _ref("item_version.id", primary_key=True)
+    other_left: bool = False
+
+
+class ReleasePairLabel(Table, table=True):
+    """A final label of a pair in a release, and for which version numbers it was given. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "release_pair_label"
+    release_id: int = _ref("item_release.id", primary_key=True)
+    study_id: int = _ref("study.id", primary_key=True)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+    other_version_id: int = _ref("item_version.id", primary_key=True)
+    criterion: str = Field(primary_key=True)
+    target: str = Field(default="pair", primary_key=True)
+    value: Any = _json(lambda: None, nullable=True)
+    how: str
+    votes: dict[str, Any] = _json()
+    version: int
+    other_version: int
 
 
 # Scores, jobs, events -------------------------------------------------------------------------------------------------

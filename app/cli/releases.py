@@ -43,7 +43,7 @@ def release(
     study: Annotated[str | None, option("STUDY", "What this study accepts, with its labels alone.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Freeze the accepted items with their final labels.
+    """Freeze the accepted items with their final labels, and pairs with theirs.
 
     A release never changes. Its hash follows from what is in it: two with the same items and labels have the same.
     """
@@ -61,8 +61,10 @@ def _made(made: ReleaseRow) -> str:
     states = ", ".join(f"{n:,} {state(name)}" for name, n in made.states.items())
     return "\n".join(
         [
-            f"Release {made.name}: {count(made.items, 'item')}, {count(made.labels, 'final label')}.",
-            f"Items by state: {states}.",
+            f"Release {made.name}: {count(made.items, 'item')}, "
+            + (f"{count(made.pairs, 'pair')}, " if made.pairs else "")
+            + f"{count(made.labels, 'final label')}.",
+            f"{'Pairs' if made.pairs and made.study else 'Items'} by state: {states}.",
             f"SHA-256 {made.sha256}",
         ]
     )
@@ -91,25 +93,38 @@ def releases(
 
         rows = list_releases(here.db, here.actor, project_id)
         lines = (
-            (row.name, f"{row.at.astimezone():%Y-%m-%d %H:%M}", row.by, row.study, row.items, row.labels, row.sha256)
+            (
+                *(row.name, f"{row.at.astimezone():%Y-%m-%d %H:%M}", row.by, row.study),
+                *(row.items, row.pairs, row.labels, row.sha256),
+            )
             for row in rows
         )
-        headers = ("release", "made", "by", "study", "items", "labels", "sha256")
+        headers = ("release", "made", "by", "study", "items", "pairs", "labels", "sha256")
         emit([row.to_json() for row in rows], lambda: table(headers, lines), as_json=as_json)
 
 
 def _compared(found: Comparison) -> str:
     if found.same_hash:
         return f"{found.first} and {found.second} have the same items and labels."
-    lines = [f"{found.second} beside {found.first}: {count(found.in_both, 'item')} in both."]
+    has_pairs = bool(found.pairs_in_both or found.added_pairs or found.removed_pairs)
+    both = f"{count(found.in_both, 'item')}" + (f" and {count(found.pairs_in_both, 'pair')}" if has_pairs else "")
+    lines = [f"{found.second} beside {found.first}: {both} in both."]
     for title, rows in (
         ("added", [item for _, item in found.added]),
         ("removed", [item for _, item in found.removed]),
+        *(
+            [
+                ("pairs added", [row.name for row in found.added_pairs]),
+                ("pairs removed", [row.name for row in found.removed_pairs]),
+            ]
+            if has_pairs
+            else []
+        ),
         ("changed", [f"{row.item}, {row.before} to {row.after}: {', '.join(row.fields)}" for row in found.changed]),
         (
             "labels",
             [
-                f"{row.item}, {row.criterion}{'' if row.target == 'item' else f' ({row.target})'}: "
+                f"{row.name}, {row.criterion}{'' if row.target in {'item', 'pair'} else f' ({row.target})'}: "
                 f"{'none' if row.before is None else row.before} to {'none' if row.after is None else row.after}"
                 for row in found.labels
             ],

@@ -819,8 +819,9 @@ def recheck(
         else:
             names = _names(items)
             found = send_to_recheck(here.db, here.actor, study_id, items=names, overlap=overlap, reason=reason)
-        headers = ("item", "from", "to", "criteria", "fresh", "waits")
         rows = [row.to_json() for row in found]
+        pair = ("other_item", "other_from", "other_to") if any("other_item" in row for row in rows) else ()
+        headers = ("item", "from", "to", *pair, "criteria", "fresh", "waits")
 
         def words() -> str:
             if not rows:
@@ -884,7 +885,7 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
     check_names(context, project, study)
     from db.adjudicating.threads import what_waits
     from db.annotating.status import study_status
-    from db.releasing.states import study_stages
+    from db.releasing.counts import study_stages
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)

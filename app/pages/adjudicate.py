@@ -12,6 +12,7 @@ from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
 from db.adjudicating.adjudications import (
+    MOST_COUNTED,
     Decision,
     StudyDisputes,
     disputes_for_me,
@@ -71,9 +72,9 @@ def _mount(row: StudyRow, actor: Actor) -> None:
 def _about(
     project: ProjectRow, here: Sequence[StudyRow], elsewhere: Sequence[StudyRow], mine: Mapping[int, int]
 ) -> str:
-    waiting = wording.count(sum(mine.get(row.study_id, 0) for row in here), "disputed item")
-    others = sum(mine[row.study_id] for row in elsewhere)
-    more = f"; {others:,} in other projects" if others else ""
+    waiting = wording.at_least([mine.get(row.study_id, 0) for row in here], "disputed item", most=MOST_COUNTED)
+    others = wording.at_least([mine[row.study_id] for row in elsewhere], most=MOST_COUNTED)
+    more = f"; {others} in other projects" if elsewhere else ""
     return f"{waiting[0].upper()}{waiting[1:]} in {project.name}{more}"
 
 
@@ -106,7 +107,7 @@ def _studies(rows: Sequence[StudyRow], actor: Actor, mine: Mapping[int, int], *,
                 blocks.to(row.name, "adjudicate", **about) if row.study_id in mine else row.name,
                 *([row.project] if several else []),
                 row.protocol,
-                f"{mine.get(row.study_id, 0):,}",
+                wording.at_least([mine.get(row.study_id, 0)], most=MOST_COUNTED),
                 f"{row.disputed:,}",
                 wording.ago(found.oldest),
                 f"{found.decided:,}",

@@ -12,7 +12,7 @@ from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, next_steps
 from app.widgets.next_steps import Standing
-from db.adjudicating.adjudications import disputes_for_me
+from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.adjudicating.threads import ThreadRow, my_threads
 from db.models import StudyState
 from db.permissions import Actor, Role
@@ -74,9 +74,10 @@ def page() -> None:
 
 
 def _greeting(actor: Actor, studies: Sequence[StudyRow], disputed: Mapping[int, int]) -> str:
-    left, decisions = sum(row.left_for_me for row in studies), sum(disputed.values())
+    left = sum(row.left_for_me for row in studies)
     parts = [wording.count(left, "item") + " to annotate"] if left else []
-    parts += [wording.count(decisions, "disputed item") + " to adjudicate"] if decisions else []
+    decisions = wording.at_least(disputed.values(), "disputed item", most=MOST_COUNTED)
+    parts += [f"{decisions} to adjudicate"] if disputed else []
     return f"{actor.name}: {', '.join(parts)}" if parts else actor.name
 
 
@@ -135,7 +136,7 @@ def _closed(row: StudyRow) -> None:
 
 def _adjudicate(row: StudyRow, n: int) -> None:
     with _row(f"adjudicate-{row.study_id}"):
-        _about(row, f"{wording.count(n, 'disputed item')} of {row.n_items:,}", None)
+        _about(row, f"{wording.at_least([n], 'disputed item', most=MOST_COUNTED)} of {row.n_items:,}", None)
         ui.link("Adjudicate", "adjudicate", primary=True, study=row.study_id, project=row.project_id)
 
 
@@ -236,10 +237,11 @@ def _for_me(project: ProjectRow, studies: Sequence[StudyRow], disputed: Mapping[
             _wait(f"{row.returned or row.left_for_me:,}", what, "Annotate", "annotate", about, primary=not decisions)
         if decisions:
             found = True
-            _wait(f"{decisions:,}", f"disputed in {row.name}", "Adjudicate", "adjudicate", about, primary=True)
+            n_disputed = wording.at_least([decisions], most=MOST_COUNTED)
+            _wait(n_disputed, f"disputed in {row.name}", "Adjudicate", "adjudicate", about, primary=True)
     if n := count_to_revise(ui.db(), ui.actor(), project.project_id):
         _wait(
-            f"{n:,}" if n < MOST else f"{n:,}+", "in revision", "Revise", "revise",
+            wording.at_least([n], most=MOST), "in revision", "Revise", "revise",
             {"project": project.project_id, "queue": 1}, primary=not found,
         )  # fmt: skip
         found = True

@@ -51,16 +51,18 @@ def _form(project: ProjectRow) -> None:
     if pressed:
         with ui.problems(), st.spinner("Making the release"):
             made = make_release(ui.db(), ui.actor(), project.project_id, name=name, study_id=study_id)
+            pairs = f" and {wording.count(made.pairs, 'pair')}" if made.pairs else ""
             st.success(
-                f"Release {ui.plain(made.name)}: {wording.count(made.items, 'item')} with "
+                f"Release {ui.plain(made.name)}: {wording.count(made.items, 'item')}{pairs} with "
                 f"{wording.count(made.labels, 'final label')}."
             )
 
 
 def _list(project: ProjectRow, rows: Sequence[ReleaseRow]) -> None:
+    pairs = any(row.pairs for row in rows)
     blocks.table(
         "Releases",
-        ("Release", "Made", "By", "Of", "Items", "Labels", "SHA-256", ""),
+        ("Release", "Made", "By", "Of", "Items", *(("Pairs",) if pairs else ()), "Labels", "SHA-256", ""),
         [
             (
                 blocks.short(row.name),
@@ -68,6 +70,7 @@ def _list(project: ProjectRow, rows: Sequence[ReleaseRow]) -> None:
                 row.by,
                 f"study {row.study}" if row.study else "the project",
                 f"{row.items:,}",
+                *((f"{row.pairs:,}",) if pairs else ()),
                 f"{row.labels:,}",
                 blocks.identifier(row.sha256),
                 blocks.button("Export", "exports", project=project.project_id, release=row.name)
@@ -104,6 +107,15 @@ def _differences(project: ProjectRow, found: Comparison) -> None:
             ("removed", f"{len(found.removed):,}"),
             ("revised", f"{len(found.changed):,}"),
             ("labels that are others", f"{len(found.labels):,}"),
+            *(
+                [
+                    ("pairs in both", f"{found.pairs_in_both:,}"),
+                    ("pairs added", f"{len(found.added_pairs):,}"),
+                    ("pairs removed", f"{len(found.removed_pairs):,}"),
+                ]
+                if found.pairs_in_both or found.added_pairs or found.removed_pairs
+                else []
+            ),
         ]
     )
     came = [(*row, "added") for row in found.added] + [(*row, "removed") for row in found.removed]
@@ -111,6 +123,15 @@ def _differences(project: ProjectRow, found: Comparison) -> None:
         "Items that came and went",
         ("Item", ""),
         [(_item(project, item_id, item), blocks.tag(what, quiet=what == "added")) for item_id, item, what in came],
+    )
+    pairs = [(row, "added") for row in found.added_pairs] + [(row, "removed") for row in found.removed_pairs]
+    _table(
+        "Pairs that came and went",
+        ("Pair", "Study", ""),
+        [
+            (_item(project, row.item_id, row.name), row.study, blocks.tag(what, quiet=what == "added"))
+            for row, what in pairs
+        ],
     )
     _table(
         "Items that were revised",
@@ -125,10 +146,10 @@ def _differences(project: ProjectRow, found: Comparison) -> None:
         ("Item", "Study", "Criterion", "Target", found.first, found.second, "How"),
         [
             (
-                _item(project, row.item_id, row.item),
+                _item(project, row.item_id, row.name),
                 row.study,
                 row.criterion,
-                "" if row.target == "item" else row.target,
+                "" if row.target in {"item", "pair"} else row.target,
                 _value(row.before),
                 _value(row.after),
                 row.how_after or "",

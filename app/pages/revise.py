@@ -58,7 +58,7 @@ def page() -> None:
 
 def _count(found: RevisionQueue) -> str:
     n = len(found.waiting)
-    return f"{MOST:,} items or more" if n >= MOST else wording.count(n, "item")
+    return wording.at_least([n], "item", most=MOST)
 
 
 def _mount(actor: Actor, project_id: int, *, home: str, item: int | None = None) -> None:

@@ -17,7 +17,7 @@ from db.designing.making import create_study
 from db.items.read import item_counts
 from db.people.accounts import who_may_annotate
 from db.permissions import Actor
-from db.projects import ProjectRow, project_overview
+from db.projects import ProjectRow, count_documents
 from db.studies.design import StudyRow, list_studies
 
 DEFAULT_PROTOCOL = "qa_verification"
@@ -64,11 +64,11 @@ class Standing:
 def standing(project: ProjectRow, studies: Sequence[StudyRow]) -> Standing:
     """What the project has; `studies` are the reader's, of all projects. All of it is counted in indexes or kept."""
     actor = ui.actor()
-    overview = project_overview(ui.db(), actor, project.project_id)
+    documents = count_documents(ui.db(), actor, project.project_id)
     people = [row.name for row in who_may_annotate(ui.db(), actor, project.project_id)]
     items = item_counts(ui.db(), actor, project.project_id).total
     own = [row for row in studies if row.project_id == project.project_id]
-    return Standing(items, overview.documents, people, own)
+    return Standing(items, documents, people, own)
 
 
 def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[NextStep]:

@@ -21,6 +21,7 @@ from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.one_annotator import OneAnnotator, one_annotator
 from exports.agreement.quality import AnnotatorQuality, annotator_quality
+from exports.agreement.so_far import SoFar, agreement_so_far
 from exports.agreement.study import AgreementReport, agreement_in_parts
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
@@ -64,6 +65,18 @@ class Agreement:
         for place, measured in enumerate(parts[1:]):
             report = report.with_criterion(place, measured)
         return report
+
+
+@dataclass(frozen=True)
+class AgreementSoFar:
+    """What a study's annotators agree so far, on a bounded number of items."""
+
+    actor: Actor
+    study_id: int
+
+    def __call__(self, db: Database) -> SoFar:
+        """Measure it."""
+        return agreement_so_far(db, self.actor, self.study_id)
 
 
 @dataclass(frozen=True)

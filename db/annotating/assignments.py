@@ -31,6 +31,7 @@ from annotators.items.sampling import BY_SCORE, OWN
 from db.allotting.slots import is_balanced
 from db.engine import Database
 from db.models import (
+    BARRED,
     PLANTED_KINDS,
     SLOTLESS_KINDS,
     Amendment,
@@ -39,6 +40,7 @@ from db.models import (
     Assignment,
     AssignmentState,
     Draft,
+    Purpose,
     Settlement,
     SettlementState,
     Study,
@@ -53,7 +55,7 @@ from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, recor
 from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
-from db.studies.design import asks_of, frozen_study, protocol_of, turns_begin
+from db.studies.design import asks_of, frozen_study, has_rechecks, protocol_of, turns_begin
 from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
 
@@ -629,6 +631,45 @@ def _claim_in_turn(connection: Connection, member: Member, until: datetime) -> H
 
 def _claim(
     connection: Connection, member: Member, until: datetime, *, after: int, before: int = HIGHEST, wait: bool = False
+) -> Held | None:
+    """Lease the first open slot between two numbers that this person may have, if there is one.
+
+    Who knows an earlier version is barred from a recheck when it is sent. An item may have been given to somebody in
+    another study since: then they are barred now, and the slot stays for others.
+    """
+    while (row := _claim_any(connection, member, until, after=after, before=before, wait=wait)) is not None:
+        asked = {"item": row.study_item_id, "person": member.person_id}
+        if not has_rechecks(member.study) or connection.execute(_KNOWS_EARLIER, asked).first() is None:
+            return row
+        connection.execute(_OPEN_AGAIN, {"of": row.id})
+        connection.execute(_BAR, asked | {"study": member.study.id})
+    return None
+
+
+_OPEN_AGAIN = (
+    update(_ASSIGNMENT)
+    .where(_SLOT.id == bindparam("of"))
+    .values(person_id=None, state=AssignmentState.OPEN.value, leased_at=None, lease_until=None)
+)
+_BAR = text(
+    "INSERT INTO assignment (study_id, study_item_id, person_id, kind, state, queue, sitting, steps_done) "
+    f"VALUES (:study, :item, :person, '{BARRED}', '{BARRED}', -1, 1, 0)"
+)
+_KNOWS_EARLIER = text(
+    " UNION ALL ".join(
+        f"SELECT 1 FROM study_item x JOIN item_version v ON v.id = x.{asked} "
+        "JOIN item_version e ON e.item_id = v.item_id AND e.number < v.number "
+        f"JOIN study_item y ON y.{had} = e.id JOIN assignment a ON a.study_item_id = y.id "
+        f"WHERE x.id = :item AND x.purpose = '{Purpose.RECHECK}' AND a.person_id = :person AND a.kind <> '{BARRED}'"
+        for asked in ("item_version_id", "other_version_id")
+        for had in ("item_version_id", "other_version_id")
+    )
+)
+"""Whether somebody was given an earlier version of what a recheck is about, in whichever study or pair."""
+
+
+def _claim_any(
+    connection: Connection, member: Member, until: datetime, *, after: int, before: int, wait: bool
 ) -> Held | None:
     asked = {"study": member.study.id, "person": member.person_id, "moment": now(), "until": until}
     asked |= {"after": after, "before": before}

@@ -5,6 +5,7 @@ What runs before anybody is known (`invited`, `join`) is no operation with an ac
 
 from __future__ import annotations
 
+import math
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,11 +13,14 @@ from datetime import timedelta
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.figures import count
 from db.annotating.assignments import Member, give_back, is_halted, lease, member_of
 from db.annotating.qualifying import must_qualify
 from db.engine import Database
 from db.models import (
     Account,
+    Assignment,
+    AssignmentState,
     Invitation,
     Membership,
     OutsideAnnotator,
@@ -24,6 +28,7 @@ from db.models import (
     Study,
     StudyMember,
     StudyState,
+    WebSession,
     now,
 )
 from db.people.sign_in import (
@@ -38,6 +43,7 @@ from db.people.sign_in import (
 )
 from db.permissions import ANNOTATORS, Actor, On, Role, actor_of, operation, record
 from db.phases.answers import standing_of
+from db.query import pick
 from db.studies import tallies
 from db.studies.tallies import Tallies
 
@@ -97,8 +103,14 @@ def join(
 
     Somebody whom the recruiter calls so, or (where the link asks for no id) the browser that is signed in as somebody
     who came by it (`known`), goes on as who they were: it makes nobody new, and ends their other sessions. Everybody
-    else uses the link once. Raises NotFound when it is spent, InvalidInput without the id that it asks for, Conflict
-    for a study that takes nobody now.
+    else uses the link once.
+
+    A recruiter's id is no secret: who knows somebody's could come in as them. So that nobody is put out of their work,
+    another browser than theirs comes in only while they have nothing before them: an item that they work at is theirs
+    until its lease ends. That it came is an event.
+
+    Raises NotFound when it is spent, InvalidInput without the id that it asks for, Conflict for a study that takes
+    nobody now, and for an id whose owner is at work in another browser.
     """
     key = _count(db, address)
     with db.write() as session:
@@ -109,8 +121,14 @@ def join(
         called = _recruiter_id(row, recruiter_id)
         before = _who_came(session, row, called, known)
         if before is not None:
-            end_sessions(session, before.person_id)
             person_id = before.person_id
+            if known is None or known.person_id != person_id:
+                _check_idle(session, row, person_id)
+                project_id = session.get_one(Study, row.study_id).project_id
+                guest, details = actor_of(session, person_id, "web"), {"invitation": row.id, "browser": "another"}
+                came = "annotator came back"
+                record(session, guest, came, "study", row.study_id, project_id=project_id, details=details)
+            end_sessions(session, person_id)
         else:
             person_id = _newcomer(session, row, called)
         actor = actor_of(session, person_id, "web")
@@ -192,6 +210,31 @@ def _who_came(session: Session, row: Invitation, called: str | None, known: Acto
     if called is not None:
         return session.exec(query.where(OutsideAnnotator.recruiter_id == called)).first()
     return None if known is None else session.exec(query.where(OutsideAnnotator.person_id == known.person_id)).first()
+
+
+def _check_idle(session: Session, row: Invitation, person_id: int) -> None:
+    """Raise Conflict where somebody has an item before them in a browser that is signed in as them."""
+    moment = now()
+    signed_in = pick(WebSession.person_id).where(
+        col(WebSession.person_id) == person_id,
+        col(WebSession.revoked_at).is_(None),
+        col(WebSession.expires_at) > moment,
+        ~col(WebSession.one_time),
+    )
+    held = pick(Assignment.lease_until).where(
+        col(Assignment.study_id) == row.study_id,
+        col(Assignment.person_id) == person_id,
+        col(Assignment.state) == AssignmentState.LEASED,
+        col(Assignment.lease_until) > moment,
+    )
+    until = session.execute(held.order_by(col(Assignment.lease_until).desc()).limit(1)).scalar_one_or_none()
+    if until is None or session.execute(signed_in.limit(1)).first() is None:
+        return
+    minutes = max(1, math.ceil((until - moment).total_seconds() / 60))
+    raise Conflict(
+        "Somebody with this id is at work in another browser. Go on there. If that is not you, or the window is gone, "
+        f"open the link again in {count(minutes, 'minute')}: what was submitted is kept."
+    )
 
 
 def _newcomer(session: Session, row: Invitation, called: str | None) -> int:

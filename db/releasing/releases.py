@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any, NamedTuple
@@ -18,11 +18,23 @@ from sqlmodel import Session, col
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.engine import Database, dumps, insert_many
 from db.items.current import item_is_published
-from db.models import Event, Item, ItemVersion, Project, Release, ReleaseItem, ReleaseLabel, Study
+from db.models import (
+    Event,
+    Item,
+    ItemVersion,
+    Project,
+    Release,
+    ReleaseItem,
+    ReleaseLabel,
+    ReleasePair,
+    ReleasePairLabel,
+    Study,
+)
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
-from db.releasing.states import BLOCK, Standing, State, sampled_items, standings
+from db.releasing.pairs import PairKey, PairStanding, pair_standings, sampled_pairs
+from db.releasing.states import BLOCK, Place, Standing, State, sampled_items, standings
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, settled_units
 
@@ -31,7 +43,10 @@ _LONGEST = 200
 
 
 class FinalLabel(NamedTuple):
-    """One final label of an item in a release; `version` is the number of the item's that it was given for."""
+    """One final label in a release; `version` is the number of the item's that it was given for.
+
+    Of a pair, `other_version` is the number of the second item's.
+    """
 
     study_id: int
     study: str
@@ -41,16 +56,32 @@ class FinalLabel(NamedTuple):
     how: str
     votes: dict[str, int]
     version: int
+    other_version: int | None = None
+
+
+@dataclass(frozen=True)
+class ReleasedPair:
+    """A pair in a release: of which study, its two item versions, which stood left, and its final labels."""
+
+    study_id: int
+    version_id: int
+    other_version_id: int
+    other_left: bool
+    labels: list[FinalLabel]
 
 
 @dataclass(frozen=True)
 class ReleaseRow:
-    """A release in a list: what is in it, of which study (None: of all), when and by whom it was made."""
+    """A release in a list: what is in it, of which study (None: of all), when and by whom it was made.
+
+    `labels` are those of items and of pairs.
+    """
 
     release_id: int
     name: str
     sha256: str
     items: int
+    pairs: int
     labels: int
     states: dict[str, int]
     study: str | None
@@ -64,6 +95,7 @@ class ReleaseRow:
             "release": self.name,
             "sha256": self.sha256,
             "items": self.items,
+            "pairs": self.pairs,
             "states": self.states,
             "labels": self.labels,
             "study": self.study,
@@ -78,7 +110,9 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
     """Freeze the accepted items, in their present versions, with their final labels that stand.
 
     With `study_id` the items that this study accepts, and its labels; without, all items that every study of theirs
-    accepts, with the labels of each. All is read in one view of the database and stored in one transaction.
+    accepts, with the labels of each. Of a study that compares two answers the pairs are released whose labels are
+    settled and hold, with their two items; without `study_id` those of which no other study wants anything of either
+    item. All is read in one view of the database and stored in one transaction.
     Raises Conflict for a name that is taken, and where nothing is accepted; InvalidInput for a name that is none;
     NotFound for a study of another project.
     """
@@ -109,6 +143,7 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
                 sha256=found.sha256(),
                 n_items=found.items,
                 n_labels=found.labels,
+                n_pairs=found.pairs,
                 states=dict(found.states),
                 event_id=event,
                 person_id=actor.person_id,
@@ -117,7 +152,9 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
             session.flush()
             assert row.id is not None
             found.write(session, row.id)
-            details = {"name": called, "sha256": row.sha256, "items": row.n_items, "labels": row.n_labels}
+            details = {"name": called, "sha256": row.sha256, "items": row.n_items, "labels": row.n_labels} | (
+                {"pairs": row.n_pairs} if row.n_pairs else {}
+            )
             record(session, actor, "release made", "release", row.id, project_id=project_id, details=details)
             return _row(session, row)
 
@@ -139,61 +176,122 @@ class _Found:
     """What goes into a release, read block by block and kept in a file, and counted."""
 
     def __init__(self, kept: IO[bytes]) -> None:
-        self.items = self.labels = 0
+        self.items = self.labels = self.pairs = 0
         self.states: Counter[str] = Counter()
         self._kept, self._digests = kept, list[bytes]()
         self._names: dict[int, str] = {}
+        self._blocks = 0
 
     def read(self, session: Session, project_id: int, study_id: int | None) -> None:
         """Everything that is accepted in this view of the database."""
+        study = None if study_id is None else session.get_one(Study, study_id)
+        if study is not None and protocol_of(study).about_pairs:
+            self._pairs_of(session, study, alone=True, there=set())
+            return
         blocks = _all_items(session, project_id) if study_id is None else sampled_items(session, study_id)
         for block in blocks:
             found = standings(session, block, study_id=study_id)
             self.states.update(item.state.value for item in found.values())
-            accepted = [item for item in found.values() if item.state is State.ACCEPTED]
-            labels = self._labels(session, accepted)
-            self._digests += self._digested(session, accepted, labels)
-            rows = [
-                (item.version_id, *label._replace(value=dumps(label.value))) for item in accepted
-                for label in labels.get(item.item_id, ())
-            ]  # fmt: skip
-            pickle.dump(([item.version_id for item in accepted], rows), self._kept)
-            self.items += len(accepted)
-            self.labels += len(rows)
+            self._keep(session, [item for item in found.values() if item.state is State.ACCEPTED], [])
+        if study_id is None:
+            there: set[int] = set()
+            for study in session.execute(pick(Study).where(col(Study.project_id) == project_id)).scalars().all():
+                if protocol_of(study).about_pairs:
+                    self._pairs_of(session, study, alone=False, there=there)
 
-    def _labels(self, session: Session, items: Iterable[Standing]) -> dict[int, list[FinalLabel]]:
-        """Item → its final labels that stand: of each criterion those of the last place that asks it."""
-        wanted: dict[int, dict[int, tuple[Standing, int]]] = defaultdict(dict)
+    def _pairs_of(self, session: Session, study: Study, *, alone: bool, there: set[int]) -> None:
+        """The pairs of a study, and those of their items that are not `there` yet and that no study of items has.
+
+        `alone`: what this study alone says; else of items that another study has, only accepted ones count.
+        """
+        assert study.id is not None
+        for block in sampled_pairs(session, study.id):
+            ids = sorted({item_id for pair in block for item_id in pair})
+            items = standings(session, ids, study_id=study.id if alone else None)
+            found = pair_standings(session, study, block, items)
+            if alone:
+                self.states.update(pair.state.value for pair in found.values())
+            pairs = [pair for pair in found.values() if pair.state is State.ACCEPTED]
+            pairs = [pair for pair in pairs if {pair.first.state, pair.second.state} <= _RELEASABLE]
+            without = {
+                item.item_id: item
+                for pair in pairs
+                for item in (pair.first, pair.second)
+                if item.item_id not in there and (alone or item.state is State.NO_STUDY)
+            }
+            there |= without.keys()
+            self._keep(session, list(without.values()), pairs, labelled=False)
+
+    def _keep(
+        self, session: Session, items: list[Standing], pairs: list[PairStanding], *, labelled: bool = True
+    ) -> None:
+        """Put a block aside: items with their labels, if they have any, and pairs with theirs."""
+        labels = self._labels(session, items) if labelled else {}
+        of_pairs = self._labels(session, pairs)
+        self._digests += self._digested(session, items, labels)
+        self._digests += self._digested(session, pairs, of_pairs)
+        rows = [
+            ((item.version_id,), *label._replace(value=dumps(label.value)))
+            for item in items
+            for label in labels.get(_key(item), ())
+        ]
+        pair_rows = [
+            (_versions(pair), *label._replace(value=dumps(label.value)))
+            for pair in pairs
+            for label in of_pairs.get(_key(pair), ())
+        ]
+        there = [(pair.study_id, *_versions(pair), pair.other_left) for pair in pairs]
+        pickle.dump(([item.version_id for item in items], rows, there, pair_rows), self._kept)
+        self._blocks += 1
+        self.items += len(items)
+        self.pairs += len(pairs)
+        self.labels += len(rows) + len(pair_rows)
+
+    def _labels(self, session: Session, items: Iterable[Standing | PairStanding]) -> dict[_Key, list[FinalLabel]]:
+        """Item or pair → its final labels that stand: of each criterion those of the last place that asks it."""
+        wanted: dict[int, dict[int, tuple[Standing | PairStanding, Place]]] = defaultdict(dict)
         for item in items:
             for of, there in item.studies.items():
                 self._names[of] = there.study.name
                 for place in there.places:
-                    wanted[of][place.study_item_id] = item, place.number
-        found: dict[int, list[FinalLabel]] = defaultdict(list)
+                    wanted[of][place.study_item_id] = item, place
+        found: dict[_Key, list[FinalLabel]] = defaultdict(list)
         for of, places in wanted.items():
             study = next(iter(places.values()))[0].studies[of].study
             sources = {unit.criterion.name: unit.source.name for unit in protocol_of(study).derived_criteria()}
             for unit in settled_units(session, of, list(places)):
-                item, number = places[unit.study_item_id]
+                item, place = places[unit.study_item_id]
                 if _stands(item, of, unit, sources):
-                    about = (of, study.name, unit.criterion, unit.target)
-                    found[item.item_id].append(FinalLabel(*about, unit.value, unit.state, unit.votes, number))
+                    final = FinalLabel(
+                        of, study.name, unit.criterion, unit.target, unit.value, unit.state, unit.votes, place.number,
+                        place.other_number,
+                    )  # fmt: skip
+                    found[_key(item)].append(final)
         return found
 
     def _digested(
-        self, session: Session, items: list[Standing], labels: Mapping[int, list[FinalLabel]]
+        self, session: Session, items: Sequence[Standing | PairStanding], labels: Mapping[_Key, list[FinalLabel]]
     ) -> Iterator[bytes]:
-        """The digest of each item: its id, version and content, and its labels with how each was reached."""
+        """The digest of each item: its id, version and content, and its labels with how each was reached.
+
+        Of a pair: the study, the same of both items, which stood left, and the labels.
+        """
         hashes = pick(ItemVersion.id, ItemVersion.content_hash)
-        versions = [item.version_id for item in items]
+        versions = {part.version_id for item in items for part in _parts(item)}
         of = {row[0]: row[1] for row in session.execute(hashes.where(col(ItemVersion.id).in_(versions)))}
         for item in items:
             said = sorted(
-                ([label.study, label.criterion, label.target, label.value, label.how, label.version]
-                 for label in labels.get(item.item_id, ())),
+                ([label.study, label.criterion, label.target, label.value, label.how, label.version,
+                  *(() if label.other_version is None else (label.other_version,))]
+                 for label in labels.get(_key(item), ())),
                 key=lambda label: label[:3],
             )  # fmt: skip
-            line = [item.external_id, item.number, of[item.version_id], said]
+            about = [[part.external_id, part.number, of[part.version_id]] for part in _parts(item)]
+            line: list[Any]
+            if isinstance(item, Standing):
+                line = [*about[0], said]
+            else:
+                line = [item.there.study.name, *about, item.other_left, said]
             yield hashlib.sha256(orjson.dumps(line, option=orjson.OPT_SORT_KEYS)).digest()
 
     def sha256(self) -> str:
@@ -204,27 +302,49 @@ class _Found:
         """Store the rows, in the caller's transaction."""
         connection = session.connection()
         self._kept.seek(0)
-        written = 0
-        while written < self.items:
-            versions, rows = pickle.load(self._kept)  # noqa: S301 - our own file
-            insert_many(
-                connection,
-                "release_item",
-                ("release_id", "item_version_id"),
-                [(release_id, version) for version in versions],
-            )
-            labels = [
-                (release_id, version, of, criterion, target, value, how, dumps(votes), number)
-                for version, of, _, criterion, target, value, how, votes, number in rows
-            ]
-            insert_many(connection, "release_label", _LABEL, labels)
-            written += len(versions)
+        for _ in range(self._blocks):
+            versions, rows, pairs, pair_rows = pickle.load(self._kept)  # noqa: S301 - our own file
+            of_items = [(release_id, version) for version in versions]
+            insert_many(connection, "release_item", ("release_id", "item_version_id"), of_items)
+            for table, columns, labels in (
+                ("release_label", _LABEL, rows), ("release_pair_label", _PAIR_LABEL, pair_rows),
+            ):  # fmt: skip
+                insert_many(
+                    connection,
+                    table,
+                    columns,
+                    [
+                        (release_id, of, *key, criterion, target, value, how, dumps(votes), *numbers[: len(key)])
+                        for key, of, _, criterion, target, value, how, votes, *numbers in labels
+                    ],
+                )
+            insert_many(connection, "release_pair", _PAIR, [(release_id, *pair) for pair in pairs])
 
 
-_LABEL = ("release_id", "item_version_id", "study_id", "criterion", "target", "value", "how", "votes", "version")
+_Key = int | PairKey
+_RELEASABLE = {State.ACCEPTED, State.NO_STUDY}
+"""Where the items of a pair may stand that is released."""
 
 
-def _stands(item: Standing, study_id: int, unit: SettledUnit, sources: Mapping[str, str]) -> bool:
+def _key(item: Standing | PairStanding) -> _Key:
+    return item.item_id if isinstance(item, Standing) else item.key
+
+
+def _parts(item: Standing | PairStanding) -> tuple[Standing, ...]:
+    return (item,) if isinstance(item, Standing) else (item.first, item.second)
+
+
+def _versions(pair: PairStanding) -> tuple[int, int]:
+    return pair.first.version_id, pair.second.version_id
+
+
+_SAID = ("criterion", "target", "value", "how", "votes", "version")
+_LABEL = ("release_id", "study_id", "item_version_id", *_SAID)
+_PAIR_LABEL = ("release_id", "study_id", "item_version_id", "other_version_id", *_SAID, "other_version")
+_PAIR = ("release_id", "study_id", "item_version_id", "other_version_id", "other_left")
+
+
+def _stands(item: Standing | PairStanding, study_id: int, unit: SettledUnit, sources: Mapping[str, str]) -> bool:
     """Whether a settled unit is a final label of the item as it is now."""
     there = item.studies[study_id]
     criterion = sources.get(unit.criterion, unit.criterion)
@@ -276,8 +396,8 @@ def _row(session: Session, release: Release) -> ReleaseRow:
     by = None if release.person_id is None else names_of(session, {release.person_id})[release.person_id]
     assert release.id is not None
     return ReleaseRow(
-        release.id, release.name, release.sha256, release.n_items, release.n_labels, release.states, study,
-        release.event_id, release.created_at, by,
+        release.id, release.name, release.sha256, release.n_items, release.n_pairs, release.n_labels,
+        release.states, study, release.event_id, release.created_at, by,
     )  # fmt: skip
 
 
@@ -310,7 +430,36 @@ def released_labels(session: Session, release_id: int, version_ids: Iterable[int
     return dict(found)
 
 
+def released_pairs(session: Session, release_id: int, version_ids: Iterable[int]) -> list[ReleasedPair]:
+    """The pairs of a release whose first item is in one of these versions, by study and version, with their labels."""
+    pair, label, ids = ReleasePair, ReleasePairLabel, list(version_ids)
+    found: dict[tuple[int, int, int], ReleasedPair] = {}
+    rows = session.execute(
+        pick(pair.study_id, pair.item_version_id, pair.other_version_id, pair.other_left).where(
+            col(pair.release_id) == release_id, col(pair.item_version_id).in_(ids)
+        )
+    )
+    for study_id, version_id, other_id, left in sorted(tuple(row) for row in rows):
+        found[study_id, version_id, other_id] = ReleasedPair(study_id, version_id, other_id, left, [])
+    said = session.execute(
+        pick(
+            label.study_id, label.item_version_id, label.other_version_id, Study.name, label.criterion, label.target,
+            label.value, label.how, label.votes, label.version, label.other_version,
+        )
+        .join(Study, col(Study.id) == label.study_id)
+        .where(col(label.release_id) == release_id, col(label.item_version_id).in_(ids))
+        .order_by(col(label.criterion), col(label.target))
+    )  # fmt: skip
+    for study_id, version_id, other_id, *fields in said:
+        found[study_id, version_id, other_id].labels.append(FinalLabel(study_id, *fields))
+    return list(found.values())
+
+
 def labelled_by(session: Session, release_id: int) -> list[int]:
     """The ids of the studies whose labels a release has."""
-    query = pick(ReleaseLabel.study_id).where(col(ReleaseLabel.release_id) == release_id).distinct()
-    return sorted(session.execute(query).scalars())
+    found: set[int] = set()
+    for table in (ReleaseLabel, ReleasePair):
+        found |= set(
+            session.execute(pick(table.study_id).where(col(table.release_id) == release_id).distinct()).scalars()
+        )
+    return sorted(found)

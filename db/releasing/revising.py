@@ -15,7 +15,7 @@ from sqlmodel import Session, col, select
 from annotators.criteria import Criterion
 from annotators.criteria.base import written
 from annotators.errors import NotFound
-from annotators.items.item import EVIDENCE_ROLES
+from annotators.items.item import EVIDENCE_KINDS, EVIDENCE_ROLES
 from annotators.items.revising import proposed_claims
 from annotators.items.written import as_written, from_written
 from annotators.protocols.ambiguity import REFUSALS
@@ -280,6 +280,7 @@ class ItemToRevise:
     language: str | None
     written: dict[str, Any]
     roles: tuple[str, ...]
+    kinds: tuple[str, ...]
     answers: tuple[str, ...]
     why_not: str | None
     studies: list[WhyRevised]
@@ -309,6 +310,7 @@ def item_to_revise(db: Database, actor: Actor, project_id: int, *, external_id: 
             stored.content.language,
             as_written(stored.content),
             EVIDENCE_ROLES,
+            EVIDENCE_KINDS,
             REFUSALS if _is_ambiguous(labels) else (),
             why_not,
             studies,

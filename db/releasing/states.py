@@ -33,7 +33,6 @@ from db.models import (
 )
 from db.permissions import READERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows
-from db.studies import tallies
 from db.studies.design import protocol_of
 from db.studies.settlements import Known, SettledUnit, settled_units
 
@@ -62,7 +61,9 @@ WANTING = (State.DISPUTED, State.IN_REVISION)
 class Place:
     """An item's place in a study: the version it is asked about, which criteria (None: all), where it is settled.
 
-    `failing` are the criteria whose final labels the protocol does not accept; of what is not settled none.
+    `failing` are the criteria whose final labels the protocol does not accept; of what is not settled none. Of a pair
+    `number` is the version of the first item, `other_number` that of the second, and `other_left` says that this one
+    stands left.
     """
 
     study_item_id: int
@@ -72,6 +73,8 @@ class Place:
     criteria: tuple[str, ...] | None
     state: str
     failing: frozenset[str]
+    other_number: int | None = None
+    other_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +131,18 @@ def standings(session: Session, item_ids: Sequence[int], *, study_id: int | None
         found[row[0]] = Standing(*row[:4])
         if not row[4]:
             gone.add(row[0])
-    changes = _changes(session, list(found))
+    changes = changes_of(session, list(found))
     studies: dict[int, Study] = {}
     protocols: dict[int, Protocol] = {}
-    for (item_id, of), places in _places(session, list(found), study_id).items():
+    for (item_id, _, of), places in places_of(session, list(found), study_id).items():
         if of not in studies:
             studies[of] = session.get_one(Study, of)
             protocols[of] = protocol_of(studies[of])
-        item = found[item_id]
-        item.studies[of] = _in_study(studies[of], protocols[of], places, changes[item_id], item.number)
+        item, mine = found[item_id], changes[item_id]
+        falls = Falls(of, protocols[of], mine, item.number)
+        revised = falls.since(places[0].number)
+        fell = {place: falls.of(place.number) for place in places}
+        item.studies[of] = in_study(studies[of], protocols[of], places, fell, revised=revised)
     ended = _endings(session, list(found))
     for item_id, item in found.items():
         said = [of.state for of in item.studies.values() if of.state is not None]
@@ -152,12 +158,19 @@ def standings(session: Session, item_ids: Sequence[int], *, study_id: int | None
 _BEFORE = list(State)
 
 
-def _in_study(study: Study, protocol: Protocol, places: list[Place], changes: Sequence[Change], latest: int) -> InStudy:
+def in_study(
+    study: Study,
+    protocol: Protocol,
+    places: list[Place],
+    fallen: Mapping[Place, Collection[str]],
+    *,
+    revised: bool,
+) -> InStudy:
+    """Where something stands in a study, by its places; `fallen`: the criteria whose labels fell since."""
     asked = [criterion.name for criterion in protocol.criteria]
     last: dict[str, Place] = {}
     for place in places:
         last |= dict.fromkeys(place.criteria if place.criteria is not None else asked, place)
-    fallen = {place: _fallen(place, changes, latest, asked) for place in set(last.values())}
     missing = [name for name in asked if name in last and name in fallen[last[name]]]
     holding = {place for name, place in last.items() if name not in missing}
     failed = any(name in place.failing for name, place in last.items() if name not in missing)
@@ -173,44 +186,61 @@ def _in_study(study: Study, protocol: Protocol, places: list[Place], changes: Se
         state = State.IN_REVISION if failed else State.ACCEPTED
     was_disputed = any(place.state in (SettlementState.DISPUTED, SettlementState.ADJUDICATED) for place in places)
     failing = any(place.failing for place in places)
-    revised = any(change.before >= places[0].number for change in changes)
     return InStudy(study, places, state, last, missing, was_disputed, failing, revised)
 
 
-def _fallen(place: Place, changes: Sequence[Change], latest: int, asked: Sequence[str]) -> Collection[str]:
-    """The criteria whose labels for the version of a place say nothing of the latest one.
+@dataclass(frozen=True, slots=True)
+class Falls:
+    """What the revisions of an item, now in version `latest`, mean for its labels in one study."""
 
-    A later version that came with another import, and not by a revision, is another text: nothing stands.
-    """
-    later = {change.after: change for change in changes if change.before >= place.number}
-    if any(number not in later for number in range(place.number + 1, latest + 1)):
-        return asked
-    return {name for change in later.values() for name in change.falls.get(place.study_id, ())}
+    study_id: int
+    protocol: Protocol
+    changes: Sequence[Change]
+    latest: int
+
+    def of(self, number: int) -> Collection[str]:
+        """The criteria whose labels for a version say nothing of the latest one.
+
+        A later version that came with another import, and not by a revision, is another text: nothing stands.
+        """
+        later = {change.after: change for change in self.changes if change.before >= number}
+        if any(after not in later for after in range(number + 1, self.latest + 1)):
+            return [criterion.name for criterion in self.protocol.criteria]
+        return {name for change in later.values() for name in change.falls.get(self.study_id, ())}
+
+    def since(self, number: int) -> bool:
+        """Whether the item was revised since this version."""
+        return any(change.before >= number for change in self.changes)
 
 
-def _places(session: Session, item_ids: Sequence[int], study_id: int | None) -> dict[tuple[int, int], list[Place]]:
-    """(Item, study) → its places there, the first ones first."""
+def places_of(
+    session: Session, item_ids: Sequence[int], study_id: int | None, *, pairs: bool = False
+) -> dict[tuple[int, int | None, int], list[Place]]:
+    """(Item, None, study) → its places there, the first ones first; of `pairs` with the id of the second item."""
     among, values = in_clause(session, "v.item_id", item_ids)
     only = "" if study_id is None else f" AND x.study_id = {int(study_id)}"
+    second = "w.item_id, w.number" if pairs else "NULL, NULL"
+    joined = "JOIN item_version w ON w.id = x.other_version_id " if pairs else ""
+    alone = "" if pairs else " AND x.other_version_id IS NULL"
     rows = plain_rows(
         session,
-        "SELECT v.item_id, x.study_id, x.id, v.number, x.purpose, x.criteria, s.state, s.failing "
-        "FROM item_version v JOIN study_item x ON x.item_version_id = v.id "
+        f"SELECT v.item_id, {second}, x.study_id, x.id, v.number, x.other_left, x.purpose, x.criteria, s.state, "
+        f"s.failing FROM item_version v JOIN study_item x ON x.item_version_id = v.id {joined}"
         f"LEFT JOIN settlement s ON s.study_item_id = x.id WHERE {among}{only} "
-        f"AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}') AND x.other_version_id IS NULL ORDER BY x.id",
+        f"AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}'){alone} ORDER BY x.id",
         values,
     )
     unread: dict[int, list[int]] = defaultdict(list)
-    for _, of, study_item_id, _, _, _, state, failing in rows:
+    for _, _, _, of, study_item_id, *_, state, failing in rows:
         if failing is None and state in _SETTLED:
             unread[of].append(study_item_id)
     worked_out: dict[int, list[str]] = {}
     for of, ids in unread.items():
         worked_out |= failing_of(session, of, ids)
-    found: dict[tuple[int, int], list[Place]] = defaultdict(list)
-    for item_id, of, study_item_id, number, purpose, criteria, state, failing in rows:
+    found: dict[tuple[int, int | None, int], list[Place]] = defaultdict(list)
+    for item_id, other_id, other_number, of, study_item_id, number, left, purpose, criteria, state, failing in rows:
         fails = worked_out.get(study_item_id, ()) if failing is None else _parsed(failing)
-        found[item_id, of].append(
+        found[item_id, other_id, of].append(
             Place(
                 study_item_id,
                 of,
@@ -219,6 +249,8 @@ def _places(session: Session, item_ids: Sequence[int], study_id: int | None) -> 
                 None if criteria is None else tuple(_parsed(criteria)),
                 state or SettlementState.PENDING,
                 frozenset(fails) if state in _SETTLED else frozenset(),
+                other_number,
+                bool(left),
             )
         )
     return found
@@ -231,7 +263,7 @@ def _parsed(value: Any) -> Any:
     return loads(value) if isinstance(value, str) else value
 
 
-def _changes(session: Session, item_ids: Sequence[int]) -> dict[int, list[Change]]:
+def changes_of(session: Session, item_ids: Sequence[int]) -> dict[int, list[Change]]:
     """Item → its revisions, the first ones first."""
     among, values = in_clause(session, "r.item_id", item_ids)
     rows = plain_rows(
@@ -340,151 +372,19 @@ def _keep_failing(db: Database, study_id: int, most: int | None = None) -> int:
         return int(session.execute(unread).scalar_one())
 
 
-# Counts ---------------------------------------------------------------------------------------------------------------
+# Items ----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Stage:
-    """How many items of a study reached a stage, and how many of those went on from it."""
-
-    stage: str
-    reached: int = 0
-    moved: int = 0
-
-    def count(self, reached: int, moved: int) -> None:
-        """So many more items reached it, and so many of those moved on."""
-        self.reached += reached
-        self.moved += min(reached, moved)
-
-    def to_json(self, items: int) -> dict[str, Any]:
-        """As `assay status --json` prints it: shares of the study's items, and of those that reached it."""
-        return {
-            "stage": self.stage,
-            "reached": self.reached,
-            "moved": self.moved,
-            "share_reached": self.reached / items if items else None,
-            "share_moved": self.moved / self.reached if self.reached else None,
-        }
+def was_withdrawn(session: Session) -> bool:
+    """Whether any import was ever withdrawn: all items of such are looked through then."""
+    return session.execute(pick(Withdrawal.id).limit(1)).first() is not None
 
 
-@dataclass
-class StudyStages:
-    """The items of a study by state, and by the stages of their way."""
+SPECIAL = "SELECT item_id FROM item_version WHERE number > 1 UNION SELECT item_id FROM item_ending"
+"""Items of a study whose state does not follow from their one settlement: revised, or ended by hand."""
 
-    items: int
-    states: dict[str, int]
-    stages: list[Stage]
-    unread: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields that `assay status --json` has of it."""
-        return {"item_states": self.states, "stages": [stage.to_json(self.items) for stage in self.stages]}
-
-
-@operation(On.STUDY, READERS)
-def study_stages(db: Database, _actor: Actor, study_id: int, *, most: int | None = None) -> StudyStages:
-    """How many items of a study reached and left each stage, and where they stand in it now; in constant memory.
-
-    A study of pairs has no items that end: all its counts are 0. The stages: `labels` (left with all annotations),
-    `adjudication` (left when decided), `revision` (what fails; left when revised or ended by hand), `recheck` (what
-    fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
-
-    Which settled items fail is worked out where it is not known yet, of `most` items at once; those that are left
-    (`unread`) count as accepted until then.
-    """
-    unread = _keep_failing(db, study_id, most)
-    with db.read() as session:
-        study = session.get_one(Study, study_id)
-        if "pairs" in study.settings:
-            return StudyStages(0, *_Counts().found())
-        settled, failing = tallies.settled(session, study_id), _n_failing(session, study_id)
-        counts = _Counts()
-        for block in _special_items(session, study_id):
-            for item in standings(session, block, study_id=study_id).values():
-                counts.special(item)
-                for place in item.studies[study_id].places:
-                    settled[place.state] = settled.get(place.state, 0) - 1
-                    failing -= bool(place.failing)
-        counts.ordinary(study.n_items - counts.items, settled, failing=failing)
-        return StudyStages(counts.items, *counts.found(), unread)
-
-
-def _n_failing(session: Session, study_id: int) -> int:
-    """How many settled items have final labels that the protocol does not accept, as far as that was worked out."""
-    return int(session.execute(_FAILING, {"study": study_id}).scalar_one())
-
-
-def _special_items(session: Session, study_id: int) -> Iterator[Sequence[int]]:
-    """Blocks of the ids of the items of a study whose state does not follow from their one settlement."""
-    withdrawn = session.execute(pick(Withdrawal.id).limit(1)).first() is not None  # all items are looked through then
-    special = f"{_SPECIAL} UNION {_WITHDRAWN_ONCE}" if withdrawn else _SPECIAL
-    ids = session.execute(text(_SPECIAL_ITEMS.format(special=special)), {"study": study_id}).scalars().all()
-    for start in range(0, len(ids), BLOCK):
-        yield ids[start : start + BLOCK]
-
-
-# Items of a study whose state does not follow from their one settlement: revised, ended by hand, or withdrawn once.
-_SPECIAL = "SELECT item_id FROM item_version WHERE number > 1 UNION SELECT item_id FROM item_ending"
-_WITHDRAWN_ONCE = "SELECT i.id FROM item i WHERE i.batch_id IN (SELECT batch_id FROM withdrawal)"
-# In this order of joins, which SQLite takes from CROSS JOIN: few items are special.
-_SPECIAL_ITEMS = (
-    "SELECT v.item_id, min(x.position) AS place "
-    "FROM ({special}) AS w CROSS JOIN item_version v CROSS JOIN study_item x "
-    "WHERE v.item_id = w.item_id AND x.item_version_id = v.id AND x.study_id = :study "
-    f"AND x.purpose = '{Purpose.SAMPLE}' AND x.other_version_id IS NULL GROUP BY v.item_id ORDER BY place"
-)
-_FAILING = text(
-    "SELECT count(*) FROM settlement WHERE study_id = :study AND failing <> '[]' "
-    f"AND state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}')"
-)
-
-
-class _Counts:
-    """The counts of `study_stages`, as items come in: many of one settlement at once, the others one by one."""
-
-    def __init__(self) -> None:
-        self.items = 0
-        self.states = dict.fromkeys((state.value for state in State if state is not State.NO_STUDY), 0)
-        self.stages = {name: Stage(name) for name in ("labels", "adjudication", "revision", "recheck")}
-        self.ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
-
-    def found(self) -> tuple[dict[str, int], list[Stage]]:
-        """Items by state, and the stages."""
-        return self.states, [*self.stages.values(), *self.ends.values()]
-
-    def ordinary(self, n: int, settled: Mapping[str, int], *, failing: int) -> None:
-        """n items that are where their settlement is; of those that are settled so many fail."""
-        disputed, adjudicated = settled[SettlementState.DISPUTED], settled[SettlementState.ADJUDICATED]
-        done = settled[SettlementState.AGREED] + adjudicated
-        self._add(State.IN_STUDY, n - disputed - done)
-        self._add(State.DISPUTED, disputed)
-        self._add(State.IN_REVISION, failing)
-        self._add(State.ACCEPTED, done - failing)
-        for stage, reached, moved in (
-            ("labels", n, disputed + done),
-            ("adjudication", disputed + adjudicated, adjudicated),
-            ("revision", failing, 0),
-        ):
-            self.stages[stage].count(reached, moved)
-
-    def special(self, item: Standing) -> None:
-        """An item that was revised, ended by hand or withdrawn."""
-        [mine] = item.studies.values()
-        # A study that is closed before an item has its labels says nothing of it; it counts as labelled by few.
-        state = State.IN_STUDY if item.state is State.NO_STUDY else item.state
-        self._add(state, 1)
-        ended = state in self.ends and item.by_hand
-        fell = len(mine.places) > 1 or bool(mine.missing)
-        self.stages["labels"].count(True, mine.places[0].state != SettlementState.PENDING)
-        self.stages["adjudication"].count(mine.was_disputed, state is not State.DISPUTED)
-        self.stages["revision"].count(mine.failed or mine.revised, mine.revised or ended)
-        self.stages["recheck"].count(fell, state is not State.IN_RECHECK)
-
-    def _add(self, state: State, n: int) -> None:
-        self.items += n
-        self.states[state] += n
-        if state in self.ends:
-            self.ends[state].count(n, 0)
+WITHDRAWN_ONCE = "SELECT i.id FROM item i WHERE i.batch_id IN (SELECT batch_id FROM withdrawal)"
+"""Items whose import was withdrawn, at some time."""
 
 
 def sampled_items(session: Session, study_id: int) -> Iterator[list[int]]:

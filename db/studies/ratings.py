@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import orjson
-from sqlalchemy import ColumnElement, Select, String, cast, func, type_coerce
+from sqlalchemy import ColumnElement, Select, String, cast, func, text, type_coerce
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
@@ -157,6 +157,7 @@ def ratings(
     kinds: Sequence[AnnotationKind] = COUNTING,
     judges: Sequence[str] = (),
     named: bool = True,
+    among: Sequence[int] | None = None,
 ) -> StudyRatings:
     """The current labels of a study for every criterion, `cannot judge` counted and left out.
 
@@ -166,13 +167,14 @@ def ratings(
 
     `judges` are those whose labels are there as well, by name; NotFound for one that labelled nothing here. `named`
     asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
+    `among`: only of these study items of the sample, up to some thousands.
     """
     with db.read() as session:
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
-        items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs)
-        counting = [*_counting(study_id, kinds, _judges(session, study, judges)), *_of_sample(study)]
+        items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs, among=among)
+        counting = [*_counting(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
         people = named and sees_names(session, actor, study)
@@ -183,6 +185,48 @@ def ratings(
         for column in _with_derived(_of_criterion(criterion, read, ids, items, annotations), read, ids)
     ]
     return StudyRatings(study, protocol, criteria, names, items, annotations)
+
+
+@dataclass(frozen=True)
+class SharedItems:
+    """How many items of a study's sample two or more people have labelled, and `most` of them, drawn by their ids.
+
+    `drawn` is None where it would be all of them.
+    """
+
+    n: int
+    drawn: list[int] | None
+
+
+@operation(On.STUDY, READERS)
+def shared_items(db: Database, _actor: Actor, study_id: int, *, most: int) -> SharedItems:
+    """The items that agreement so far is measured on: all that are shared, or as many of them as `most` says.
+
+    Which those are follows from their ids alone (a multiplicative hash), so that the same stay drawn as a study grows.
+    """
+    with db.read() as session:
+        there = {"study": study_id}
+        n = int(session.execute(_N_SHARED, there).scalar_one())
+        if n <= most:
+            return SharedItems(n, None)
+        return SharedItems(n, sorted(session.execute(_SHARED, {**there, "most": most}).scalars()))
+
+
+_OF_SHARED = (
+    "FROM settlement s JOIN study_item x ON x.id = s.study_item_id "
+    f"WHERE s.study_id = :study AND s.n_annotations > 1 AND x.purpose = '{Purpose.SAMPLE}'"
+)
+_N_SHARED = text(f"SELECT count(*) {_OF_SHARED}")
+_SHARED = text(f"SELECT x.id {_OF_SHARED} ORDER BY x.id * 2654435761 % 4294967296, x.id LIMIT :most")
+
+
+@operation(On.STUDY, READERS)
+def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, int]:
+    """Numbers that change when labels of a study stop counting, or count again, without a new one: a look-up each."""
+    with db.read() as session:
+        withdrawn = session.execute(pick(func.max(col(Withdrawal.id)))).scalar_one()
+        omitted = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id)
+        return withdrawn or 0, session.execute(omitted).scalar_one() or 0
 
 
 @operation(On.STUDY, READERS)
@@ -327,14 +371,19 @@ def _judges(session: Session, study: Study, names: Sequence[str]) -> list[int]:
     return [known[name] for name in names]
 
 
-def _counting(study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = ()) -> list[ColumnElement[bool]]:
-    """The conditions on the annotations that count, those of these judges among them."""
+def _counting(
+    study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = (), among: Sequence[int] | None = None
+) -> list[ColumnElement[bool]]:
+    """The conditions on the annotations that count, those of these judges among them.
+
+    `among`: of these study items, which are looked up one by one.
+    """
     newer = aliased(Annotation)
     is_wanted: ColumnElement[bool] = col(Annotation.kind).in_(kinds)
     if judges:
         is_wanted |= (col(Annotation.kind) == AnnotationKind.MODEL) & col(Annotation.person_id).in_(judges)
     return [
-        col(Annotation.study_id) == study_id,
+        col(Annotation.study_id) == study_id if among is None else col(Annotation.study_item_id).in_(among),
         is_wanted,
         ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
@@ -350,14 +399,19 @@ def _of_sample(study: Study) -> list[ColumnElement[bool]]:
     return [col(Annotation.study_item_id).in_(sampled)]
 
 
-def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) -> StudyItems:
+def _items(
+    session: Session, study_id: int, *, of_answers: bool, pairs: bool, among: Sequence[int] | None = None
+) -> StudyItems:
     """The items; of pairs the first, under the names of both systems. A table of labels may lack the second."""
+    wanted = [col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE]
+    if among is not None:
+        wanted.append(col(StudyItem.id).in_(among))
 
     def of_study(*columns: Any) -> Select[Any]:
         found = pick(*columns).select_from(StudyItem)
         found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         found = found.join(Item, col(Item.id) == ItemVersion.item_id)
-        return found.where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
+        return found.where(*wanted)
 
     listed = [_listed(column) for column in (StudyItem.id, Item.id, Item.question_id)]
     groups = session.execute(
@@ -375,7 +429,7 @@ def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) ->
             .select_from(StudyItem)
             .outerjoin(ItemVersion, col(ItemVersion.id) == StudyItem.other_version_id)
             .outerjoin(Item, col(Item.id) == ItemVersion.item_id)
-            .where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
+            .where(*wanted)
             .order_by(col(StudyItem.id))
         ).scalars()
         systems = [pair_name(first, other) for first, other in zip(systems, others, strict=True)]

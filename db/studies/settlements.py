@@ -96,8 +96,8 @@ class SettledUnit(NamedTuple):
     n: int
     reason: str | None = None
     adjudicator_person_id: int | None = None
-    pair: tuple[str, str, bool] | None = None
-    """Of a pair: the second item, its system, and whether it stood left."""
+    pair: tuple[str, str, int, bool] | None = None
+    """Of a pair: the second item, its system, the number of its version, and whether it stood left."""
 
 
 @dataclass
@@ -139,7 +139,7 @@ _CURRENT = _current()
 _STATES = pick(Settlement.state, func.count().label("n")).group_by(col(Settlement.state))
 _STATES = _STATES.where(col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)))
 _SAMPLED = """
-SELECT x.id, i.external_id, v.number, q.key, i.system, o.external_id, o.system, x.other_left
+SELECT x.id, i.external_id, v.number, q.key, i.system, o.external_id, o.system, w.number, x.other_left
 FROM study_item x
 JOIN item_version v ON v.id = x.item_version_id
 JOIN item i ON i.id = v.item_id
@@ -532,7 +532,7 @@ def _settled_block(
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
-        pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
+        pair = None if other[0] is None else (other[0], other[1], other[2], bool(other[3]))
         final: dict[str, FinalLabels] = defaultdict(dict)
         units = list(settle_item(protocol, mine, study.rule, known))
         disputed = not decided and any(is_disputed(protocol, unit[0], unit[2], mine.n_annotations) for unit in units)

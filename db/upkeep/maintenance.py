@@ -27,6 +27,7 @@ _ABOUT_STUDY = (
     "(thing = 'study item' AND thing_id IN (SELECT id FROM study_item WHERE study_id = :study)) OR "
     "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)))"
 )
+_RELEASED_PAIR = ("release_id", "study_id", "item_version_id", "other_version_id", "criterion", "target")
 _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     # table, key, column, which rows belong to the study
     ("label", ("id",), "comment", _OF_STUDY),
@@ -43,6 +44,7 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "note", _DECIDED),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
     ("release_label", ("release_id", "item_version_id", "study_id", "criterion", "target"), "value", _RELEASED),
+    ("release_pair_label", _RELEASED_PAIR, "value", _RELEASED),
     ("event", ("id",), "details", _ABOUT_STUDY),
 )
 _JSON = frozenset({"value", "rationale", "details", "answers"})
@@ -169,6 +171,8 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_member", _STUDY),
     ("amendment", _STUDY),
     ("tally", _STUDY),
+    ("release_pair_label", _RELEASE),
+    ("release_pair", _RELEASE),
     ("release_label", _RELEASE),
     ("release_item", _RELEASE),
     ("item_release", _OWN),

@@ -229,6 +229,7 @@ def agreement_in_parts(
     kind: IntervalKind = "BCa",
     raters: Raters | None = None,
     least_shared: int = LEAST_SHARED,
+    among: Sequence[int] | None = None,
 ) -> Iterator[AgreementReport]:
     """Agreement on every criterion of a study, over the annotations that count, as it grows.
 
@@ -239,9 +240,9 @@ def agreement_in_parts(
     scale) or "all". `clustered` resamples questions instead of units where some question has several: answers of
     several systems to one question are not independent, nor are the parts of one item. `level`, `kind`, `raters` and
     `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
-    takes them.
+    takes them. `among`: only of these study items.
     """
-    found = ratings(db, actor, study_id, judges=judges, named=named)
+    found = ratings(db, actor, study_id, judges=judges, named=named, among=among)
     asked = {
         "seed": seed,
         "resamples": resamples,

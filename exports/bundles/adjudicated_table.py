@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -9,9 +10,9 @@ from itertools import islice
 import orjson
 from sqlmodel import Session
 
-from db.items.rows import read_items
-from db.models import Study
-from db.releasing.releases import released_labels, released_versions
+from db.items.rows import StoredItem, read_items
+from db.models import Release, Study
+from db.releasing.releases import FinalLabel, ReleasedPair, released_labels, released_pairs, released_versions
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.columns import names_of
@@ -51,25 +52,52 @@ OF_RELEASES = ("study", "label_version")
 """Further columns of a release: whose label it is, and the version of the item that it was given for."""
 
 
+OF_RELEASED_PAIRS = (*OF_PAIRS, *OF_RELEASES, "other_label_version")
+"""Further columns of a release with pairs."""
+
+
 def write_released(session: Session, release_id: int, out: Out) -> int:
-    """Write the final labels of a release in the same columns, and two more; how many rows."""
-    table = CsvFile(out, (*COLUMNS, *OF_RELEASES))
+    """Write the final labels of a release in the same columns, and some more, pairs behind their first; how many."""
+    pairs = session.get_one(Release, release_id).n_pairs > 0
+    table = CsvFile(out, (*COLUMNS, *(OF_RELEASED_PAIRS if pairs else OF_RELEASES)))
     n = 0
     for block in released_versions(session, release_id):
-        labels, items = released_labels(session, release_id, block), read_items(session, block, ())
-        rows = [
-            (
-                *(safe(about) for about in (item.content.id, str(item.number), item.content.question_key)),
-                *(safe(item.content.system), label.criterion, label.target, value_cell(label.value), label.how),
-                *(orjson.dumps(label.votes).decode(), str(sum(label.votes.values())), "", safe(label.study)),
-                str(label.version),
-            )
-            for item, given in ((items[version_id], labels.get(version_id, ())) for version_id in block)
-            for label in given
-        ]
+        labels = released_labels(session, release_id, block)
+        compared = released_pairs(session, release_id, block) if pairs else []
+        items = read_items(session, list({*block, *(pair.other_version_id for pair in compared)}), ())
+        of_first: dict[int, list[ReleasedPair]] = defaultdict(list)
+        for pair in compared:
+            of_first[pair.version_id].append(pair)
+        rows = []
+        for version_id in block:
+            about = items[version_id]
+            alone = ("",) * len(OF_PAIRS) if pairs else ()
+            rows += [
+                (*_cells(about, label), *alone, *_given(label, pairs=pairs)) for label in labels.get(version_id, ())
+            ]
+            for pair in of_first[version_id]:
+                second = items[pair.other_version_id]
+                said = (safe(second.content.id), safe(second.content.system), str(second.number))
+                sides = (*said, "other_item" if pair.other_left else "item")
+                rows += [(*_cells(about, label), *sides, *_given(label, pairs=True)) for label in pair.labels]
         table.add(rows, len(rows))
         n += len(rows)
     return n
+
+
+def _cells(item: StoredItem, label: FinalLabel) -> tuple[str, ...]:
+    """The cells of `COLUMNS`."""
+    return (
+        *(safe(about) for about in (item.content.id, str(item.number), item.content.question_key)),
+        *(safe(item.content.system), label.criterion, label.target, value_cell(label.value), label.how),
+        *(orjson.dumps(label.votes).decode(), str(sum(label.votes.values())), ""),
+    )
+
+
+def _given(label: FinalLabel, *, pairs: bool) -> tuple[str, ...]:
+    """Whose label it is, and for which version it was given."""
+    other = "" if label.other_version is None else str(label.other_version)
+    return (safe(label.study), str(label.version), *((other,) if pairs else ()))
 
 
 def _lines(block: list[SettledUnit], posteriors: Posteriors | None, *, pairs: bool) -> Iterator[str]:
@@ -80,7 +108,7 @@ def _lines(block: list[SettledUnit], posteriors: Posteriors | None, *, pairs: bo
             about = csv_cells(
                 safe(unit.external_id), str(unit.item_version), safe(unit.question_key), safe(unit.system)
             )
-            pair = pair_cells(*(unit.pair or (None, None, False))) if pairs else ""
+            pair = pair_cells(*(unit.pair or (None, None, None, False))) if pairs else ""
         label = value_cell(unit.value) if unit.state != "open" else ""
         outcome = _outcome(unit.criterion, unit.target, label, unit.state, orjson.dumps(unit.votes))
         reason = f"{unit.n},{csv_cells(safe(unit.reason), '')[:-1]}" if unit.reason else f"{unit.n},"

@@ -60,6 +60,7 @@ _UNDEFINED = Column("reason", _TEXT, "why it is not defined")
 _PAIRS = (
     Column("other_item", _TEXT, "id of the pair's second item"),
     Column("other_system", _CATEGORY, "who wrote the second item's answer"),
+    Column("other_version", _WHOLE, "version of the second item that the row is about"),
     Column("left", _CATEGORY, "which of the two stood left: item or other_item"),
 )
 
@@ -208,6 +209,7 @@ BESIDES: dict[str, tuple[Column, ...]] = {
         ),
         Column("study", _CATEGORY, "whose label it is, in a release"),
         Column("label_version", _WHOLE, "version of the item that the label was given for, in a release"),
+        Column("other_label_version", _WHOLE, "the same of a pair's second item"),
     ),
 }
 """Table → the columns that it has besides where a study is of pairs or asks beside labels, and in a release."""

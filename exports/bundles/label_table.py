@@ -22,8 +22,8 @@ from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
 
 COLUMNS = names_of("labels")
-OF_PAIRS = ("other_item", "other_system", "left")
-"""The columns that a study of pairs has besides: the second item, its system, and which of the two stood left."""
+OF_PAIRS = ("other_item", "other_system", "other_version", "left")
+"""The columns that a study of pairs has besides: the second item, its system and version, and which stood left."""
 
 ASIDE_COLUMNS = tuple(ASIDES)
 """The columns that a study has besides that asks something beside labels; of those only what it asks."""
@@ -40,7 +40,7 @@ SELECT s.id, i.external_id, v.number, q.key, i.system, s.person_id, s.created_at
            OR coalesce((SELECT NOT w.reinstates FROM withdrawal w WHERE w.batch_id = n.batch_id
                         ORDER BY w.id DESC LIMIT 1), {no})
        ),
-       s.shown, s.step, s.uid, s.comment, s.flag, o.external_id, o.system, x.other_left
+       s.shown, s.step, s.uid, s.comment, s.flag, o.external_id, o.system, w.number, x.other_left
 FROM study_item x
 JOIN item_version v ON v.id = x.item_version_id
 JOIN item i ON i.id = v.item_id
@@ -97,11 +97,11 @@ def _sides_seen(shown: Any, pair: tuple[Any, ...]) -> str:
     return cells if shown not in ("[]", []) else cells[: cells.rindex(",") + 1]
 
 
-def pair_cells(other: str | None, system: str | None, other_left: object) -> str:
+def pair_cells(other: str | None, system: str | None, number: int | None, other_left: object) -> str:
     """The cells of `OF_PAIRS`, as a line goes on with them; empty where a table of labels did not say the second."""
     if other is None or system is None:
-        return ",,,"
-    return "," + csv_cells(safe(other), safe(system), "other_item" if other_left else "item")
+        return ",,,,"
+    return "," + csv_cells(safe(other), safe(system), str(number), "other_item" if other_left else "item")
 
 
 _Around = tuple[str, str]

@@ -24,6 +24,13 @@ from exports.drawing.tables import (
 )
 
 
+def test_what_is_counted_up_to_a_limit_says_that_there_may_be_more() -> None:
+    assert wording.at_least([3, 4], "item", most=10) == "7 items"
+    assert wording.at_least([1], "item", most=10) == "1 item"
+    assert wording.at_least([1000, 4], "item", most=1000) == "1,004+ items"
+    assert wording.at_least([1000], most=1000) == "1,000+"
+
+
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [

@@ -22,7 +22,7 @@ from db.adjudicating.adjudications import settlement_counts
 from db.annotating.status import study_status
 from db.people.accounts import set_member
 from db.permissions import Role
-from db.releasing.states import study_stages
+from db.releasing.counts import study_stages
 from db.studies.design import my_studies
 from tests.app.pages import Pages, installation, words
 from tests.bench.big_study import BigStudy, make_big_study

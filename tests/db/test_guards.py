@@ -59,6 +59,10 @@ def one_of_each(db: Database) -> None:
         of = {"release_id": release.id, "item_version_id": version[0]}
         s.add(models.ReleaseItem(**of))
         s.add(models.ReleaseLabel(**of, study_id=study.study_id, criterion="right", value="yes", how="h", version=1))
+        pair = {**of, "study_id": study.study_id, "other_version_id": of["item_version_id"]}
+        s.add(models.ReleasePair(**pair))
+        said = {"criterion": "better", "value": 1, "how": "h", "version": 1, "other_version": 1}
+        s.add(models.ReleasePairLabel(**pair, **said))
         given = {"item_id": version[1], "source": "x", "line": 1, "content_hash": "h"}
         proposal = models.ProposedRevision(project_id=study.project_id, **given)
         s.add(proposal)

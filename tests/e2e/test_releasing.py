@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
+import pymupdf
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -90,19 +91,28 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 @contextmanager
-def failing_place(tmp_path: Path) -> Iterator[Place]:
-    """A server with that project."""
+def failing_place(tmp_path: Path, *, report: bool = False) -> Iterator[Place]:
+    """A server with that project; with a `report` the evidence is page 1 of a document that is there."""
     with running_server(tmp_path / "home") as server:
         project_id = create_project(server.db, server.admin, "Energy reports")
+        place = {"document": "report.pdf", "pages": [1]} if report else {}
         rows = [
             {
                 "id": f"q{n}", "question_key": f"q{n}", "question": question, "answer": answer,
-                "evidence": [{"key": "e1", "text": answer}],
+                "evidence": [{"key": "e1", "text": answer, **place}],
             }
             for n, (question, answer) in enumerate(TEXTS, 1)
         ]  # fmt: skip
         (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-        import_paths(server.db, server.admin, project_id, paths=[tmp_path / "items.jsonl"])
+        if report:
+            (tmp_path / "documents").mkdir()
+            with pymupdf.open() as pdf:
+                for number in (1, 2):
+                    pdf.new_page().insert_text((72, 90), f"Storage and delivery, page {number}.")
+                pdf.save(tmp_path / "documents/report.pdf")
+        paths = [tmp_path / "items.jsonl", *([tmp_path / "documents"] if report else [])]
+        data = server.home / "data/documents"
+        import_paths(server.db, server.admin, project_id, paths=paths, data_folder=data)
         team = [make_person(server.db, name) for name in ("ada", "ben")]
         for actor in team:
             make_member(server.db, project_id, actor, "annotator")

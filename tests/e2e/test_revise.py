@@ -26,6 +26,13 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield found
 
 
+@pytest.fixture
+def place_with_a_report(tmp_path: Path) -> Iterator[Place]:
+    with failing_place(tmp_path, report=True) as found:
+        found.server.person("rita", default_role="researcher")
+        yield found
+
+
 def open_queue(page: Page, place: Place, who: str) -> None:
     sign_in(page, place.server, who)
     place.open(page, "revise", queue=1)
@@ -39,6 +46,56 @@ def at(page: Page, place: Place, number: int) -> None:
 def picture(page: Page, name: str) -> None:
     page.wait_for_timeout(700)
     screenshot(page, f"revise-{name}")
+
+
+def test_a_box_on_a_page_becomes_evidence_or_an_image_by_keys_and_by_mouse(
+    place_with_a_report: Place, new_page: NewPage
+) -> None:
+    place = place_with_a_report
+    page = new_page(width=1366, height=768)
+    open_queue(page, place, "rita")
+    at(page, place, 1)
+    before = len(page.get_by_test_id("fields").locator('[data-part="evidence"]').all())
+    keys = page.keyboard
+    expect(page.get_by_test_id("page").first).to_be_visible()
+    keys.press("M")
+    expect(page.get_by_test_id("mark-bar")).to_contain_text("arrows move the cross")
+    for key in ("ArrowUp", "Enter", *["ArrowRight"] * 8, *["ArrowDown"] * 6, "Enter"):
+        keys.press(key)
+    row = page.locator('[data-part="evidence"]').nth(before)
+    expect(row).to_be_focused()
+    expect(row.locator(".new")).to_have_text("added")
+    key = row.get_attribute("data-key") or ""
+    expect(page.locator(f'.viewer [data-testid="evidence-box"][data-unit="{key}"]')).to_be_visible()
+    expect(page.get_by_test_id("falls")).to_contain_text("complete")
+    row.get_by_test_id(f"kind-{key}").select_option("table")
+    keys.press("Escape")
+    page.get_by_test_id("mark-image").click()
+    sheet = page.get_by_test_id("page").first.bounding_box()
+    assert sheet is not None
+    x, y = sheet["x"] + sheet["width"] * 0.3, sheet["y"] + 120
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 90, y + 70, steps=4)
+    page.mouse.up()
+    image = page.locator('[data-part="images"]').last
+    expect(image).to_be_focused()
+    caption = image.locator("textarea")
+    caption.fill("Delivered energy.")
+    picture(page, "box-light")
+    page.emulate_media(color_scheme="dark")
+    picture(page, "box-dark")
+    # It is there after a reload, and saved with the version.
+    page.reload()
+    expect(page.locator(f'.viewer [data-testid="evidence-box"][data-unit="{key}"]')).to_be_attached()
+    keys.press("c")
+    keys.type("The table settles it.")
+    keys.press("Control+Enter")
+    at(page, place, 2)
+    found = item_details(place.server.db, place.server.admin, place.project_id, external_id="q1").item.content
+    [added] = [unit for unit in found.evidence if unit.key == key]
+    assert (added.kind, added.role, len(added.pages)) == ("table", "gold", 1) and added.box is not None
+    assert (found.images[-1].caption, found.images[-1].box is not None) == ("Delivered energy.", True)
 
 
 def test_two_items_are_revised_by_keyboard_alone_and_what_fell_comes_back_to_fresh_eyes(

@@ -34,6 +34,22 @@ test('a part is changed, left out and put back where it was; a page is added und
   assert.equal(edits.touched, false);
 });
 
+test('a box or a passage that was marked is a unit of evidence, or an image, under a key of its own', () => {
+  const documents = [{ id: 4, key: 'report.pdf', title: 'Report' }];
+  const edits = new Edits({ ...item(1, { images: [] }), documents }, null);
+  assert.equal(edits.addPlace({ document: 'report.pdf', page: 3, box: [0.1, 0.2, 0.5, 0.4] }), 'e3');
+  assert.deepEqual(edits.parts('evidence')[2], { key: 'e3', kind: 'figure', role: 'gold', document: 'report.pdf', pages: [3], box: [0.1, 0.2, 0.5, 0.4] });
+  const boxes = [[0.1, 0.1, 0.9, 0.15], [0.1, 0.15, 0.4, 0.2]];
+  assert.equal(edits.addPlace({ document: 'report.pdf', page: 2, text: 'Two lines.', boxes }), 'e4');
+  assert.deepEqual(edits.parts('evidence')[3], { key: 'e4', kind: 'passage', role: 'gold', document: 'report.pdf', pages: [2], box: [0.1, 0.1, 0.9, 0.2], text: 'Two lines.' });
+  const shown = edits.units().map(({ key, document, pages, box }) => ({ key, document, pages, box }));
+  assert.deepEqual(shown[2], { key: 'e3', document: 4, pages: [3], box: [0.1, 0.2, 0.5, 0.4] });
+  assert.equal(edits.addImage({ document: 'report.pdf', page: 1, box: [0, 0, 1, 0.5] }), 'i1');
+  assert.deepEqual(edits.written().images, [{ key: 'i1', document: 'report.pdf', page: 1, box: [0, 0, 1, 0.5] }]);
+  edits.setPart('evidence', 'e3', null);
+  assert.deepEqual(edits.units().map(({ key }) => key), ['e1', 'e2', 'e4']);
+});
+
 test('what is kept stands over a later version, and says from which one it began', () => {
   const kept = new KeptEdits('1');
   const edits = new Edits(item(), null);

@@ -13,10 +13,10 @@ from annotators.designing.design import DYNAMIC
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, criteria, draft, progress, results
+from app.pages.study import amendments, criteria, draft, progress, results, so_far
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
-from db.adjudicating.adjudications import disputes_for_me
+from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.designing.arms import arms_of
 from db.models import Study, StudyState
 from db.permissions import READERS, RESEARCHERS
@@ -61,6 +61,7 @@ def page() -> None:
             match name:
                 case "Progress":
                     progress.draw(row)
+                    so_far.draw(row)
                 case "Criteria":
                     criteria.draw(row)
                 case "Results":
@@ -99,7 +100,8 @@ def _links(row: StudyRow) -> None:
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
     if decisions := disputes_for_me(ui.db(), ui.actor()).get(row.study_id, 0):
-        cells.append(blocks.to(f"Adjudicate {wording.count(decisions, 'item')}", "adjudicate", **parameters))
+        waiting = wording.at_least([decisions], "item", most=MOST_COUNTED)
+        cells.append(blocks.to(f"Adjudicate {waiting}", "adjudicate", **parameters))
     if row.waits_for_me:
         left = wording.count(row.returned or row.left_for_me, "item")
         cells.append(blocks.to(f"Annotate {left}", "annotate", **parameters))

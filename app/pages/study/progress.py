@@ -11,12 +11,11 @@ import streamlit as st
 from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks
-from db.adjudicating.adjudications import settlement_counts
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.status import study_status
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
-from db.releasing.states import StudyStages, study_stages
+from db.releasing.counts import StudyStages, study_stages
 from db.studies.design import StudyRow
 
 EVERY = 10
@@ -80,11 +79,6 @@ def _items(row: StudyRow) -> None:
                 f"Of {wording.count(found.unread, 'settled item')} it is not worked out yet whether they fail; they "
                 "count as accepted until then. The next looks go on with it."
             )
-        return
-    # A study of pairs has no items that are accepted or fail.
-    counts = settlement_counts(ui.db(), ui.actor(), row.study_id)
-    pairs = [(f"pairs {state}", f"{counts[state]:,}") for state in ("agreed", "disputed", "adjudicated", "pending")]
-    blocks.figures(pairs)
 
 
 _AT_ONCE = 2_000
@@ -101,11 +95,19 @@ def _stages(row: StudyRow, found: StudyStages) -> str:
         return f"{stage.reached:,} so far, {share}" if stage.reached else "none so far"
 
     def listed(state: str) -> str:
+        if found.pairs:  # the page Data lists items
+            return f"{states[state]:,}"
         return blocks.to(f"{states[state]:,}", "data", project=row.project_id, study=row.study_id, state=state).html
 
     accepted = wording.percent(states["accepted"] / found.items, 0)
+    of = wording.count(found.items, "pair") if found.pairs else f"{found.items:,}"
     boxes = [
-        _box("In study", listed("in_study"), states["in_study"], f"of {found.items:,}"),
+        _box(
+            "In study",
+            listed("in_study"),
+            states["in_study"],
+            f"of {of}",
+        ),
         _box("Disputed", listed("disputed"), states["disputed"], so_far("adjudication"), wants=True),
         _box("In revision", listed("in_revision"), states["in_revision"], so_far("revision"), wants=True),
         _box("In recheck", listed("in_recheck"), states["in_recheck"], so_far("recheck")),

@@ -22,9 +22,9 @@ def draw(study: Study, *, may_send: bool) -> None:
         ("Item", "From version", "To", "Asked again", "Annotators who do not know it", "Waits"),
         [
             (
-                blocks.short(row.item),
-                str(row.before),
-                str(row.after),
+                blocks.short(row.name),
+                _version(row.before, row.other and row.other[1]),
+                _version(row.after, row.other and row.other[2]),
                 ", ".join(titles.get(name, name) for name in row.criteria),
                 str(row.fresh),
                 row.waits or "",
@@ -35,8 +35,13 @@ def draw(study: Study, *, may_send: bool) -> None:
     )
     ready = [row for row in found if row.waits is None]
     if ready and may_send:
-        with st.popover(f"Send back {wording.count(len(ready), 'item')}…"):
+        with st.popover(f"Send back {wording.count(len(ready), 'pair' if ready[0].other else 'item')}…"):
             _form(study, ready)
+
+
+def _version(number: int, other: int | None) -> str:
+    """The number of a version, of a pair those of both."""
+    return str(number) if other is None else f"{number} ⇄ {other}"
 
 
 def _form(study: Study, ready: list[ItemRecheck]) -> None:
@@ -46,7 +51,12 @@ def _form(study: Study, ready: list[ItemRecheck]) -> None:
             "earlier version of it and wrote none. Only what fell is asked again, with what cannot be asked apart "
             "from it."
         )
-        names = [row.item for row in ready]
+        if ready[0].other is not None:
+            st.write(
+                "The pairs of an item that was revised come back together. Nobody gets one who was given an earlier "
+                "version of either item, in whichever pair; the sides stay as they were drawn."
+            )
+        names = [row.name for row in ready]
         chosen = st.multiselect("Items", names, default=names, key="recheck-items")
         overlap = st.number_input("Annotators an item", 1, 50, study.overlap, key="recheck-overlap")
         reason = st.text_input("Reason", max_chars=2000, key="recheck-reason", help="It is kept, and exports say it.")

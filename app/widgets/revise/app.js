@@ -60,6 +60,8 @@ export class App extends Page {
     this.fresh = false; // the queue is as the server had it
     this.toldAt = 0; // when the server was last told that the item on the screen is here
     this.planTimer = 0;
+    /** What the next box on a page becomes. @type {'evidence' | 'images'} */
+    this.marks = 'evidence';
     /** @type {AbortController | null} */
     this.planning = null;
     /** Items that are fetched before they are shown. @type {Map<number, Promise<ItemToRevise>>} */
@@ -114,6 +116,7 @@ export class App extends Page {
     else if (action === 'split') void this.#split();
     else if (action === 'quote') this.#quote();
     else if (action === 'add_page') this.#addPage();
+    else if (action === 'mark' || action === 'mark_image') this.#draw(action === 'mark' ? 'evidence' : 'images');
     else if (!judgement.act(action)) this.viewer?.act(action);
   }
 
@@ -225,6 +228,7 @@ export class App extends Page {
     this.desk = new Desk(this.shell, keys, protocol, {
       act: (action) => this.act(action),
       change: () => this.#changed(),
+      place: (place) => this.#placed(place),
       api: this.api,
       keys: () => {
         const { edits } = this;
@@ -266,6 +270,7 @@ export class App extends Page {
     if (!edits) return;
     this.kept.keep(edits);
     this.keptAt = new Date();
+    this.desk?.redraw(edits);
     if (Date.now() - this.toldAt > KEEP) void this.#claim();
     this.judgement?.say(edits.begunFrom === null ? '' : WORDS.meanwhile(edits.begunFrom, edits.item.version));
     this.#status();
@@ -410,10 +415,37 @@ export class App extends Page {
       desk?.judgement.say(WORDS.noPage);
       return;
     }
-    edits.addPage(page.document, page.page);
-    desk.judgement.fields.last = 'evidence';
-    desk.judgement.fields.refresh();
+    this.#added('evidence', edits.addPage(page.document, page.page));
+  }
+
+  /** Begins a box on the page, or takes the passage that is selected, or stops. @param {'evidence' | 'images'} name what it becomes */
+  #draw(name) {
+    const { desk } = this;
+    if (!desk?.page) {
+      desk?.judgement.say(WORDS.noPage);
+      return;
+    }
+    this.marks = name;
+    if (!desk.viewer.act('mark')) desk.judgement.say(WORDS.noPage);
+  }
+
+  /** @param {Place} place that was marked on a page */
+  #placed(place) {
+    const { edits, marks } = this;
+    if (!edits || edits.item.why_not !== null) return;
+    this.marks = 'evidence';
+    this.#added(marks, marks === 'images' ? edits.addImage(place) : edits.addPlace(place));
+  }
+
+  /** Shows a part that was added, and puts the keyboard there. @param {'evidence' | 'images'} name @param {string} key */
+  #added(name, key) {
+    const { judgement } = this;
+    if (!judgement) return;
+    judgement.fields.last = name;
+    judgement.fields.refresh();
     this.#changed();
+    judgement.fields.enter(name, key);
+    judgement.say(WORDS.addedAs(key));
   }
 
   #later() {

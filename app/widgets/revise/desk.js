@@ -97,12 +97,13 @@ export class Desk extends Common {
    * @param {object} on
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something is written
+   * @param {(place: Place) => void} on.place a passage or box was marked on a page
    * @param {import('./api.js').Api} on.api
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    */
   constructor(shell, keys, protocol, on) {
     super(shell, keys, protocol, on.keys, { heading: WORDS.labelKeys });
-    this.viewer = new Viewer(keys, { unit: () => undefined, page: () => undefined }, this.texts);
+    this.viewer = new Viewer(keys, { unit: () => undefined, page: () => undefined, support: on.place, words: WORDS.marking }, this.texts);
     this.viewer.stripless = true;
     this.judgement = new Panel(keys, { change: on.change, unit: (key) => this.viewer.showUnit(key), action: on.act, api: on.api });
     this.texts.roots = [this.viewer.element];
@@ -111,15 +112,22 @@ export class Desk extends Common {
   /** Puts an item on the screen. @param {Edits} edits */
   put(edits) {
     const { judgement, viewer, guidelines, shell } = this;
-    const item = presentation(edits.item);
-    const evidence = hasEvidence(item) && (edits.item.evidence.length > 0 || edits.item.documents.length > 0);
+    const item = { ...presentation(edits.item), evidence: edits.units() };
+    const evidence = hasEvidence(item) && (item.evidence.length > 0 || edits.item.documents.length > 0);
     judgement.setBusy(false);
     shell.fill(...(evidence ? [viewer.element] : []), judgement.fields.element, judgement.side, guidelines.element);
     shell.stage.classList.toggle('alone', !evidence);
     shell.stage.classList.add('revising');
     if (evidence) viewer.show(item, null);
+    viewer.pages.setMarks(edits.imageMarks());
     judgement.show(edits);
     judgement.focus();
+  }
+
+  /** Evidence and images stand on the pages as they are written. @param {Edits} edits */
+  redraw(edits) {
+    this.viewer.setUnits(edits.units());
+    this.viewer.pages.setMarks(edits.imageMarks());
   }
 
   /** The words that are selected on a page or in a passage. */

@@ -72,12 +72,55 @@ export class Edits {
 
   /** Adds a page as evidence; its key. @param {string} document @param {number} page @returns {string} */
   addPage(document, page) {
-    const used = new Set([...this.parts('evidence'), ...this.before('evidence')].map(({ key }) => key));
+    return this.#add('evidence', 'e', { kind: 'page', role: 'gold', document, pages: [page] });
+  }
+
+  /** Adds what was marked on a page as evidence: a passage that was selected, or a box; its key. @param {Place} place @returns {string} */
+  addPlace({ document, page, text, boxes, box }) {
+    const around = box ?? (boxes?.length ? boxAround(boxes) : null);
+    return this.#add('evidence', 'e', {
+      kind: text ? 'passage' : 'figure', role: 'gold', document, pages: [page ?? 1], ...(around ? { box: around } : {}), ...(text ? { text } : {}),
+    });
+  }
+
+  /** Adds a box on a page as an image of the answer; its key. @param {Place} place @returns {string} */
+  addImage({ document, page, boxes, box }) {
+    const around = box ?? (boxes?.length ? boxAround(boxes) : null);
+    return this.#add('images', 'i', { document, page: page ?? 1, ...(around ? { box: around } : {}) });
+  }
+
+  /** @param {string} name @param {string} letter with which keys begin @param {Record<string, unknown>} part @returns {string} its key, which none has or had */
+  #add(name, letter, part) {
+    const used = new Set([...this.parts(name), ...this.before(name)].map(({ key }) => key));
     let number = 1;
-    while (used.has(`e${number}`)) number += 1;
-    const key = `e${number}`;
-    this.set('evidence', [...this.parts('evidence'), { key, kind: 'page', role: 'gold', document, pages: [page] }]);
+    while (used.has(`${letter}${number}`)) number += 1;
+    const key = `${letter}${number}`;
+    this.set(name, [...this.parts(name), { key, ...part }]);
     return key;
+  }
+
+  /** The evidence as it is written, as the viewer takes it. @returns {Unit[]} */
+  units() {
+    const ids = new Map(this.item.documents.map((doc) => [doc.key, doc.id]));
+    const shown = new Map(this.item.evidence.map((unit) => [unit.key, unit]));
+    return this.parts('evidence').map((part) => {
+      const [key, kind] = [String(part.key), String(part.kind ?? 'passage')];
+      const pages = /** @type {number[]} */ (part.pages ?? []);
+      const box = /** @type {Box | null} */ (part.box ?? null);
+      const text = /** @type {string | null} */ (part.text ?? null);
+      return { ...(shown.get(key) ?? { title: '' }), key, kind, document: ids.get(String(part.document ?? '')) ?? null, pages, box, text };
+    });
+  }
+
+  /** The images that are a part of a page, as boxes there. @returns {import('../viewer/pages/boxes.js').PageMark[]} */
+  imageMarks() {
+    const ids = new Map(this.item.documents.map((doc) => [doc.key, doc.id]));
+    return this.parts('images').flatMap((part) => {
+      const document = ids.get(String(part.document ?? ''));
+      const box = /** @type {Box | undefined} */ (part.box);
+      const key = String(part.key);
+      return document === undefined || !box ? [] : [{ document, page: Number(part.page ?? 1), boxes: [box], name: key, title: String(part.caption ?? key), colour: 'var(--ok)' }];
+    });
   }
 
   /** What is sent. @returns {Written} */
@@ -99,6 +142,12 @@ export class Edits {
     for (const [name, value] of Object.entries(values)) this.set(name, value);
     this.begunFrom = item.version === from ? this.begunFrom : from;
   }
+}
+
+/** The smallest box around some. @param {Box[]} boxes @returns {Box} */
+function boxAround(boxes) {
+  const edge = (/** @type {number} */ place) => boxes.map((box) => box[place]);
+  return [Math.min(...edge(0)), Math.min(...edge(1)), Math.max(...edge(2)), Math.max(...edge(3))];
 }
 
 /** @param {Record<string, unknown>} part @returns {Record<string, unknown>} without what is empty */

@@ -114,6 +114,16 @@ export class Fields {
     found.section.scrollIntoView({ block: 'nearest' });
   }
 
+  /** Puts the keyboard on the row of a part. @param {string} name @param {string} key */
+  enter(name, key) {
+    const found = this.sections.get(name);
+    if (!found) return;
+    found.section.hidden = false;
+    const row = /** @type {HTMLElement | undefined} */ ([...found.rows?.querySelectorAll('[data-key]') ?? []].find((row) => row.getAttribute('data-key') === key));
+    row?.focus();
+    row?.scrollIntoView({ block: 'nearest' });
+  }
+
   /** Moves among rows of parts, or among the roles of one. @param {'above' | 'below' | 'left' | 'right'} where */
   move(where) {
     const rows = /** @type {HTMLElement[]} */ ([...this.element.querySelectorAll('[data-key]')]);
@@ -189,14 +199,15 @@ export class Fields {
     const state = h('span', { class: 'soft state' });
     const title = WORDS.names[name];
     const action = ACTION[name];
-    const more = name === 'answer_claims' ? button(WORDS.split, () => this.on.action('split'), { key: keys.of('split'), class: 'plain', testid: 'split' })
-      : name === 'evidence' ? button(WORDS.addPage, () => this.on.action('add_page'), { key: keys.of('add_page'), class: 'plain', testid: 'add-page' }) : null;
+    const act = (/** @type {string} */ label, /** @type {string} */ does) => button(label, () => this.on.action(does), { key: keys.of(does), class: 'plain', testid: does.replace('_', '-') });
+    const more = name === 'answer_claims' ? [act(WORDS.split, 'split')] : edits.item.documents.length === 0 ? []
+      : name === 'evidence' ? [act(WORDS.addPage, 'add_page'), act(WORDS.addBox, 'mark')] : name === 'images' ? [act(WORDS.addBox, 'mark_image')] : [];
     const draft = name in DRAFTED && edits.item.drafting.writers.length
       ? button(WORDS.suggest, () => this.#draft(name), { class: 'plain', testid: `have-drafted-${name}`, name: WORDS.draftOf(title) }) : null;
     const area = isText ? this.#area(name, title) : null;
     const difference = h('p', { class: 'difference', hidden: true, 'data-testid': `difference-${name}` });
     const rows = isText ? null : h('div', { class: 'parts' });
-    const head = h('header', {}, h('h2', {}, title), state, h('span', { class: 'grow' }), draft, more,
+    const head = h('header', {}, h('h2', {}, title), state, h('span', { class: 'grow' }), draft, ...more,
       action ? button(WORDS.edit, () => this.edit(name), { key: keys.of(action), class: 'plain', name: `${WORDS.edit}: ${title}` }) : null);
     const answers = name === 'answer' && edits.item.answers.length ? h('p', { class: 'soft standing' }, WORDS.ambiguous, ' ',
       ...edits.item.answers.map((answer) => button(answer, () => this.write('answer', answer), { class: 'btn small' }))) : null;
@@ -307,6 +318,7 @@ export class Fields {
       },
     }, h('b', { dir: 'auto', title: key }, shorten(key, 14)), h('span', { class: 'about grow', dir: 'auto' }, name === 'images' ? '' : shorten(words(part.text) || words(part.document), 90), h('small', { class: 'soft' }, ` ${where}`)),
     before ? null : h('span', { class: 'new' }, WORDS.added), unit ? null : h('span', { class: 'gone' }, WORDS.out));
+    if (name === 'evidence' && unit && !before) row.append(this.#kinds(key, unit));
     if (name === 'evidence' && unit) row.append(...this.#roles(key, unit, before));
     if (name === 'evidence' && unit && unit.text !== undefined) {
       row.append(button(WORDS.text, () => {
@@ -330,6 +342,19 @@ export class Fields {
     const moved = before && was !== role && this.showsDifferences
       ? h('span', { class: 'moved' }, h('del', {}, words(was) || WORDS.noRole), ' → ', h('ins', {}, words(role) || WORDS.noRole)) : null;
     return [moved, seg].filter((element) => element !== null);
+  }
+
+  /** What a unit is that was added. @param {string} key @param {Record<string, unknown>} unit */
+  #kinds(key, unit) {
+    const select = h('select', {
+      class: 'kind', 'aria-label': WORDS.kindOf(key), 'data-testid': `kind-${key}`,
+      onchange: () => {
+        this.edits?.setPart('evidence', key, { kind: select.value });
+        this.last = 'evidence';
+        this.#written();
+      },
+    }, .../** @type {Edits} */ (this.edits).item.kinds.map((kind) => h('option', { value: kind, selected: kind === unit.kind }, kind)));
+    return select;
   }
 
   /** @param {string} key @param {string | null} role */

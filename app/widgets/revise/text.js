@@ -55,6 +55,13 @@ export const WORDS = {
   ambiguous: 'Annotators found the question ambiguous. An answer that may stand where the evidence settles nothing:',
   noParts: /** @type {Record<string, string>} */ ({ evidence: 'No evidence.', images: 'No images.' }),
   addPage: 'add the page in view',
+  addBox: 'draw a box',
+  addedAs: (/** @type {string} */ key) => `Added as ${key}. Backspace takes all of this field back.`,
+  kindOf: (/** @type {string} */ key) => `What ${key} is`,
+  marking: {
+    tool: 'Draw a box as new evidence; with text selected, take that passage', use: 'Add as evidence',
+    bar: 'Draw a box with the mouse. By keyboard: arrows move the cross, Enter begins the box and ends it, Space ends it as a passage, Escape stops.',
+  },
   noPage: 'No page is in view: the item names no document whose pages are there.',
   role: 'Role',
   noRole: 'none',

@@ -292,6 +292,8 @@ interface ItemToRevise {
   written: Record<string, string | Record<string, unknown>[]>;
   /** What an evidence unit can be. */
   roles: string[];
+  /** What kind of unit it can be. */
+  kinds: string[];
   /** Answers that may stand, where annotators found the question ambiguous. */
   answers: string[];
   /** Why this person may not revise it, or null. */

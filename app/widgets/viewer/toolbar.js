@@ -14,6 +14,7 @@ export class Toolbar {
    * @param {(id: string) => void} on.document another document was chosen
    * @param {() => void} on.passages
    * @param {boolean} on.marks whether support can be marked
+   * @param {string} [on.markTitle] what it is called, where not support of a label is marked
    */
   constructor(keys, on) {
     const tool = (/** @type {string} */ action, /** @type {string} */ title) => toolButton(action, title, keys, () => on.act(action));
@@ -44,7 +45,7 @@ export class Toolbar {
     this.width = tool('fit_width', TEXT.fitWidth);
     this.whole = tool('fit_page', TEXT.fitPage);
     this.two = tool('two_pages', WORDS.twoPagesTitle);
-    this.mark = tool('mark', WORDS.markTitle);
+    this.mark = tool('mark', on.markTitle ?? WORDS.markTitle);
     this.mark.hidden = !on.marks;
     this.passages = toolButton('passages', TEXT.passagesTitle, keys, on.passages);
     /** What has a meaning only while pages are shown. */

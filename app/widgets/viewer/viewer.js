@@ -39,6 +39,7 @@ export class Viewer {
    * @param {(unit: string) => void} on.unit the annotator chose an evidence unit
    * @param {(document: string, page: number) => void} on.page the annotator turned to a page of the document with this key
    * @param {(place: Place) => void} [on.support] a place was marked as the support of a label; without it none can be marked
+   * @param {{tool: string, use: string, bar: string}} [on.words] what marking is called, where it is not about a label
    * @param {() => void} [on.marked] what the thumbnails of pages say is otherwise now
    * @param {(document: string, page: number) => string} [on.picture] the address of a thumbnail that is there besides the strip's
    * @param {() => void} [on.done] the annotator is done with a tool that had the keyboard
@@ -89,7 +90,7 @@ export class Viewer {
     this.strip = new Strip((page) => this.goTo(page), (page) => this.pages.picture(page));
     this.passages = new Passages((key) => this.choose(key), texts);
     this.passages.element.hidden = true;
-    this.selection = new UseSelection(keys, () => this.act('mark'));
+    this.selection = new UseSelection(keys, () => this.act('mark'), on.words?.use);
     this.tools = new Toolbar(keys, {
       act: (action) => this.act(action),
       page: (page) => this.goTo(page),
@@ -104,7 +105,9 @@ export class Viewer {
         this.#drawText();
       },
       marks: !!on.support,
+      markTitle: on.words?.tool,
     });
+    if (on.words) this.pages.marker.words(on.words.bar);
     this.search = new Search(keys, {
       changed: () => this.#drawHits(),
       go: (hit) => this.#goToPlace(this.doc, hit.page, hit.boxes),
@@ -161,6 +164,19 @@ export class Viewer {
     if (unit) this.showUnit(unit.key);
     else this.#drawText();
     this.lookups?.follow(item, (found) => this.phrases.show(found, supplied.map(({ id }) => id)), (found) => this.#locate(found));
+  }
+
+  /** The units of the item are others now; the place in the document stays. @param {Unit[]} units */
+  setUnits(units) {
+    this.units = units;
+    if (this.unit) this.unit = units.find(({ key }) => key === this.unit?.key) ?? null;
+    this.passages.open(units, this.docs);
+    this.line.open(units, this.docs);
+    this.line.mark(this.unit?.key ?? '');
+    const { doc } = this;
+    if (!doc) return;
+    this.pages.set({ units: units.filter((unit) => unit.document === doc.id), active: this.unit?.key ?? null });
+    this.strip.remark();
   }
 
   /** Shows a unit on its page, or its passage. @param {string} key */

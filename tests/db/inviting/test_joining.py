@@ -134,6 +134,27 @@ def test_a_recruiters_id_brings_back_the_same_person_and_ends_their_other_sessio
             join(database, token, recruiter_id=wrong)
 
 
+def test_who_replays_an_id_puts_nobody_out_of_their_work(database: Database) -> None:
+    study = open_study(database)
+    token = link(study, parameter="PROLIFIC_PID")
+    guest_token, _ = join(database, token, recruiter_id=PID)
+    guest = session_actor(database, guest_token)
+    assert guest is not None
+    study.annotators.append(guest)
+    assert study.work(len(study.annotators) - 1)["items"], "an item is before them"
+    with pytest.raises(Conflict, match=r"at work in another browser.*in \d+ minutes"):
+        join(database, token, recruiter_id=PID)
+    assert session_actor(database, guest_token) is not None
+    assert come_in(study, token, PID, known=guest).person_id == guest.person_id, "the same browser goes on"
+    with database.write() as session:
+        past = now() - timedelta(minutes=1)
+        session.exec(update(Assignment).where(Assignment.person_id == guest.person_id).values(lease_until=past))  # type: ignore[arg-type]
+    assert come_in(study, token, PID).person_id == guest.person_id
+    with database.read() as session:
+        [event] = session.exec(select(Event).where(Event.kind == "annotator came back")).all()
+    assert event.details["browser"] == "another"
+
+
 def test_a_link_without_ids_makes_somebody_new_unless_the_browser_knows_them(database: Database) -> None:
     study = open_study(database)
     token = link(study, uses=2)

@@ -8,9 +8,10 @@ from db.annotating.amendments import set_state
 from db.engine import Database
 from db.models import StudyState
 from db.releasing import listed
+from db.releasing.counts import study_stages
 from db.releasing.endings import end_item
 from db.releasing.listed import items_in_state
-from db.releasing.states import State, study_stages
+from db.releasing.states import State
 from db.studies.revisions import revise_item
 from tests.db.releasing.test_states import decide, label, states, two_by
 from tests.makers import StudyInUse

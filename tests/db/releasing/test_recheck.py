@@ -9,14 +9,16 @@ from sqlmodel import col, select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict, InvalidInput
 from annotators.protocols import Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.adjudicating.listed import listed_disputes
 from db.annotating.amendments import StudyChange, amend_study, amendments_of, set_state
-from db.annotating.annotations import my_work
+from db.annotating.annotations import my_work, work
 from db.annotating.assignments import add_slot, return_to_annotator, skip
 from db.annotating.status import study_status
+from db.designing.making import create_study
 from db.engine import Database
 from db.models import BARRED, Annotation, Assignment, Membership, Study, StudyItem, StudyState
 from db.releasing.recheck import send_to_recheck, to_recheck
@@ -29,7 +31,7 @@ from db.studies.why import explain_label
 from db.upkeep.soundness import wrong_hashes
 from tests.db.releasing.test_releases import release
 from tests.db.releasing.test_states import accepting, label, states
-from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
+from tests.makers import StudyInUse, make_member, make_person, read_guidelines, tiny_protocol
 
 
 def judged(db: Database, *by_item: str, annotators: int = 4, protocol: Protocol | None = None) -> StudyInUse:
@@ -257,6 +259,24 @@ def test_nobody_is_given_the_earlier_version_once_the_later_one_is_asked(databas
         answer(study, who, "yes")
     status = study_status(database, study.researcher, study.study_id)
     assert (status["finished"], status["states"]["open"]) == (True, 0)
+
+
+def test_who_was_given_the_earlier_version_elsewhere_since_is_not_asked_again(database: Database) -> None:
+    study = judged(database, "nn", "yy")
+    names = tuple(actor.name for actor in study.annotators[2:])
+    design = StudyDesign(name="another", annotators=names, overlap=1, order="given")
+    about = (database, study.researcher, study.project_id)
+    another = create_study(*about, protocol=accepting(), design=design)
+    read_guidelines(database, another.study_id)
+    revise(study, "i00001")
+    send(study)
+    [first, *_] = work(database, study.annotators[2], another.study_id)["items"]
+    assert first["answer"] == "Answer of i00001.", "the other study keeps the version that it was frozen with"
+    assert study.work(2)["items"] == []
+    [item] = study.work(3)["items"]
+    assert item["answer"] == "Better than before, i00001."
+    counted = study_status(database, study.researcher, study.study_id)["states"]
+    assert (counted["open"], counted["leased"]) == (1, 1)
 
 
 def test_a_recheck_has_an_overlap_of_its_own(database: Database) -> None:

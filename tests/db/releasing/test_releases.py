@@ -97,6 +97,7 @@ def test_a_label_that_stands_is_carried_over_and_says_from_which_version(databas
     assert compared(study) == {
         "from": "v1", "to": "v2", "same": False, "in_both": 1, "added": [], "removed": [], "labels": [],
         "changed": [{"item": "i00001", "from": 1, "to": 2, "fields": ["category"]}],
+        "pairs_in_both": 0, "pairs_added": [], "pairs_removed": [],
     }  # fmt: skip
 
 
@@ -116,6 +117,7 @@ def test_a_comparison_has_what_came_and_went_and_the_labels_that_are_others(data
         "from": "v1", "to": "v2", "same": False, "in_both": 1, "added": [], "removed": ["i00001", "i00002"],
         "changed": [],
         "labels": [{**label_of, "before": None, "after": "no", "how_before": None, "how_after": "adjudicated"}],
+        "pairs_in_both": 0, "pairs_added": [], "pairs_removed": [],
     }  # fmt: skip
     back = compared(study, "v2", "v1")
     assert back["added"] == ["i00001", "i00002"] and back["labels"][0]["before"] == "no"

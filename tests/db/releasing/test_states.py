@@ -19,8 +19,9 @@ from db.batches import withdraw_batch
 from db.designing.making import create_study
 from db.engine import Database
 from db.models import Event, Item, Settlement, StudyState
+from db.releasing.counts import study_stages
 from db.releasing.endings import end_item
-from db.releasing.states import State, item_states, standings, study_stages
+from db.releasing.states import State, item_states, standings
 from db.studies.design import StudyDesign
 from db.studies.revisions import revise_item
 from tests.makers import StudyInUse, tiny_protocol

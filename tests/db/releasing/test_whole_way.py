@@ -23,9 +23,10 @@ from db.annotating.status import study_status
 from db.engine import Database
 from db.models import Assignment, Item, ItemVersion, Purpose, ReleaseLabel, StudyItem
 from db.quality.gold import GoldRow, gold_given, set_gold
+from db.releasing.counts import study_stages
 from db.releasing.recheck import send_to_recheck, to_recheck
 from db.releasing.releases import make_release
-from db.releasing.states import State, standings, study_stages
+from db.releasing.states import State, standings
 from db.studies.ratings import ratings
 from db.studies.revisions import revise_item
 from tests.db.releasing.test_states import accepting

@@ -123,7 +123,7 @@ def test_raters_of_pairs_become_annotators_of_pairs(place: Place, tmp_path: Path
         assert (study.protocol_name, study.overlap, study.n_items) == ("pairwise_preference", 2, 1)
         in_pair = session.exec(select(StudyItem)).one()
         assert (in_pair.other_version_id is not None, in_pair.other_left) == (True, False)
-        assert {unit.pair for unit in stream_settled(session, study.id or 0)} == {("port/9:beta", "beta", False)}
+        assert {unit.pair for unit in stream_settled(session, study.id or 0)} == {("port/9:beta", "beta", 1, False)}
 
 
 def test_a_study_that_is_there_takes_labels_that_fit_it(place: Place, tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ export class Marker {
     this.bar = h('div', { class: 'mark-bar', role: 'status', hidden: true, 'data-testid': 'mark-bar' }, WORDS.marking, this.say);
   }
 
+  /** Says something else while a box is drawn. @param {string} words */
+  words(words) {
+    this.bar.replaceChildren(words, this.say);
+  }
+
   /** @param {boolean} on */
   set(on) {
     if (on === this.on) return;

@@ -45,10 +45,10 @@ export function holdSelection(pages) {
 const HEIGHT = 34; // pixels of the button with its distance from the text
 
 export class UseSelection {
-  /** @param {import('../../shared/keys.js').Keys} keys @param {() => void} use */
-  constructor(keys, use) {
+  /** @param {import('../../shared/keys.js').Keys} keys @param {() => void} use @param {string} [words] what the selection is used as */
+  constructor(keys, use, words = WORDS.useSelection) {
     this.element = h('div', { class: 'use-selection', hidden: true },
-      button(WORDS.useSelection, use, { class: 'btn small', key: keys.of('mark'), testid: 'use-selection' }));
+      button(words, use, { class: 'btn small', key: keys.of('mark'), testid: 'use-selection' }));
   }
 
   /** @param {SelectedWords | null} selected @param {HTMLElement} view what the button lies in */
