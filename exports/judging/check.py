@@ -47,7 +47,7 @@ PARTS: dict[Part, tuple[str, tuple[str, ...]]] = {
     "itself": (
         "Against itself",
         (
-            "flip_rate_order", "flip_rate_evidence", "flip_rate_labels", "injection_flips", "self_agreement",
+            "flip_rate_order", "flip_rate_evidence", "flip_rate_labels", "injection_flips", "injection_control", "self_agreement",
             "calibration_error", "brier_score",
         ),
     ),
