@@ -82,11 +82,12 @@ def judge(  # noqa: PLR0917 - the command's options
     yes: Annotated[bool, typer.Option("--yes", help="Send the data to the server without asking.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Have a language model judge the items of a study by its protocol, as a rater of kind model.
+    """Have a language model judge a study's items as a rater.
 
-    It gets what annotators get, step by step. Without a STUDY one without annotators is made for --protocol. The key
-    comes from ASSAY_JUDGE_KEY (for OpenAI's own server also from OPENAI_API_KEY); prices are in prices.toml in the home
-    folder. The work is a job: killed, it goes on where it stopped and pays nothing twice. A second run adds nothing.
+    It fills in the protocol's criteria, is kept as a rater of kind model, and gets what annotators get, step by
+    step. Without a STUDY one without annotators is made for --protocol. The key comes from ASSAY_JUDGE_KEY (for
+    OpenAI's own server also from OPENAI_API_KEY); prices are in prices.toml in the home folder. The work is a job:
+    killed, it goes on where it stopped and pays nothing twice. A second run adds nothing.
     """
     from annotators.judges.budget import read_limit, read_prices
     from annotators.judges.client import STRUCTURED, plain_address

@@ -52,7 +52,7 @@ def panel(  # noqa: PLR0917 - the command's options
     resamples: Resamples = 1000,
     as_json: AsJson = False,
 ) -> None:
-    """Combine the labels of several judges, and hold them against people.
+    """Combine several judges, and hold them against people.
 
     By majority, or by a model of raters that weighs each judge by its confusions. The panel is compared with its best
     member, which is chosen on other units than those it is counted on.

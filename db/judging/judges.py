@@ -108,6 +108,7 @@ def list_judges(db: Database, _actor: Actor, project_id: int) -> list[JudgeRow]:
     ]
 
 
+@operation(On.PROJECT, READERS)
 def find_judge(db: Database, actor: Actor, project_id: int, *, name: str) -> JudgeRow:
     """The judge of this name; NotFound lists those that the project has."""
     judges = list_judges(db, actor, project_id)

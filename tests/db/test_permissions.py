@@ -100,6 +100,10 @@ MAY: dict[str, frozenset[str]] = {
     "exports.importing.items.import_paths": RESEARCHERS,
     "exports.importing.labels.import_label_table": RESEARCHERS,
     "exports.importing.labels.plan_label_table": RESEARCHERS,
+    "exports.label_studio.pull.pull_from_file": RESEARCHERS,
+    "exports.label_studio.pull.pull_from_server": RESEARCHERS,
+    "exports.label_studio.push.push_to_files": RESEARCHERS,
+    "exports.label_studio.push.push_to_server": RESEARCHERS,
     "exports.scoring.training_review.review_extension": RESEARCHERS,
     "exports.bundles.verify._verify": READERS,
     "studies.foreign.import_study_of_labels": RESEARCHERS,
@@ -184,6 +188,7 @@ MAY: dict[str, frozenset[str]] = {
     "scores.summaries.score_summary": READERS,
     "judging.items.keep_documents": RESEARCHERS,
     "judging.items.list_kept_documents": READERS,
+    "judging.judges.find_judge": READERS,
     "judging.judges.list_judges": READERS,
     "judging.planning.plan_judging": RESEARCHERS,
     "judging.planning.study_for_judges": RESEARCHERS,
@@ -470,10 +475,13 @@ WITHOUT_ACTOR = {
     "items.imports.staged",
     "items.unpublished.only_import",
     "items.unpublished.rows_a_turn",
+    "items.unpublished.parts_at_first",
     "items.unpublished.broken_off",
     "items.unpublished.clear_broken_off",
     # the doctor, of whoever has the machine: what it removes nobody has seen
     "items.unpublished.clear_all_broken_off",
+    # what judging and showing what it would send are made of; they have asked who it is
+    "judging.items.secret_of",
     # the server, which draws them ahead and shows them to nobody
     "annotating.queued_pages.queued_pages",
     # the health check, which tells nothing but that the database answers

@@ -28,6 +28,7 @@ from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from exports.results.document import Results
+from exports.results.preference import ELSEWHERE, LEFT
 from tests.app.cli.command_line import write_items
 from tests.makers import make_member, make_person, read_guidelines
 
@@ -142,15 +143,25 @@ def test_labels_as_a_file_give_the_same_shares_and_coefficients(
     export_project(db, admin, project, to=tmp_path / "out", study_id=given, formats=["labels"], names=True)
     import_label_table(db, admin, project, study=f"{protocol.name} taken", path=tmp_path / "out" / "labels.csv")
 
-    def found(study: int) -> tuple[list[Any], list[Any]]:
+    def found(study: int) -> tuple[list[Any], list[Any], list[Any]]:
         report = agreement_report(db, admin, study, resamples=20, seed=1)
         shares = Results.of_study(db, admin, study).to_json()
-        return [criterion.to_json() for criterion in report.criteria], [shares["rows"], shares["tables"]]
+        sides = [row for row in shares["rows"] if row["name"] == LEFT]
+        rows = [row for row in shares["rows"] if row["name"] != LEFT]
+        tables = [table for table in shares["tables"] if not table["caption"].endswith(": position")]
+        return [criterion.to_json() for criterion in report.criteria], [rows, tables], sides
 
-    coefficients, shares = found(given)
+    coefficients, shares, sides = found(given)
     assert coefficients
     assert any(row["value"] is not None for row in shares[0])
-    assert found(taken) == (coefficients, shares)
+    # Who labelled elsewhere saw the two of a pair on sides that a file does not tell.
+    assert bool(sides) == protocol.about_pairs
+    assert all(row["value"] is not None for row in sides if row["n"])
+    coefficients_taken, shares_taken, sides_taken = found(taken)
+    assert (coefficients_taken, shares_taken) == (coefficients, shares)
+    assert {(row["value"], row["reason"]) for row in sides_taken if row["n"] or row["labels"] == "each"} <= {
+        (None, ELSEWHERE)
+    }
 
 
 @pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda protocol: protocol.name)

@@ -36,8 +36,9 @@ N = 300
 
 class TestEveryKind:
     def test_it_says_what_it_is(self) -> None:
-        assert KINDS.names() == ["scans", "score", "training review"]
+        assert KINDS.names() == ["judge", "scans", "score", "training review"]
         assert [(kind.title, kind.unit) for kind in KINDS] == [
+            ("Judging", "item"),
             ("Reading scans", "page"),
             ("Scoring", "item"),
             ("Review of a training set", "answer"),
