@@ -133,6 +133,33 @@ def pull(
 
 @command(
     label_studio,
+    "fetch",
+    "assay --home ./assay-home label-studio fetch 7 --url https://label-studio.example.org --to ./their-project",
+)
+def fetch(
+    context: typer.Context,
+    *,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the project there.", show_default=False)],
+    url: Annotated[str, option("URL", "Address of the server.")],
+    to: Annotated[Path, option("DIR", "The new folder.")],
+    private: Private = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a project of a server into a folder, to be imported: `assay import PROJECT DIR --labels-into STUDY`.
+
+    Its config, its tasks with annotations, and the pictures that were put into it. The key comes from
+    ASSAY_LABEL_STUDIO_KEY.
+    """
+    from exports.label_studio.fetch import fetch_project
+
+    with opened(context) as here, working("Fetching the project"):
+        files, n, lost = fetch_project(_server(here, url, private=private), number, to)
+    words = "\n".join([f"{count(n, 'task')} in {to}.", *(f"Lost: {line}." for line in lost.lines())])
+    emit({"files": files, "tasks": n, "lost": lost.to_json()}, words, as_json=as_json)
+
+
+@command(
+    label_studio,
     "config",
     "assay label-studio config qa_verification",
     "assay label-studio config my_protocol.yaml --json",

@@ -76,6 +76,14 @@ class LabelledFormat(Protocol):
         """What a study asks that is made for these labels."""
 
 
+@runtime_checkable
+class LabelledReading(Protocol):
+    """A reading whose files themselves say what was asked, so that it is the reading that knows the protocol."""
+
+    def label_protocol(self) -> AskedProtocol:
+        """What a study asks that is made for these labels; InvalidInput where nothing of it can be asked here."""
+
+
 NAME_A_STUDY = "They become labels of a study where one is named for them."
 """What the notes of a reading say of labels that come in with the items."""
 

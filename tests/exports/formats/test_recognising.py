@@ -31,6 +31,7 @@ SMALL: dict[str, tuple[str, Any]] = {
         [{"question": "Q?", "short_answer": "A", "long_answer": "A.", "evidence_imgs": [], "evidence_txts": []}],
     ),
     "table": ("x.csv", "question,answer\nQ?,A\n"),
+    "label_studio": ("x.json", [{"id": 1, "data": {"text": "T"}, "annotations": []}]),
     "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
 }
 

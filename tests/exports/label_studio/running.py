@@ -82,7 +82,7 @@ def start(folder: Path) -> LabelStudio:
         process = subprocess.Popen(
             [*command, "--enable-legacy-api-token"], env={**os.environ, **settings}, stdout=log, stderr=log
         )
-    url, end = f"http://127.0.0.1:{port}", time.monotonic() + 300
+    url, end = f"http://127.0.0.1:{port}", time.monotonic() + 600
     while time.monotonic() < end and process.poll() is None:
         try:
             if httpx.get(f"{url}/health", timeout=5).is_success:
