@@ -15,13 +15,19 @@ import orjson
 
 from annotators.judges.base import Call, Ending, Picture, Reply
 from annotators.judges.budget import Cost, Spending, likely_tokens
-from annotators.judges.client import Client, TryAgain
+from annotators.judges.client import Client, ServerRefuses, TryAgain
 
 TRIES = 6
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 LONGEST_ASKED = 600.0
 """Seconds: between the first two tries, at most between two, and at most where the server asks for it."""
+
+TRIES_UNREACHED = 3
+"""Tries of the first request where there is no connection: the address is wrong, or the server does not run."""
+
+FAILED_IN_A_ROW = 8
+"""So many calls, one after the other, fail in all their tries before a server is taken to be down."""
 
 
 class OutOfBudget(Exception):
@@ -132,11 +138,13 @@ class Asker:
         self._stop = stop or threading.Event()
         self._random = Random(0)  # noqa: S311 - it spreads waits out
         self._alone = _OneAtATime()
+        self._reached, self._failed = False, 0  # threads may see either late by a call, which does no harm
 
     def ask(self, call: Call, sample: int = 0) -> Answer:
         """The reply to a call; OutOfBudget before it is sent, Stopped while it waits, ServerRefuses from the client.
 
         One that fails in all its tries has the ending `FAILED`, and is asked again when somebody asks for it anew.
+        ServerRefuses, too, where nobody is there, and where one call after the other fails.
         """
         key = key_of(self._client, call, self._settings)
         with self._alone(f"{key}/{sample}"):
@@ -154,12 +162,30 @@ class Asker:
         while True:
             self._wait(self._pace.seconds_for(likely))
             try:
-                return Answer(replace(self._once(call, sample, key, most), retries=retries), known=False)
+                reply = self._once(call, sample, key, most)
+                self._reached, self._failed = True, 0
+                return Answer(replace(reply, retries=retries), known=False)
             except TryAgain as trouble:
                 retries += 1
+                self._reached = self._reached or not trouble.unreached
+                if not self._reached and retries >= TRIES_UNREACHED:
+                    raise ServerRefuses(
+                        f"Nobody answers at {self._client.server}: {trouble.said}. Start the server, or give the base "
+                        "URL of one that runs."
+                    ) from trouble
                 if retries >= self._tries:
-                    return Answer(Reply("", Ending.FAILED, said=trouble.said, retries=retries), known=False)
+                    return self._gave_up(trouble, retries)
                 self._let_time_pass(trouble, retries)
+
+    def _gave_up(self, trouble: TryAgain, retries: int) -> Answer:
+        """The call has failed in all its tries; ServerRefuses where so did those before it."""
+        self._failed += 1
+        if self._failed >= FAILED_IN_A_ROW:
+            raise ServerRefuses(
+                f"{self._client.server} gave no reply to {self._failed} requests in a row, {retries} tries each: "
+                f"{trouble.said} Judge again when it is well: what was paid for is kept."
+            )
+        return Answer(Reply("", Ending.FAILED, said=trouble.said, retries=retries), known=False)
 
     def _once(self, call: Call, sample: int, key: str, most: Cost) -> Reply:
         place = self._spending.reserve(most)

@@ -33,11 +33,14 @@ others do not heed them), by the server alone, or by words alone."""
 
 SECONDS = 120.0
 _SAID = 500
+_LISTED = 12
+_SECRET = 8
 _LONG = re.compile(
     r"context.{0,20}(length|window|size)|too (long|many tokens)|maximum.{0,20}tokens|exceed.{0,30}context", re.I
 )
 _EYES = re.compile(r"image|vision|multimodal|picture", re.IGNORECASE)
 _FORMAT = re.compile(r"response_format|json_schema|grammar|structured|logprobs|seed", re.IGNORECASE)
+_NO_MODEL = re.compile(r"not (found|exist|available|loaded|supported)|unknown|invalid model|no such|pinned", re.I)
 _MONEY = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
 
 
@@ -49,12 +52,14 @@ class TryAgain(Exception):
     """The request did not get its reply, but may the next time.
 
     `after` is how many seconds the server asks to wait (None: it does not say), `maybe_paid` whether the model may
-    have answered all the same.
+    have answered all the same, `unreached` whether there was no connection at all.
     """
 
-    def __init__(self, said: str, *, after: float | None = None, maybe_paid: bool = False) -> None:
+    def __init__(
+        self, said: str, *, after: float | None = None, maybe_paid: bool = False, unreached: bool = False
+    ) -> None:
         super().__init__(said)
-        self.said, self.after, self.maybe_paid = said, after, maybe_paid
+        self.said, self.after, self.maybe_paid, self.unreached = said, after, maybe_paid, unreached
 
 
 def plain_address(url: str) -> str:
@@ -112,10 +117,8 @@ class Client:
         try:
             raw = self._http.chat.completions.with_raw_response.create(**self._request(call, sample))
             body = json.loads(raw.http_response.content)
-        except openai.APITimeoutError as error:
-            raise TryAgain("The server took too long.", maybe_paid=True) from error
         except openai.APIConnectionError as error:
-            raise TryAgain(self._plain(f"The connection broke: {error.__cause__ or error}"), maybe_paid=True) from error
+            raise self._broken(error) from error
         except openai.APIStatusError as error:
             return self._refused(call, error)
         except (ValueError, openai.APIResponseValidationError) as error:
@@ -149,6 +152,7 @@ class Client:
         except (KeyError, IndexError, TypeError, AttributeError):
             raise ServerRefuses(self._other_tongue()) from None
         text = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
+        text = self._without_key(text)
         refusal = message.get("refusal")
         if refusal or finish == "content_filter":
             ending = Ending.REFUSED
@@ -169,35 +173,64 @@ class Client:
             said=self._plain(str(refusal)) if refusal else None,
         )
 
+    def _broken(self, error: openai.APIConnectionError) -> TryAgain:
+        """What a connection that was not made, broke or took too long means: only the first is surely not paid for."""
+        cause = error.__cause__
+        if type(cause).__name__ in ("ConnectError", "ConnectTimeout"):
+            return TryAgain(self._plain(f"There is no connection: {cause}"), unreached=True)
+        if isinstance(error, openai.APITimeoutError):
+            return TryAgain("The server took too long.", maybe_paid=True)
+        return TryAgain(self._plain(f"The connection broke: {cause or error}"), maybe_paid=True)
+
     def _refused(self, call: Call, error: openai.APIStatusError) -> Reply:
         """What a status means: a reply (too long), or an exception."""
-        status, said = error.status_code, self._plain(_words(error))
+        status = error.status_code
+        message, code = map(self._plain, _words(error))
+        said = f"{message} {code}".strip()
+        message = f"{message[:1].upper()}{message[1:].rstrip('.')}." if message else ""
         if status in (401, 403):
-            raise ServerRefuses(
-                f"{self.server} does not take the key (status {status}). Set ASSAY_JUDGE_KEY to one that it takes."
-            )
+            needs = "does not take the key" if self._key else "asks for a key"
+            raise ServerRefuses(f"{self.server} {needs} (status {status}). Set ASSAY_JUDGE_KEY to one that it takes.")
         if status == 429 and _MONEY.search(said):
-            raise ServerRefuses(f"{self.server} says that the account has no money left: {said}")
+            raise ServerRefuses(
+                f"{self.server} says that the account has no money left: {message} Pay there, or take another server; "
+                "then judge again."
+            )
         if status in (408, 409, 425, 429) or status >= 500:
-            raise TryAgain(f"Status {status}: {said}", after=_retry_after(error.response.headers))
+            raise TryAgain(f"Status {status}: {message}", after=_retry_after(error.response.headers))
         if status in (400, 413, 422):
             if _LONG.search(said) or status == 413:
-                return Reply(text="", ending=Ending.TOO_LONG, said=said, tokens_in=0, tokens_out=0)
+                return Reply(text="", ending=Ending.TOO_LONG, said=message, tokens_in=0, tokens_out=0)
             if call.pictures and _EYES.search(said):
                 raise ServerRefuses(
-                    f"{self.model!r} on {self.server} takes no pictures, and the step shows some: {said} Take a model "
-                    "with eyes, or --pictures 0."
+                    f"{self.model!r} on {self.server} takes no pictures, and the step shows some: {message} Take a "
+                    "model with eyes, or --pictures 0."
                 )
             if self._may_fall_back and (self._by_server or self._with_seed) and _FORMAT.search(said):
                 self._by_server = self._with_seed = False
-                raise TryAgain(f"The server knows no schemas: {said}", after=0.0)
+                raise TryAgain(f"The server knows no schemas: {message}", after=0.0)
+            if _NO_MODEL.search(said) and ("model" in said.lower() or "pinned" in said):
+                raise ServerRefuses(f"{self.server} has no model {self.model!r}. {self._what_it_has()}")
         if status == 404:
             if self.model in said or "model" in said.lower():
-                raise ServerRefuses(f"{self.server} has no model {self.model!r}: {said}")
+                raise ServerRefuses(f"{self.server} has no model {self.model!r}. {self._what_it_has()}")
             raise ServerRefuses(
                 f"{self.server} has no /chat/completions (status 404). Give the base URL, which often ends in /v1."
             )
-        raise ServerRefuses(f"{self.server} refuses what is asked (status {status}): {said}")
+        raise ServerRefuses(
+            f"{self.server} refuses what is asked (status {status}): {message} Look into what it takes, or take "
+            "another server."
+        )
+
+    def _what_it_has(self) -> str:
+        """The names of the models that the server lists, as a remedy."""
+        try:
+            names = sorted(model.id for model in self._http.models.list().data)
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+            names = []
+        if not names:
+            return "Name one that it has."
+        return f"Name one that it has: {', '.join(names[:_LISTED])}{', …' if len(names) > _LISTED else ''}."
 
     def _other_tongue(self) -> str:
         return (
@@ -206,10 +239,12 @@ class Client:
         )
 
     def _plain(self, said: str) -> str:
-        """What a server says, in a line, without the key, should it repeat it."""
-        if self._key:
-            said = said.replace(self._key, "…")
-        return " ".join(said.split())[:_SAID]
+        """What a server says, in a line, without the key."""
+        return " ".join(self._without_key(said).split())[:_SAID]
+
+    def _without_key(self, said: str) -> str:
+        """The words of a server without the key, should it repeat it; a short one (`EMPTY`, `x`) is no secret."""
+        return said.replace(self._key, "…") if self._key and len(self._key) >= _SECRET else said
 
 
 def _messages(call: Call, *, in_words: bool) -> Iterator[dict[str, Any]]:
@@ -243,16 +278,16 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _words(error: openai.APIStatusError) -> str:
-    """What the body of an error says: its message and code, or its beginning."""
+def _words(error: openai.APIStatusError) -> tuple[str, str]:
+    """What the body of an error says: its message, or its beginning; and the code and type beside it."""
     body = error.body
     if isinstance(body, Mapping):
         inner = body.get("error", body)
         body = inner if isinstance(inner, Mapping) else body
-        said = " ".join(str(body[name]) for name in ("message", "detail", "code", "type") if body.get(name))
-        if said:
-            return said
-    return str(body or error.message)
+        message, detail, code, kind = (str(body.get(name) or "") for name in ("message", "detail", "code", "type"))
+        if message or detail or code or kind:
+            return message or detail or code or kind, f"{code} {kind}"
+    return str(body or error.message), ""
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -47,6 +47,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         "agreement",
         "assay --home ./assay-home agreement finance verification --seed 1 --resamples 2000",
+        "assay --home ./assay-home agreement finance verification --judges 'some-model plain@1'",
         "assay agreement --table labels.csv --scale ordinal --labels poor,fair,good --statistics all --json",
         "assay agreement --table wide.csv --wide --scale interval --report agreement.html",
         "assay agreement --table labels.csv --scale nominal --scale clarity=ordinal --plan 0.2",
@@ -95,6 +96,9 @@ def agreement(  # noqa: PLR0917 - the command's options
             "Own weights for κ: a table with a row and a column a label, 1 for full agreement, 0 for none; "
             "CRITERION=FILE for one criterion; repeatable.",
         ),
+    ] = None,
+    judges: Annotated[
+        str | None, option("A,B", "Of a study: judges that are raters beside the people, with commas between them.")
     ] = None,
     clustered: Annotated[
         bool | None,
@@ -158,6 +162,8 @@ def agreement(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter(f"{plan:g} is no width. Give one such as 0.2.", param_hint="--plan")
     check_weights(weights or ())
     if isinstance(what, Path):
+        if judges is not None:
+            raise typer.BadParameter("A table has no judges: they are raters of a study.", param_hint="--judges")
         check_columns(what, _named_columns(of_tables))
     else:
         check_names(context, *what)
@@ -198,6 +204,7 @@ def agreement(  # noqa: PLR0917 - the command's options
                 study_id,
                 seed=seed,
                 resamples=resamples,
+                judges=[name.strip() for name in (judges or "").split(",") if name.strip()],
                 statistics=chosen,
                 clustered=clustered is not False,
                 weights=own,

@@ -151,9 +151,9 @@ def run_judge(
     of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
     asked = replies.totals()
     return {
-        **of_run, **asked, "cost": None if means.price is None else replies.spent().money,
-        "cached": kind.n_known, "retries": kind.n_retries, "seconds": round(time.monotonic() - begun, 3),
-        "stopped": kind.stopped, "left": kind.n_left,
+        **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
+        "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
+        "seconds": round(time.monotonic() - begun, 3), "stopped": kind.stopped, "left": kind.n_left,
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
+from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.current import is_set_aside, withdrawn_batches
@@ -147,7 +148,13 @@ class StudyRatings:
 
 @operation(On.STUDY, READERS)
 def ratings(
-    db: Database, actor: Actor, study_id: int, *, kinds: Sequence[AnnotationKind] = COUNTING, named: bool = True
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    kinds: Sequence[AnnotationKind] = COUNTING,
+    judges: Sequence[str] = (),
+    named: bool = True,
 ) -> StudyRatings:
     """The current labels of a study for every criterion, `cannot judge` counted and left out.
 
@@ -155,14 +162,15 @@ def ratings(
     its own: what every person's labels amount to. A value that does not follow, because the person could not judge a
     part that somebody judged, counts as one that they could not judge.
 
-    `named` asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
+    `judges` are those whose labels are there as well, by name; NotFound for one that labelled nothing here. `named`
+    asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
     """
     with db.read() as session:
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
         items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs)
-        counting = [*_counting(study_id, kinds), *_of_sample(study)]
+        counting = [*_counting(study_id, kinds, _judges(session, study, judges)), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
         people = named and sees_names(session, actor, study)
@@ -259,12 +267,32 @@ def pair_name(first: str, other: str | None) -> str:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElement[bool]]:
-    """The conditions on the annotations that count."""
+def _judges(session: Session, study: Study, names: Sequence[str]) -> list[int]:
+    """The people of kind model behind these names, each of whom has labelled in the study."""
+    labelled = (col(Annotation.study_id) == study.id) & (col(Annotation.kind) == AnnotationKind.MODEL)
+    rows = session.execute(
+        pick(Account.name, Account.person_id)
+        .join(Annotation, col(Annotation.person_id) == Account.person_id)
+        .where(labelled)
+        .distinct()
+    )
+    known = {name: person_id for name, person_id in rows}  # noqa: C416 - rows are not plain tuples
+    for name in names:
+        if name not in known:
+            there = ", ".join(repr(judge) for judge in sorted(known)) or "none yet: `assay judge` starts one"
+            raise NotFound(f"No judge {name!r} has labelled in the study {study.name!r}. Judges there: {there}.")
+    return [known[name] for name in names]
+
+
+def _counting(study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = ()) -> list[ColumnElement[bool]]:
+    """The conditions on the annotations that count, those of these judges among them."""
     newer = aliased(Annotation)
+    is_wanted: ColumnElement[bool] = col(Annotation.kind).in_(kinds)
+    if judges:
+        is_wanted |= (col(Annotation.kind) == AnnotationKind.MODEL) & col(Annotation.person_id).in_(judges)
     return [
         col(Annotation.study_id) == study_id,
-        col(Annotation.kind).in_(kinds),
+        is_wanted,
         ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
         ~is_set_aside(col(Annotation.id)),

@@ -221,6 +221,7 @@ def agreement_in_parts(
     seed: int = 0,
     resamples: int = 1000,
     named: bool = True,
+    judges: Sequence[str] = (),
     statistics: Sequence[str] | str = "default",
     clustered: bool = True,
     weights: Mapping[str, OwnWeights] | None = None,
@@ -231,7 +232,8 @@ def agreement_in_parts(
 ) -> Iterator[AgreementReport]:
     """Agreement on every criterion of a study, over the annotations that count, as it grows.
 
-    First nothing is measured, then one more criterion each time.
+    First nothing is measured, then one more criterion each time. `judges` (by name; NotFound for one without labels
+    there) are raters beside the people.
 
     `cannot judge` is counted and left out. `statistics` are names of annotators.agreement, "default" (those of the
     scale) or "all". `clustered` resamples questions instead of units where some question has several: answers of
@@ -239,7 +241,7 @@ def agreement_in_parts(
     `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
     takes them.
     """
-    found = ratings(db, actor, study_id, named=named)
+    found = ratings(db, actor, study_id, judges=judges, named=named)
     asked = {
         "seed": seed,
         "resamples": resamples,

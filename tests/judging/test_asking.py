@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotators.errors import InvalidInput
-from annotators.judges.asking import Asker, OutOfBudget, Pace, Stopped
+from annotators.judges.asking import FAILED_IN_A_ROW, Asker, OutOfBudget, Pace, Stopped
 from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
 from annotators.judges.budget import Cost, Price, Spending, read_limit, read_prices
 from annotators.judges.client import Client, ServerRefuses, plain_address
@@ -164,7 +164,7 @@ def test_a_slow_server_is_given_up_and_may_have_been_paid(open_server: Any) -> N
 @pytest.mark.parametrize(
     ("turn", "words"),
     [
-        (script.NO_MODEL, "has no model 'tiny-judge'"),
+        (script.NO_MODEL, "has no model 'tiny-judge'. Name one that it has: tiny-judge."),
         (script.OUT_OF_QUOTA, "no money left"),
         (script.HTML, "not as a server of chat completions does"),
     ],
@@ -194,11 +194,22 @@ def test_a_wrong_route_and_no_eyes(open_server: Any) -> None:
         asker(server).ask(a_call("See?", Picture(b"\x89PNG", "image/png")))
 
 
-def test_nobody_there_is_a_failure_with_the_reason() -> None:
+def test_nobody_there_is_said_with_its_remedy_and_costs_nothing() -> None:
     client = Client("http://127.0.0.1:9/v1", "tiny-judge", KEY)
-    reply = Asker(client, Kept(), Spending(None, None), tries=2).ask(a_call()).reply
-    assert reply.ending == Ending.FAILED
-    assert "connection broke" in (reply.said or "")
+    spending = Spending(None, Price(1.0, 1.0))
+    with pytest.raises(ServerRefuses, match=r"Nobody answers at http://127\.0\.0\.1:9/v1: There is no connection"):
+        Asker(client, Kept(), spending).ask(a_call())
+    assert (spending.spent.tokens, spending.spent.money) == (0, 0.0)
+
+
+def test_a_server_that_is_gone_for_good_is_not_asked_for_ever(open_server: Any) -> None:
+    server = open_server(script.Whole(), then=script.Failed(503))
+    ask = asker(server, tries=2).ask
+    assert ask(a_call()).reply.ending == Ending.WHOLE
+    endings = [ask(a_call(f"Number {number}?")).reply.ending for number in range(FAILED_IN_A_ROW - 1)]
+    assert set(endings) == {Ending.FAILED}
+    with pytest.raises(ServerRefuses, match="no reply to 8 requests in a row, 2 tries each: Status 503"):
+        ask(a_call("The last?"))
 
 
 def test_a_server_without_schemas_is_asked_in_words(open_server: Any) -> None:

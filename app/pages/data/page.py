@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotators.pages.documents.kinds import MEDIA_TYPES
 from app import ui, wording
-from app.pages.data import scans
+from app.pages.data import scans, staying
 from app.state import app_state
 from app.uploads import stored
 from app.widgets import blocks, choices, pager
@@ -155,6 +155,7 @@ def _documents(project: ProjectRow) -> None:
     if not rows:
         ui.empty("No document fits.", "Search for another word; documents come with imports.")
         return
+    kept = staying.kept(project)
     blocks.table(
         "Documents",
         ("", "Document", "Title", "Pages", "Kind"),
@@ -164,7 +165,7 @@ def _documents(project: ProjectRow) -> None:
                 _name(row),
                 row.title,
                 f"{row.n_pages:,}" if row.n_pages else "",
-                _kind(row),
+                _kind(row, row.key in kept),
             )
             for row in rows
         ],
@@ -173,6 +174,7 @@ def _documents(project: ProjectRow) -> None:
     if ui.may(project.role, RESEARCHERS):
         _attach(project, [row.key for row in rows if not row.supplied])
         scans.draw(project)
+        staying.draw(project, [row.key for row in rows], kept)
 
 
 def _name(document: DocumentRow) -> object:
@@ -182,11 +184,12 @@ def _name(document: DocumentRow) -> object:
     return blocks.page_link(document.document_id, 1, document.sha256, document.key)
 
 
-def _kind(document: DocumentRow) -> object:
-    """What sort of document it is: PDF, PNG, TXT …; or that its bytes are not there."""
+def _kind(document: DocumentRow, kept: bool) -> object:
+    """What sort of document it is: PDF, PNG, TXT …; that its bytes are not there, or that it stays here."""
     if document.media_type is None:
-        return blocks.tag("not supplied", quiet=True)
-    return MEDIA_TYPES.get(document.media_type, document.media_type).upper()
+        return blocks.tag("not supplied, stays here" if kept else "not supplied", quiet=True)
+    kind = MEDIA_TYPES.get(document.media_type, document.media_type).upper()
+    return blocks.tag(f"{kind}, stays here", quiet=True) if kept else kind
 
 
 def _attach(project: ProjectRow, missing: list[str]) -> None:

@@ -1,0 +1,88 @@
+"""`assay documents`: the documents of a project, and which of them never leave this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base import AsJson, Here, ProjectName, command, opened, option, project_id_of
+from app.cli.output import emit, table
+
+if TYPE_CHECKING:
+    from db.items.documents import DocumentRow
+
+_AT_ONCE = 1_000
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(
+        app,
+        "documents",
+        "assay --home ./assay-home documents finance",
+        "assay --home ./assay-home documents finance --keep contract.pdf --keep ledger.pdf",
+        "assay --home ./assay-home documents finance --release ledger.pdf --json",
+    )(documents)
+
+
+def documents(  # noqa: PLR0917 - the command's options
+    context: typer.Context,
+    project: ProjectName,
+    search: Annotated[str, option("WORDS", "Only those with this in their key or title.")] = "",
+    keep: Annotated[list[str] | None, option("KEY", "Never send this one to a judge elsewhere; repeatable.")] = None,
+    release: Annotated[list[str] | None, option("KEY", "It may be sent again; repeatable.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List a project's documents, and which stay here.
+
+    An item that is about a document that is kept, or cites one, is never sent to a judge on another machine.
+    """
+    from db.judging.items import keep_documents, list_kept_documents
+
+    with opened(context) as here:
+        project_id = project_id_of(here, project)
+        if both := sorted({*(keep or ())} & {*(release or ())}):
+            raise typer.BadParameter(f"{both[0]!r} cannot both stay and go.", param_hint="--keep --release")
+        if keep:
+            keep_documents(here.db, here.actor, project_id, keys=keep)
+        if release:
+            keep_documents(here.db, here.actor, project_id, keys=release, kept=False)
+        kept = set(list_kept_documents(here.db, here.actor, project_id))
+        rows = [_facts(row, row.key in kept) for row in _listed(here, project_id, search)]
+        emit(rows, lambda: _in_words(rows), as_json=as_json)
+
+
+def _listed(here: Here, project_id: int, search: str) -> Iterator[DocumentRow]:
+    """All of them, some at a time."""
+    from db.items.documents import list_documents
+
+    after = None
+    while rows := list_documents(here.db, here.actor, project_id, search=search, after=after, limit=_AT_ONCE):
+        yield from rows
+        after = rows[-1].key
+
+
+def _facts(row: DocumentRow, kept: bool) -> dict[str, Any]:
+    return {
+        "document": row.key, "title": row.title, "media_type": row.media_type, "pages": row.n_pages,
+        "supplied": row.supplied, "kept_here": kept,
+    }  # fmt: skip
+
+
+def _in_words(rows: list[dict[str, Any]]) -> str:
+    if not rows:
+        return "No document fits."
+    return table(
+        ["document", "title", "pages", "supplied", "stays here"],
+        [
+            [
+                row["document"],
+                row["title"],
+                row["pages"] or "",
+                *("yes" if row[name] else "" for name in ("supplied", "kept_here")),
+            ]
+            for row in rows
+        ],
+    )

@@ -1,0 +1,35 @@
+"""Documents that never leave this machine, on the page Data: which they are, and others beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import ui
+from db.judging.items import keep_documents, list_kept_documents
+from db.projects import ProjectRow
+
+
+def kept(project: ProjectRow) -> set[str]:
+    """The keys of the documents that stay."""
+    return set(list_kept_documents(ui.db(), ui.actor(), project.project_id))
+
+
+def draw(project: ProjectRow, listed: Sequence[str], staying: set[str]) -> None:
+    """A form for those that stay and those that are `listed` above it, by key."""
+    with st.expander("Documents that stay here"):
+        st.caption(
+            "Items that are about one of these, or cite one, are never sent to a judge on another machine. Search "
+            "above for documents that are not offered."
+        )
+        with st.form("staying", border=False):
+            chosen = st.multiselect(
+                "Documents", sorted({*listed, *staying}), sorted(staying), key=f"staying-{len(staying)}"
+            )
+            if st.form_submit_button("Save", type="primary"):
+                with ui.problems():
+                    for keys, stay in ((set(chosen) - staying, True), (staying - set(chosen), False)):
+                        if keys:
+                            keep_documents(ui.db(), ui.actor(), project.project_id, keys=sorted(keys), kept=stay)
+                    st.rerun()

@@ -1,0 +1,152 @@
+"""A run of a judge is killed at any moment: what was answered is kept, and is paid once, as the server counts it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import openai.resources.chat.completions
+import pytest
+
+from tests.app.cli.command_line import CommandLine, write_items
+from tests.app.cli.conftest import begun_home, without_settings
+from tests.judging import scripted as script
+from tests.judging.scripted import ScriptedServer
+
+__all__ = ["begun_home"]
+
+LOADED = openai.resources.chat.completions
+"""By whoever is forked: what a command loads for seconds is loaded already."""
+
+ITEMS = 16
+AT_ONCE = 4
+
+
+class Killed:
+    """A study of so many items, and judges of it that differ by their seed: each run asks anew."""
+
+    def __init__(self, assay: CommandLine, server: ScriptedServer, folder: Path) -> None:
+        self.assay, self.server, self.database = assay, server, assay.database()
+        rows = [
+            {"id": f"q{number:02d}", "question_key": f"k{number}", "question": f"Round {number}?", "answer": "Yes.",
+             "references": ["No."]}
+            for number in range(ITEMS)
+        ]  # fmt: skip
+        assay("import", "finance", write_items(folder, *rows))
+        assay("study", "create", "finance", "grading", "--protocol", "answer_grading", "--annotators", "ada,ben")
+
+    def command(self, seed: int) -> dict[str, Any]:
+        found: dict[str, Any] = self.assay.json(
+            "judge", "finance", "grading", "--model", "tiny-judge", "--base-url", self.server.base_url,
+            "--pictures", "0", "--concurrency", str(AT_ONCE), "--seed", str(seed),
+        )  # fmt: skip
+        return found
+
+    def kill(self, seed: int, after: int, wait: float, how: signal.Signals = signal.SIGKILL) -> None:
+        """Run it in a process of its own, until so many requests have come and so many seconds have passed."""
+        before = self.server.requests
+        child = os.fork()
+        if child == 0:
+            try:
+                self.command(seed)
+            finally:
+                os._exit(0)
+        self.server.wait_for(before + after, seconds=120)
+        self.server.pause(wait)
+        os.kill(child, how)
+        os.waitpid(child, 0)
+
+    def counts(self, job: int) -> tuple[int, int]:
+        """Requests that the job has entered, and how many of them have their reply."""
+        query = (
+            "SELECT count(*), count(r.call_id) FROM judge_call c LEFT JOIN judge_reply r ON r.call_id = c.id "
+            f"WHERE c.job_id = {job}"
+        )
+        with self.database.read() as session:
+            entered, kept = session.connection().exec_driver_sql(query).one()
+        return entered, kept
+
+    def is_done(self, job: int) -> bool:
+        with self.database.read() as session:
+            state: str = session.connection().exec_driver_sql(f"SELECT state FROM job WHERE id = {job}").scalar_one()
+        return state == "done"
+
+    def latest(self) -> int:
+        with self.database.read() as session:
+            found: int = session.connection().exec_driver_sql("SELECT max(id) FROM job").scalar_one()
+        return found
+
+
+@pytest.fixture
+def killed(
+    begun_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Killed]:
+    without_settings(monkeypatch)
+    monkeypatch.setattr("db.jobs.STALE_SECONDS", 0)  # a worker that was killed is known to be gone at once
+    shutil.copytree(begun_home, tmp_path / "home")
+    with ScriptedServer(lambda _: script.Slow(0.02)) as server:
+        made = Killed(CommandLine(tmp_path / "home"), server, tmp_path)
+        yield made
+        made.database.dispose()
+
+
+def kill_and_go_on(killed: Killed, seed: int, random: Random) -> int:
+    """One run killed at a moment and gone on with; how many replies were on their way at that moment."""
+    begun = killed.server.requests
+    killed.kill(seed, 1 + random.randrange(ITEMS), random.random() * 0.05)
+    job = killed.latest()
+    entered, kept = killed.counts(job)
+    assert entered - kept <= AT_ONCE, "no more are under way than may be"
+    if killed.is_done(job):  # the moment came after the end
+        assert (killed.command(seed)["requests"], entered, kept) == (0, ITEMS, ITEMS)
+        return 0
+    found = killed.command(seed)
+    assert killed.latest() == job, "the job goes on"
+    assert (found["items"], found["labels"], found["left"], found["stopped"]) == (ITEMS, ITEMS, 0, None)
+    assert killed.counts(job) == (entered + ITEMS - kept, ITEMS), "what was kept is not asked again, and all else is"
+    assert found["requests"] == ITEMS + entered - kept, "what was under way counts as paid"
+    assert ITEMS <= killed.server.requests - begun <= found["requests"], "no request is sent that is not entered"
+    return entered - kept
+
+
+def check_labels(killed: Killed, runs: int) -> None:
+    """Each judge has labelled each item once, whole."""
+    query = (
+        "SELECT count(*), count(DISTINCT a.person_id || '/' || a.study_item_id), count(DISTINCT a.person_id), "
+        "(SELECT count(*) FROM label) FROM annotation a WHERE a.kind = 'model'"
+    )
+    with killed.database.read() as session:
+        assert session.connection().exec_driver_sql(query).one() == (runs * ITEMS, runs * ITEMS, runs, runs * ITEMS)
+
+
+def test_killed_at_some_moments_a_run_goes_on_and_pays_nothing_that_came_twice(killed: Killed) -> None:
+    random = Random(11)
+    lost = sum(kill_and_go_on(killed, seed, random) for seed in range(2))
+    twice = sum(n - 1 for n in killed.server.made.values())
+    assert twice <= lost
+    check_labels(killed, 2)
+
+
+@pytest.mark.nightly
+def test_killed_at_a_hundred_moments(killed: Killed) -> None:
+    random = Random(5)
+    lost = [kill_and_go_on(killed, seed, random) for seed in range(100)]
+    twice = sum(n - 1 for n in killed.server.made.values())
+    assert twice <= sum(lost)
+    check_labels(killed, 100)
+    print(f"\n100 kills of runs of {ITEMS} requests, {AT_ONCE} at once: {sum(lost)} under way, {twice} answered twice")
+
+
+def test_interrupted_in_good_order_nothing_at_all_is_lost_or_paid_twice(killed: Killed) -> None:
+    killed.kill(0, 6, 0.01, signal.SIGINT)
+    entered, kept = killed.counts(killed.latest())
+    assert 6 <= entered == kept < ITEMS, "replies under way were waited for"
+    found = killed.command(0)
+    assert (found["labels"], killed.server.requests, killed.server.paid_twice) == (ITEMS, ITEMS, [])
