@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import orjson
 
 from annotators.items.normal import Normal
-from exports.sinks import Out
+from exports.sinks import Out, plain_name
 
 Items = Callable[[], Iterator[Normal]]
 """The items that are exported, in normal form with their scores, each time from the beginning."""
@@ -124,11 +123,6 @@ class Files:
                 name = f"{plain}-{number}{ending}"
             self._names[kind, about] = name
         return self._names[kind, about]
-
-
-def plain_name(text: str) -> str:
-    """A text as the name of a file or folder, which leads nowhere else."""
-    return re.sub(r"[^\w.() +-]", "_", text).strip(". ")[:120] or "unnamed"
 
 
 def without(values: Normal, *names: str) -> Normal:

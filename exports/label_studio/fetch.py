@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 
 from annotators.errors import Conflict
-from exports.formats._writing import plain_name
 from exports.label_studio.lost import Lost
 from exports.label_studio.server import Server
 from exports.label_studio.theirs import document_of
+from exports.sinks import plain_name
 
 _OF_SERVER = "/data/upload/"
 """How the address of a file begins that was put into a project; nothing else is fetched."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,6 +22,7 @@ import httpx
 from tests.environments import environment_python, program
 
 RELEASE = "1.23.2"
+DATABASE = "label_studio.sqlite3"
 EMAIL, PASSWORD = "ada@example.org", "four plain words"
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
@@ -58,6 +61,9 @@ class LabelStudio:
 def start(folder: Path) -> LabelStudio:
     """Start it on the data in this folder, which may be empty, and wait until it answers."""
     python = environment_python("label-studio", [f"label-studio=={RELEASE}"])
+    first = python.parent.parent / "first-data"
+    if not any(folder.iterdir()) and first.exists():
+        shutil.copytree(first, folder, dirs_exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -86,11 +92,24 @@ def start(folder: Path) -> LabelStudio:
     while time.monotonic() < end and process.poll() is None:
         try:
             if httpx.get(f"{url}/health", timeout=5).is_success:
+                _keep(folder, first)
                 return LabelStudio(url, folder, python, process)
         except httpx.HTTPError:
             time.sleep(0.5)
     process.kill()
     raise AssertionError((folder / "log").read_text()[-3000:])
+
+
+def _keep(folder: Path, first: Path) -> None:
+    """Keep what the first start made, which takes most of its time, for later ones with this environment."""
+    if first.exists():
+        return
+    made = Path(f"{first}.new")
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(folder, made, ignore=shutil.ignore_patterns("*.sqlite3*", "log"))
+    with closing(sqlite3.connect(folder / DATABASE)) as there, closing(sqlite3.connect(made / DATABASE)) as copy:
+        there.backup(copy)
+    made.rename(first)
 
 
 def lend_sdk(python: Path) -> None:

@@ -115,7 +115,7 @@ def label_in_the_page(page: Page, there: LabelStudio, number: int, task: int, la
     page.fill("input[name=email]", EMAIL)
     page.fill("input[name=password]", PASSWORD)
     page.click("button[type=submit]")
-    page.wait_for_url("**/projects**")
+    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
     page.goto(f"{there.url}/projects/{number}/data?task={task}")
     page.get_by_text("Labeling Instructions").or_(page.get_by_role("button", name="Submit")).first.wait_for()
     if page.get_by_text("Labeling Instructions").is_visible():
