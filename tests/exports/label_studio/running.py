@@ -23,7 +23,7 @@ from tests.environments import environment_python, program
 
 RELEASE = "1.23.2"
 DATABASE = "label_studio.sqlite3"
-EMAIL, PASSWORD = "ada@example.org", "four plain words"
+EMAIL, PASSWORD = "ada@example.org", "pass-word-1"
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
