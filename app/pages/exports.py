@@ -15,9 +15,11 @@ from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.releasing.releases import list_releases
 from db.studies.design import StudyRow, list_studies
-from exports.bundles.bundle import DEFAULT_FORMATS
+from exports.bundles.bundle import DEFAULT_FORMATS, POSTERIOR
 from exports.bundles.contents import NOT_RELEASED, has_place_for_labels, writers
 from exports.bundles.manifest import Manifest
+from exports.formats._losing import losses_of
+from exports.formats._writing import AskingWriter
 
 TITLES = {
     "native": "Items and documents (native JSONL)",
@@ -25,8 +27,12 @@ TITLES = {
     "derived": "What each annotator's labels amount to (derived.csv)",
     "adjudicated": "Final labels (adjudicated.csv)",
     "scores": "Scores (scores.csv)",
+    "agreement": "Agreement of each criterion (agreement.csv)",
+    "alignment": "Metrics and judges against people (alignment.csv)",
     "questionnaires": "Consent and answers to questions (questionnaires.csv)",
     "known": "Labels of gold and qualification items (known.csv)",
+    "revisions": "Revisions of the project's items (revisions.csv)",
+    "events": "Events of the project (events.csv)",
 }
 _TYPES = {"parquet": "Parquet", "xlsx": "XLSX", "tsv": "TSV"}
 _READY = "exports-ready"
@@ -43,6 +49,7 @@ class _Wanted:
     documents: bool
     typed: tuple[str, ...]
     labels_of: tuple[str, ...]
+    options: Mapping[str, str]
 
     def file_name(self, project: ProjectRow) -> str:
         """The name of the zip, without its ending."""
@@ -100,6 +107,23 @@ def _form(project: ProjectRow) -> _Wanted:
             help="An item that a format cannot hold is left out there, and counted.",
         )
     )
+    for name in formats:
+        if name in of_others:
+            lost = "; ".join(losses_of(writers()[name]).values()) or "nothing"
+            st.caption(ui.plain(f"{of_others[name]} does not carry: {lost}."))
+    posterior = "adjudicated" in formats and st.checkbox(
+        "Final labels with the rater model's posterior",
+        key="exports-posterior",
+        help="Two more columns: each label's share of the votes, and how probable it is by Dawid and Skene's model.",
+    )
+    licence = ""
+    if any(isinstance(writers()[name], AskingWriter) for name in formats if name in of_others):
+        licence = st.text_input(
+            "Licence",
+            key=f"exports-licence-{project.project_id}",
+            placeholder="cc-by-4.0",
+            help="The short name of the data's licence, which the card of a Hugging Face dataset has.",
+        ).strip()
     places = [name for name in formats if name in of_others and has_place_for_labels(writers()[name])]
     labels_of: list[str] = []
     if places and release is None and studies:
@@ -136,9 +160,10 @@ def _form(project: ProjectRow) -> _Wanted:
     )
     if named == "Names":
         st.warning("The tables will name people. Give them only to those who may know.")
+    options = {**({"licence": licence} if licence else {}), **({POSTERIOR: "dawid_skene"} if posterior else {})}
     study = by_id[chosen] if isinstance(chosen, int) else None
     with_bytes = documents and _have_documents(formats)
-    return _Wanted(study, release, formats, named == "Names", with_bytes, tuple(typed), tuple(labels_of))
+    return _Wanted(study, release, formats, named == "Names", with_bytes, tuple(typed), tuple(labels_of), options)
 
 
 def _what(chosen: int | str | None, studies: Mapping[int, StudyRow]) -> str:
@@ -167,6 +192,7 @@ def _make(project: ProjectRow, wanted: _Wanted) -> None:
             release=wanted.release,
             typed=wanted.typed,
             labels_of=wanted.labels_of,
+            options=wanted.options,
         )
         st.session_state[_READY] = (project.project_id, packed)
 

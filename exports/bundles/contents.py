@@ -6,23 +6,24 @@ from collections.abc import Sequence
 
 from annotators.errors import InvalidInput
 from exports.formats import FORMATS
-from exports.formats._writing import LabelledWriter, VerdictWriter, Writer
+from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer
 
 ITEMS = "native"
-OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
-NOT_RELEASED = ("labels", "derived", "questionnaires", "known")
+OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known", "agreement", "alignment")
+OF_PROJECTS = ("revisions", "events")
+NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "alignment", *OF_PROJECTS)
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
 
 
 def writers() -> dict[str, Writer]:
     """The formats beside the native one that items can be written in, by name."""
-    return {format_.name: format_ for format_ in FORMATS if isinstance(format_, Writer)}
+    return {format_.name: format_ for format_ in FORMATS if isinstance(format_, Writer) and format_.name != ITEMS}
 
 
 def exported() -> tuple[str, ...]:
     """The names of all that an export may hold."""
-    return (ITEMS, *OF_STUDIES, SCORES, *writers())
+    return (ITEMS, *OF_STUDIES, SCORES, *OF_PROJECTS, *writers())
 
 
 def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
@@ -38,7 +39,7 @@ def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
 
 def has_place_for_labels(writer: Writer) -> bool:
     """Whether a format has a place for final labels of studies."""
-    return isinstance(writer, LabelledWriter | VerdictWriter)
+    return isinstance(writer, LabelledWriter | VerdictWriter | StudyWriter)
 
 
 def check_labels_of(formats: Sequence[str], labels_of: Sequence[str], release: object) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ that came later do not disturb it (`db.items.as_of`).
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -102,7 +103,7 @@ def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manife
     with seldom_collected(), db.read() as session:
         look_back(session, manifest.marks)
         selection = _selection(session, project_id, manifest)
-        derived = derive(db, session, selection, sink)
+        derived = derive(db, actor, session, selection, sink)
     there = _names(folder)
     for file in derived.files:
         name, sha256 = str(file["path"]), file["sha256"]
@@ -154,10 +155,25 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     typed = check_typed(filters.get("typed") or ())
     if release is None:
         labels_of = tuple(map(str, filters.get("labels_of") or ()))
-        return Selection(project_id, study_id, tuple(formats), names, folder, typed=typed, labels_of=labels_of)
+        return Selection(
+            project_id,
+            study_id,
+            tuple(formats),
+            names,
+            folder,
+            typed=typed,
+            labels_of=labels_of,
+            options=_options(filters),
+        )
     row = release_named(session, project_id, str(release))
     assert row.id is not None
-    return Selection(project_id, None, tuple(formats), names, folder, (row.id, row.name), typed)
+    return Selection(
+        project_id, None, tuple(formats), names, folder, (row.id, row.name), typed, options=_options(filters)
+    )
+
+
+def _options(filters: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in (filters.get("options") or {}).items()}
 
 
 def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> list[str]:

@@ -63,11 +63,9 @@ class LabelStudio:
         """The tasks as items; InvalidInput where there are none, or more than one config."""
         return _Reading(sources)
 
-    def label_protocol(self) -> Protocol:
-        """That of the config beside the tasks, which the reading knows."""
-        raise InvalidInput(
-            "What the labels mean is in the project's labelling config. Put it beside the tasks as .xml."
-        )
+    def label_protocol(self) -> Protocol | None:
+        """None: it is that of the config beside the tasks, which the reading knows."""
+        return None
 
     def write(self, items: Items, files: Files) -> Written:
         """Each item as a task that shows its question and answer and holds all of it, and a config that asks nothing.

@@ -16,10 +16,12 @@ from db.studies.labelled_imports import LabelsInto, import_labelled_items, previ
 from exports.formats.base import (
     Columns,
     FileReading,
-    LabelledReading,
     MappedReading,
+    inferred,
     labelled_format,
     labelled_formats,
+    labels_of,
+    protocol_of_labels,
     read_sources,
 )
 from exports.garbage import seldom_collected
@@ -78,8 +80,9 @@ def import_reading(
     """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
     into = None
     if labels_into is not None:
-        asked = reading if isinstance(reading, LabelledReading) else labelled_format(reading.format)
-        into = LabelsInto(labels_into, asked.label_protocol(), labelled_formats())
+        labelled_format(reading.format)
+        asked = protocol_of_labels(reading) or inferred(labels_of(reading))
+        into = LabelsInto(labels_into, asked, labelled_formats())
     report = _imported(
         db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
         progress=progress,

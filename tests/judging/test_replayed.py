@@ -122,7 +122,7 @@ def check_grades(place: Place, shared_data: Path, tmp_path: Path, sample: int | 
     report = aligned(place, study)
     for grade in GRADES:
         as_judge = figures(report, f"{found['judge']}: {name_of(grade)}", name_of(grade))
-        as_score = figures(report, f"imported:mmdocrag: {grade}", name_of(grade))
+        as_score = figures(report, f"imported:mmdocrag: {name_of(grade)}", name_of(grade))
         assert as_judge["pearson"][0] == pytest.approx(1.0)
         if sample is None:
             assert as_judge == as_score

@@ -132,7 +132,9 @@ def label_in_the_page(page: Page, there: LabelStudio, number: int, task: int, la
         control = label.criterion if label.target == "item" else f"{label.criterion}-{index}"
         if criterion.kind in ("choice", "grade", "several"):
             for value in label.value if isinstance(label.value, list) else [label.value]:
-                page.locator(f"input[name={orjson.dumps(titles[str(value)]).decode()}]").nth(index).evaluate("one => one.click()")
+                page.locator(f"input[name={orjson.dumps(titles[str(value)]).decode()}]").nth(index).evaluate(
+                    "one => one.click()"
+                )
         elif criterion.kind in ("number", "place"):
             value = label.value
             page.fill(f"input[name='{control}']", {"nowhere": "0"}.get(str(value), str(value).removeprefix("block:")))

@@ -1,0 +1,121 @@
+"""Judges on servers that others wrote, with real models: protocol, schema, tokens, several at once, resuming."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.cli.command_line import CommandLine, write_items
+from tests.app.cli.conftest import assay, begun, begun_home
+from tests.judging.real_servers import RealServer, llama_server, transformers_serve
+
+__all__ = ["assay", "begun", "begun_home"]
+
+ITEMS = 4
+CLEAR = "Is it clear which year the question is about? Yes or no."
+
+
+def study(assay: CommandLine, folder: Path) -> None:
+    """A study of four questions by a protocol of one short criterion."""
+    rows = [
+        {"id": f"q{number}", "question_key": f"k{number}", "question": f"What was the rent in 202{number}?"}
+        for number in range(ITEMS)
+    ]
+    protocol = folder / "clear.yaml"
+    protocol.write_text(
+        f"""name: clear
+version: 1
+title: Clear
+guidelines: {CLEAR}
+steps:
+  - {{name: question, title: Question, shows: [question], criteria: [clear]}}
+criteria:
+  - name: clear
+    kind: choice
+    title: Clear
+    labels:
+      - {{value: "yes", title: Clear, definition: It is.}}
+      - {{value: "no", title: Unclear, definition: It is not.}}
+"""
+    )
+    prompt = folder / "short.yaml"
+    prompt.write_text("name: short\nversion: 1\ntitle: Short\nrationale: none\n")
+    assay("import", "finance", write_items(folder / "in", *rows))
+    assay("study", "create", "finance", "grading", "--protocol", protocol, "--annotators", "ada", "--overlap", "1")
+
+
+def judged(assay: CommandLine, folder: Path, server: RealServer, *more: str, code: int = 0) -> Any:
+    return assay(
+        "judge", "finance", "grading", "--model", server.model, "--base-url", server.base_url, "--prompt",
+        folder / "short.yaml", "--pictures", "0", *more, "--json", code=code,
+    ).json  # fmt: skip
+
+
+def replies(assay: CommandLine) -> list[Any]:
+    with assay.database().read() as session:
+        query = "SELECT ending, text, model, tokens_in, tokens_out FROM judge_reply WHERE ending != 'failed'"
+        return list(session.connection().exec_driver_sql(query))
+
+
+def check_tokens_and_resuming(assay: CommandLine, folder: Path, server: RealServer, most: str) -> Any:
+    """Half of the requests by a budget, the rest by the next run, none twice; what the server counts is kept."""
+    first = judged(assay, folder, server, "--most", most, "--concurrency", "2", "--budget", "2requests")
+    assert (first["stopped"], first["requests"], first["items"]) == ("budget", 2, 2)
+    second = judged(assay, folder, server, "--most", most, "--concurrency", "2")
+    assert (second["stopped"], second["requests"], second["items"]) == (None, ITEMS - 2, ITEMS)
+    kept = replies(assay)
+    assert len(kept) == ITEMS
+    assert all(n_in > 50 and 0 < n_out <= int(most) for *_, n_in, n_out in kept)
+    spent = [one["tokens"][way] for one in (first, second) for way in ("in", "out")]
+    assert sum(spent) == sum(n_in + n_out for *_, n_in, n_out in kept)
+    assert judged(assay, folder, server, "--most", most)["requests"] == 0
+    refused = judged(assay, folder, RealServer(server.base_url + "/nowhere", server.model), code=2)
+    assert "has no /chat/completions (status 404)" in refused["error"]
+    return second
+
+
+@pytest.fixture
+def transformers(tmp_path: Path) -> Iterator[RealServer]:
+    with transformers_serve(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def llama(tmp_path: Path) -> Iterator[RealServer]:
+    with llama_server(tmp_path) as server:
+        yield server
+
+
+@pytest.mark.slow
+def test_transformers_serve_heeds_no_schema_so_that_the_strict_parser_leaves_its_words_unscored(
+    begun: CommandLine,
+    tmp_path: Path,
+    transformers: RealServer,
+) -> None:
+    study(begun, tmp_path)
+    found = check_tokens_and_resuming(begun, tmp_path, transformers, "16")
+    assert found["labels"] == 0
+    assert sum(row["n"] for row in found["unscored"]) == ITEMS
+    assert {row["reason"] for row in found["unscored"]} <= {"cut off", "unreadable", "empty"}
+    refused = judged(begun, tmp_path, RealServer(transformers.base_url, "another"), "--seed", "1", code=2)
+    assert "has no model 'another'. Name one that it has:" in refused["error"]
+
+
+@pytest.mark.nightly
+def test_llama_cpp_keeps_to_the_schema_so_that_every_item_is_labelled(
+    begun: CommandLine,
+    tmp_path: Path,
+    llama: RealServer,
+) -> None:
+    study(begun, tmp_path)
+    found = check_tokens_and_resuming(begun, tmp_path, llama, "128")
+    assert found["labels"] + found["cannot_judge"] + sum(row["n"] for row in found["unscored"]) == ITEMS
+    assert found["labels"] + found["cannot_judge"] > 0
+    for ending, text, *_ in replies(begun):
+        if ending == "whole":
+            assert set(json.loads(text)["item"]) == {"cannot_judge", "reason", "label"}
+    print(f"\n{found}")
