@@ -105,7 +105,7 @@ def give_here(project: Project, study_id: int, who: int, turns: list[int]) -> No
     read_guidelines(project.db, study_id)
     for turn in turns:
         shown = work(project.db, project.people[who], study_id)["items"][0]
-        step = StepSubmission(f"{who}-{turn}", shown["assignment"], 1, 0, tuple(said(shown, turn)), seconds=12.5)
+        step = StepSubmission(f"{study_id}-{who}-{turn}", shown["assignment"], 1, 0, tuple(said(shown, turn)), seconds=12.5)
         submit(project.db, project.people[who], study_id, step=step)
 
 
@@ -267,7 +267,7 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
     study_id = project.study("changed", PROTOCOLS.get("self_contained"))
     done = push(project, study_id, there.url)
     config = there.json("GET", f"/api/projects/{done.project}")["label_config"]
-    more = config.replace("</View>", '<TextArea name="more" toName="shown-question"/></View>')
+    more = config.rstrip().removesuffix("</View>") + '<TextArea name="more" toName="shown-question"/></View>'
     there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": more})
     for act in (push, pull):
         with pytest.raises(Conflict, match="was changed there"):
