@@ -119,6 +119,22 @@ class Settings:
             "between them."
         ),
     ] = ""
+    label_studio_key: Annotated[
+        str,
+        About(
+            "Token of an account on the server of Label Studio that studies are pushed to. It is read from the "
+            "environment alone.",
+            secret=True,
+            only_environment=True,
+        ),
+    ] = field(default="", repr=False)
+    label_studio_private: Annotated[
+        str,
+        About(
+            "Whether a server of Label Studio may be asked that is on this machine or in a private network.",
+            choices=("no", "yes"),
+        ),
+    ] = "no"
     wait_seconds: Annotated[
         int,
         About(

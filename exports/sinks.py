@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -194,3 +195,8 @@ class ComparingSink(Sink):
         with known.open("rb") as data:
             digest = hashlib.file_digest(data, "sha256").hexdigest()
         self.files.append(FileFacts(path, digest, known.stat().st_size, rows))
+
+
+def plain_name(text: str) -> str:
+    """A text as the name of a file or folder, which leads nowhere else."""
+    return re.sub(r"[^\w.() +-]", "_", text).strip(". ")[:120] or "unnamed"

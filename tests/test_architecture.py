@@ -252,7 +252,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = _distributions(project["dependencies"])
     declared |= _distributions(
-        [package for extra in ("ocr", "dask") for package in project["optional-dependencies"][extra]]
+        [package for extra in ("ocr", "dask", "labelstudio") for package in project["optional-dependencies"][extra]]
     )
     providers = importlib.metadata.packages_distributions()
     providers["pydantic_core"] = ["pydantic"]  # a part of it, with types of its own

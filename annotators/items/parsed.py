@@ -85,7 +85,8 @@ class ForeignLabel(NamedTuple):
     """One row of a table of labels: who gave which value to which target of which item, and the row's line.
 
     A row about a pair also names the `other` item; its value says which of the two by its number, below zero `item`.
-    `file` is the one that the line is of, where the source has several.
+    `file` is the one that the line is of, where the source has several; `seconds` is the time that the whole annotation
+    took, and `rationale` the places that support the label (`GivenLabel` of annotators/asking/submissions.py).
     """
 
     line: int
@@ -98,6 +99,8 @@ class ForeignLabel(NamedTuple):
     comment: str | None = None
     other: str | None = None
     file: str | None = None
+    seconds: float | None = None
+    rationale: list[dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:

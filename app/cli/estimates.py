@@ -165,7 +165,7 @@ def next_items(  # noqa: PLR0917 - the command's options
     predict: Annotated[str | None, option("S1,S2,judge:J", "What predicts it.  [default: all that fit]")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw the items to label next, and put them before all others.
+    """Draw the items to label next, and put them before others.
 
     Drawn at random, more often where the predictions are likely to be wrong, never with probability zero. The draw is
     kept with its seed, time and probabilities, and every later estimate weighs by them.

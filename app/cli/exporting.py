@@ -250,7 +250,7 @@ def convert(
     licence: Licence = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write files of one format as another, and count what is lost.
+    """Write files of one format as another; say what is lost.
 
     No database is needed. Labels of people go along where the new format has a place for them, and so do documents.
     What is lost is counted by reading the new files again. Nothing is fetched, and nothing is written where a row

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
@@ -23,6 +23,7 @@ from db.models import (
     Account,
     Annotation,
     AnnotationKind,
+    Assignment,
     AssignmentState,
     Batch,
     Item,
@@ -199,27 +200,51 @@ def checked_labels(
     return CheckedLabels(grouped, len(rows))
 
 
-def add_labels(session: Session, actor: Actor, study: Study, *, checked: CheckedLabels, source: str) -> LabelImport:
-    """Store labels that are checked, by the ids of study items, in the caller's transaction."""
+class Earlier(NamedTuple):
+    """An imported annotation that a later one takes the place of: its assignment, its sitting and its id."""
+
+    assignment: int
+    sitting: int
+    annotation: int
+
+
+NOTHING_BEFORE: Mapping[tuple[int, int], Earlier] = {}
+
+
+def add_labels(
+    session: Session,
+    actor: Actor,
+    study: Study,
+    *,
+    checked: CheckedLabels,
+    source: str,
+    earlier: Mapping[tuple[int, int], Earlier] = NOTHING_BEFORE,
+    batch_format: str = "labels",
+) -> LabelImport:
+    """Store labels that are checked, by the ids of study items, in the caller's transaction.
+
+    `earlier`: (study item, person) → the annotation that the one which comes now supersedes; any other that is there
+    already is InvalidInput.
+    """
     assert study.id is not None
     protocol, grouped = protocol_of(study), checked.grouped
-    people = _people(session, {annotator for _, annotator in grouped})
-    repeats = _repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped})
+    people = people_named(session, {annotator for _, annotator in grouped})
+    repeats = _repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped} - set(earlier))
     if repeats:
         raise InvalidInput(f"{source}: {repeats[0]}")
-    batch = Batch(project_id=study.project_id, format="labels", source=source, person_id=actor.person_id)
+    batch = Batch(project_id=study.project_id, format=batch_format, source=source, person_id=actor.person_id)
     session.add(batch)
     session.flush()
     assert batch.id is not None
-    _insert(session, study, batch.id, grouped, people)
+    _insert(session, study, batch.id, grouped, people, earlier=earlier)
     settle_batch(session.connection(), study, protocol, _by_item(grouped), batch.id)
     details = {"source": source, "labels": checked.n, "batch": batch.id}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
     return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
 
 
-_Cell = tuple[str, str, str, str | None, datetime | None]
-"""Criterion, target, value as JSON, comment and time."""
+_Cell = tuple[str, str, str, str | None, datetime | None, float | None, str | None]
+"""Criterion, target, value as JSON, comment, time, seconds of the annotation, and rationale as JSON."""
 _Grouped = dict[tuple[int, str], list[_Cell]]
 
 
@@ -276,7 +301,7 @@ def _grouped(
             raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
         return dumps(parsed)
 
-    for line, item, annotator, criterion, given, value, time, comment, other, file in rows:
+    for line, item, annotator, criterion, given, value, time, comment, other, file, seconds, places in rows:
         target = given or "item"
         name, turned = item, False
         if other:  # the study may have the pair the other way round
@@ -300,7 +325,8 @@ def _grouped(
         except AssayError as error:
             problems.append(Rejected(file or source, line, str(error)))
             continue
-        grouped[items[name], annotator].append((criterion, target, fits, comment, time))
+        support = None if places is None else dumps(places)
+        grouped[items[name], annotator].append((criterion, target, fits, comment, time, seconds, support))
     return grouped, problems
 
 
@@ -326,7 +352,7 @@ def _accounts(names: Iterable[str]) -> Any:
     return select(Account.name, Account.person_id).where(col(Account.name).in_(list(names)))
 
 
-def _people(session: Session, names: Iterable[str]) -> dict[str, int]:
+def people_named(session: Session, names: Iterable[str]) -> dict[str, int]:
     """Annotator name → person id; a person without a login is made for a name that is not known."""
     wanted = sorted(set(names))
     known: dict[str, int] = dict(session.execute(_accounts(wanted)).all())
@@ -361,13 +387,22 @@ def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> li
     ]
 
 
-def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, people: dict[str, int]) -> None:
+def _insert(
+    session: Session,
+    study: Study,
+    batch_id: int,
+    grouped: _Grouped,
+    people: dict[str, int],
+    *,
+    earlier: Mapping[tuple[int, int], Earlier],
+) -> None:
     assert study.id is not None
     connection, study_id, steps = session.connection(), study.id, len(study.protocol["steps"])
     n, sqlite, moment = len(grouped), is_sqlite(session), now()
     assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
     assignments, submissions, annotations, labels = [], [], [], []
     submitted, imported = AssignmentState.SUBMITTED.value, AnnotationKind.IMPORTED.value
+    counts = Tallies(study_id)
 
     @cache  # people judge many items in the same second
     def stored(at: datetime) -> Any:
@@ -378,16 +413,23 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
     ):
         cells, person_id = grouped[study_item_id, annotator], people[annotator]
         when = stored(max((cell[4] for cell in cells if cell[4]), default=moment))
-        assignments.append(
-            (assignment_id, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when)
+        seconds = cells[0][5]
+        before = earlier.get((study_item_id, person_id)) if earlier else None
+        place, sitting, supersedes = (
+            (assignment_id, 1, None) if before is None else (before.assignment, before.sitting + 1, before.annotation)
         )
+        if before is None:
+            assignments.append((place, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when))
+            counts.move(None, AssignmentState.SUBMITTED, person_id, seconds=seconds or 0)
         submissions.append(
-            (submission_id, f"import-{batch_id}-{number}", assignment_id, 1, steps - 1, person_id, "[]", when)
+            (submission_id, f"import-{batch_id}-{number}", place, sitting, steps - 1, person_id, "[]", seconds, when)
         )
-        annotations.append((study_id, study_item_id, assignment_id, 1, person_id, imported, batch_id, when))
+        annotations.append(
+            (study_id, study_item_id, place, sitting, person_id, imported, supersedes, batch_id, seconds, when)
+        )
         labels += [
-            (submission_id, assignment_id, 1, criterion, target, value, False, comment)
-            for criterion, target, value, comment, _ in cells
+            (submission_id, place, sitting, criterion, target, value, False, comment, support)
+            for criterion, target, value, comment, _, _, support in cells
         ]
     insert_many(
         connection,
@@ -395,15 +437,15 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
         ["id", "study_id", "study_item_id", "person_id", "kind", "state", "queue", "sitting", "steps_done", "ended_at"],
         assignments,
     )
-    columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "created_at"]
+    columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "seconds", "created_at"]
     insert_many(connection, "submission", columns, submissions)
-    columns = ["study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "batch_id", "created_at"]
-    insert_many(connection, "annotation", columns, annotations)
+    columns = ["study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "supersedes_id"]
+    insert_many(connection, "annotation", [*columns, "batch_id", "seconds", "created_at"], annotations)
     columns = ["submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "comment"]
-    insert_many(connection, "label", columns, labels)
-    counts = Tallies(study_id)
-    for annotator, n_items in Counter(annotator for _, annotator in grouped).items():
-        counts.move(None, AssignmentState.SUBMITTED, people[annotator], n=n_items)
+    insert_many(connection, "label", [*columns, "rationale"], labels)
+    for before in earlier.values():
+        assignment = session.get_one(Assignment, before.assignment)
+        assignment.sitting = before.sitting + 1
     for person_id in people.values():
         if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
             session.add(StudyMember(study_id=study_id, person_id=person_id))

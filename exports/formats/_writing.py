@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_check
 import orjson
 
 from annotators.items.normal import Normal
-from exports.sinks import Out
+from exports.sinks import Out, plain_name
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol as AskedProtocol
@@ -239,11 +238,6 @@ class Files:
 def cell_of(value: Any) -> str:
     """A label's value as one text: a word as it is, a number in digits, a list as JSON."""
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def plain_name(text: str) -> str:
-    """A text as the name of a file or folder, which leads nowhere else."""
-    return re.sub(r"[^\w.() +-]", "_", text).strip(". ")[:120] or "unnamed"
 
 
 def without(values: Normal, *names: str) -> Normal:

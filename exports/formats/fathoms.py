@@ -19,10 +19,11 @@ from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats._losing import usual
 from exports.formats._records import Said, items_of, need
-from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, plain_name, without
+from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.json_files import Meter, json_file
 from exports.reading.sources import SourceFile, Sources
+from exports.sinks import plain_name
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol

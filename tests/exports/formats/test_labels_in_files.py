@@ -359,7 +359,8 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 def test_every_format_with_labels_is_tried() -> None:
-    assert SMALL.keys() == {found.name for found in FORMATS if isinstance(found, LabelledFormat)}
+    elsewhere = {"label_studio"}  # its files say themselves what is asked: tests/exports/label_studio/test_theirs.py
+    assert SMALL.keys() | elsewhere == {found.name for found in FORMATS if isinstance(found, LabelledFormat)}
 
 
 @pytest.mark.parametrize("name", list(SMALL))
@@ -462,7 +463,9 @@ def test_a_grade_that_the_scale_lacks_is_refused_with_its_line(place: Place, tmp
 def test_a_format_without_labels_names_those_that_have_them(place: Place, tmp_path: Path, name: str) -> None:
     source = tmp_path / "items.jsonl"
     source.write_text('{"question": "Which?"}')
-    words = "hold no labels of people; those of double_bench, fathoms, ragchecker, refchecker and unidoc do"
+    words = (
+        "hold no labels of people; those of double_bench, fathoms, label_studio, ragchecker, refchecker and unidoc do"
+    )
     with pytest.raises(InvalidInput, match=f"format {name} {words}"):
         check_files([source], name, labels=True)
     with pytest.raises(InvalidInput, match=f"format native {words}"):

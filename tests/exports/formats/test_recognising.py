@@ -32,6 +32,7 @@ SMALL: dict[str, tuple[str, Any]] = {
     ),
     "huggingface": ("README.md", "---\nlicense: mit\nconfigs:\n- config_name: items\n---\n"),
     "table": ("x.csv", "question,answer\nQ?,A\n"),
+    "label_studio": ("x.json", [{"id": 1, "data": {"text": "T"}, "annotations": []}]),
     "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
 }
 

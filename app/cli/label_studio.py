@@ -1,0 +1,218 @@
+"""`assay label-studio`: studies as projects of Label Studio, and their labels back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from app.cli.base import (
+    AsJson,
+    Here,
+    ProjectName,
+    StudyName,
+    check_names,
+    command,
+    group,
+    opened,
+    option,
+    study_id_of,
+)
+from app.cli.output import emit, progress, working
+
+if TYPE_CHECKING:
+    from exports.label_studio.pull import Pulled
+    from exports.label_studio.push import Pushed
+    from exports.label_studio.server import Server
+
+label_studio = group("label-studio", "Label Studio: a study as its project, and its labels back.")
+
+Url = Annotated[str | None, option("URL", "Address of the server, such as https://label-studio.example.org.")]
+Private = Annotated[bool, typer.Option("--private", help="Let it be a server on this machine or in a private network.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    app.add_typer(label_studio)
+
+
+@command(
+    label_studio,
+    "push",
+    "assay --home ./assay-home label-studio push finance verification --url https://label-studio.example.org",
+    "assay --home ./assay-home label-studio push finance verification --to ./for-label-studio",
+)
+def push(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    url: Url = None,
+    to: Annotated[Path | None, option("DIR", "Write config, tasks and pictures into this folder instead.")] = None,
+    predictions: Annotated[
+        bool, typer.Option("--predictions", help="Show the annotators there what other raters and judges said.")
+    ] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --predictions: under their names.")] = False,
+    private: Private = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a study a project of Label Studio, or bring the project that it has there up to date.
+
+    A task holds what the first step shows its annotators, and nothing that the study hides. Tasks that are labelled
+    there stay as they are. The key comes from ASSAY_LABEL_STUDIO_KEY.
+    """
+    if (url is None) == (to is None):
+        raise typer.BadParameter("Give the address of a server, or --to and a folder.", param_hint="--url")
+    check_names(context, project, study)
+    from annotators.pages.documents.renderer import Renderer
+    from db.judging.items import is_here
+    from db.judging.pictures import StoredPictures
+    from exports.label_studio.push import push_to_files, push_to_server
+
+    with opened(context) as here, progress("Pushing") as told, Renderer(workers=1) as renderer:
+        study_id = study_id_of(here, project, study)
+        pictures = StoredPictures(here.db, here.settings.documents_folder, renderer, most=0)
+        if to is not None:
+            done = push_to_files(
+                here.db, here.actor, study_id,
+                folder=to, pictures=pictures, predictions=predictions, names=names, progress=told,
+            )  # fmt: skip
+        else:
+            server = _server(here, url, private=private)
+            done = push_to_server(
+                here.db, here.actor, study_id,
+                server=server, leaves=not is_here(server.address), pictures=pictures,
+                predictions=predictions, names=names, progress=told,
+            )  # fmt: skip
+    emit(done.to_json(), lambda: _pushed(done, to), as_json=as_json)
+
+
+@command(
+    label_studio,
+    "pull",
+    "assay --home ./assay-home label-studio pull finance verification --url https://label-studio.example.org --dry-run",
+    "assay --home ./assay-home label-studio pull finance verification --file export.json --person ada@example.org=ada",
+)
+def pull(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    url: Url = None,
+    file: Annotated[Path | None, option("FILE", "Take an export of the project (JSON) instead.")] = None,
+    person: Annotated[
+        list[str] | None, option("EMAIL=NAME", "Who somebody there is here; repeatable.  [default: the address]")
+    ] = None,
+    private: Private = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take the labels of a study's project back, as imported annotations; what is there already adds nothing.
+
+    What was changed there since takes the place of what was taken back before, which is kept. Drafts are left out;
+    a task that was skipped is a skip. Annotators that are not known become people without a login.
+    """
+    if (url is None) == (file is None):
+        raise typer.BadParameter("Give the address of a server, or --file and an export.", param_hint="--url")
+    people = dict(map(_pair, person or ()))
+    check_names(context, project, study)
+    from exports.label_studio.pull import pull_from_file, pull_from_server
+
+    with opened(context) as here, working("Taking the labels back"):
+        study_id = study_id_of(here, project, study)
+        if file is not None:
+            done = pull_from_file(here.db, here.actor, study_id, path=file, people=people, dry_run=dry_run)
+        else:
+            server = _server(here, url, private=private)
+            done = pull_from_server(here.db, here.actor, study_id, server=server, people=people, dry_run=dry_run)
+    emit({**done.to_json(), "study": study}, lambda: _pulled(done, study, dry_run=dry_run), as_json=as_json)
+
+
+@command(
+    label_studio,
+    "fetch",
+    "assay --home ./assay-home label-studio fetch 7 --url https://label-studio.example.org --to ./their-project",
+)
+def fetch(
+    context: typer.Context,
+    *,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the project there.", show_default=False)],
+    url: Annotated[str, option("URL", "Address of the server.")],
+    to: Annotated[Path, option("DIR", "The new folder.")],
+    private: Private = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a project of a server into a folder, to be imported: `assay import PROJECT DIR --labels-into STUDY`.
+
+    Its config, its tasks with annotations, and the pictures that were put into it. The key comes from
+    ASSAY_LABEL_STUDIO_KEY.
+    """
+    from exports.label_studio.fetch import fetch_project
+
+    with opened(context) as here, working("Fetching the project"):
+        files, n, lost = fetch_project(_server(here, url, private=private), number, to)
+    words = "\n".join([f"{count(n, 'task')} in {to}.", *(f"Lost: {line}." for line in lost.lines())])
+    emit({"files": files, "tasks": n, "lost": lost.to_json()}, words, as_json=as_json)
+
+
+@command(
+    label_studio,
+    "config",
+    "assay label-studio config qa_verification",
+    "assay label-studio config my_protocol.yaml --json",
+)
+def config(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="A protocol: its name, or a YAML file.", show_default=False)
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Print the labelling config that a protocol becomes, and on standard error what of it is lost."""
+    from app.cli.protocols import protocol_named
+    from exports.label_studio.labelling import labelling_of
+
+    found = labelling_of(protocol_named(name))
+    if not as_json:
+        for line in found.lost.lines():
+            typer.echo(f"Lost: {line}.", err=True)
+    emit({"config": found.config, "lost": found.lost.to_json()}, found.config.rstrip, as_json=as_json)
+
+
+def _server(here: Here, url: str | None, *, private: bool) -> Server:
+    from exports.label_studio.addresses import server_address
+    from exports.label_studio.server import Server
+
+    allowed = private or here.settings.label_studio_private == "yes"
+    return Server(server_address(url or "", private=allowed), here.settings.label_studio_key)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    email, equals, name = text.partition("=")
+    if not equals or not email.strip() or not name.strip():
+        raise InvalidInput(f"{text!r} names nobody. Write EMAIL=NAME, such as ada@example.org=ada.")
+    return email.strip(), name.strip()
+
+
+def _pushed(done: Pushed, to: Path | None) -> str:
+    where = f"{to}" if to else f"project {done.project} ({done.title})"
+    lines = [
+        f"{count(done.created, 'task')} made in {where}; {done.unchanged:,} there already, {done.updated:,} brought up "
+        f"to date, {done.kept:,} labelled there and kept as they are."
+    ]
+    return "\n".join([*lines, *(f"Lost: {line}." for line in done.lost.lines())])
+
+
+def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
+    came = done.came
+    lines = [
+        f"{'Would take' if dry_run else 'Took'} {count(came.new, 'new annotation')} into {study}; "
+        f"{came.changed:,} changed there, {came.unchanged:,} there already, {count(came.skipped, 'skip')}."
+    ]
+    if came.stored:
+        lines.append(f"{count(came.stored.labels, 'label')} (batch {came.stored.batch}).")
+    if came.new_people:
+        lines.append(f"People without a login: {', '.join(came.new_people)}.")
+    return "\n".join([*lines, *came.left, *(f"Lost: {line}." for line in done.lost.lines())])

@@ -1,0 +1,1 @@
+"""Studies that are labelled in another program: what of them is handed over, and what comes back."""

@@ -1,0 +1,306 @@
+"""What was labelled in another program, as imported annotations: the same ones twice are stored once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from annotators.asking.submissions import GivenLabel
+from annotators.criteria.base import written
+from annotators.errors import InvalidInput
+from annotators.items.pairs import BETWEEN
+from annotators.items.parsed import ForeignLabel, Rejected
+from db.engine import Database
+from db.items.current import withdrawn_batches
+from db.models import (
+    Account,
+    Annotation,
+    AnnotationKind,
+    Assignment,
+    AssignmentState,
+    Batch,
+    StoredLabel,
+    Study,
+    now,
+)
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.query import fresh_ids
+from db.studies.design import protocol_of
+from db.studies.label_checks import StudyParts
+from db.studies.labels import (
+    Earlier,
+    LabelImport,
+    add_labels,
+    checked_labels,
+    items_of_study,
+    people_named,
+    rejections,
+)
+from db.studies.tallies import Tallies
+
+_AT_ONCE = 500
+
+IMPORTED = "imported"
+"""The kind of an assignment that no slot was given out for."""
+
+
+@dataclass(frozen=True)
+class AnnotationElsewhere:
+    """What one annotator did with one item there: the labels by the item's own keys, or that it was skipped.
+
+    `line` says which annotation of the source it is, from 1; `seconds` is the time it took.
+    """
+
+    study_item_id: int
+    annotator: str
+    line: int
+    labels: Sequence[GivenLabel] = ()
+    skipped: bool = False
+    at: datetime | None = None
+    seconds: float | None = None
+
+
+@dataclass
+class CameBack:
+    """What came of them: annotations that are new, that take the place of earlier ones, that were there, and skips.
+
+    `left` says, a sentence each, of which annotations nothing was stored, and why.
+    """
+
+    source: str
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    stored: LabelImport | None = None
+    new_people: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay labels import --json` prints it, with what is said only of annotations from elsewhere."""
+        stored = self.stored or LabelImport(0, 0, 0, [])
+        return {
+            **stored.to_json(),
+            "batch": stored.batch or None,
+            "new": self.new,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "skipped": self.skipped,
+            "new_people": self.new_people,
+            "left": self.left,
+        }
+
+
+@operation(On.STUDY, RESEARCHERS)
+def take_back(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    annotations: Sequence[AnnotationElsewhere],
+    source: str,
+    dry_run: bool = False,
+) -> CameBack:
+    """Store annotations from another program in the study, all or none; with `dry_run` only say what that would do.
+
+    One that is there with the same labels adds nothing. One whose labels changed there supersedes the earlier one,
+    which stays. One by somebody who has labelled the item here is left. Annotators without an account become people
+    without a login. Raises InvalidInput naming every label that does not fit the protocol or the item.
+    """
+    with db.read() as session:
+        named = {of: name for name, of in items_of_study(session, study_id).items()}
+        rows = _rows(annotations, named)
+        problems = [
+            Rejected(source, one.line, "its item is not in the study")
+            for one in annotations
+            if one.study_item_id not in named
+        ]
+        if problems:
+            raise InvalidInput(rejections(problems))
+        protocol = protocol_of(session.get_one(Study, study_id))
+        parts = StudyParts.of(session, study_id, protocol, rows)
+        items = {name: of for of, name in named.items()}
+        if rows:
+            checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
+        if dry_run:
+            known = _known(session, (one.annotator for one in annotations))
+            return _sorted(session, study_id, annotations, known, source)[0]
+    with db.write() as session:
+        study = session.get_one(Study, study_id)
+        before = _known(session, (one.annotator for one in annotations))
+        people = people_named(session, (one.annotator for one in annotations))
+        found, fresh, earlier, skips = _sorted(session, study_id, annotations, people, source)
+        found.new_people = sorted(set(people) - set(before))
+        if fresh:
+            rows = _rows(fresh, named)
+            checked = checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
+            found.stored = add_labels(
+                session, actor, study, checked=checked, source=source, earlier=earlier, batch_format="label_studio"
+            )
+        if skips:
+            _add_skips(session, actor, study, skips, people)
+        return found
+
+
+def _rows(annotations: Iterable[AnnotationElsewhere], named: Mapping[int, str]) -> list[ForeignLabel]:
+    rows = []
+    for one in annotations:
+        item, _, other = named.get(one.study_item_id, "").partition(BETWEEN)
+        rows += [
+            ForeignLabel(
+                one.line,
+                item,
+                one.annotator,
+                label.criterion,
+                label.target,
+                written(label.value),
+                one.at,
+                label.comment,
+                other or None,
+                seconds=one.seconds,
+                rationale=label.rationale,
+            )
+            for label in one.labels
+        ]
+    return rows
+
+
+def _known(session: Session, names: Iterable[str]) -> dict[str, int]:
+    query = select(Account.name, Account.person_id).where(col(Account.name).in_(sorted(set(names))))
+    return dict(session.execute(query).all())
+
+
+@dataclass(frozen=True)
+class _There:
+    annotation: int
+    assignment: int
+    sitting: int
+    kind: str
+    from_elsewhere: bool
+
+
+def _sorted(
+    session: Session,
+    study_id: int,
+    annotations: Sequence[AnnotationElsewhere],
+    people: Mapping[str, int],
+    source: str,
+) -> tuple[CameBack, list[AnnotationElsewhere], dict[tuple[int, int], Earlier], list[AnnotationElsewhere]]:
+    """What came back, the annotations to store, which earlier ones they take the place of, and the skips to store."""
+    found = CameBack(source, new_people=sorted({one.annotator for one in annotations} - set(people)))
+    there, skipped = _standing(session, study_id, annotations)
+    said = _labels_of(session, [one for one in there.values() if one.kind == AnnotationKind.IMPORTED])
+    fresh, skips, earlier = [], [], {}
+    for one in annotations:
+        key = (one.study_item_id, people.get(one.annotator, 0))
+        standing = there.get(key)
+        if one.skipped:
+            if standing is None and key not in skipped:
+                skips.append(one)
+                found.skipped += 1
+            else:
+                found.unchanged += 1
+        elif not one.labels:
+            found.left.append(f"Annotation {one.line} by {one.annotator!r} has no labels.")
+        elif standing is None:
+            fresh.append(one)
+            found.new += 1
+        elif standing.kind != AnnotationKind.IMPORTED or not standing.from_elsewhere:
+            found.left.append(
+                f"Annotation {one.line}: {one.annotator!r} has labels of this item here already, which stand."
+            )
+        elif said.get(standing.annotation) == _as_stored(one):
+            found.unchanged += 1
+        else:
+            fresh.append(one)
+            found.changed += 1
+            earlier[key] = Earlier(standing.assignment, standing.sitting, standing.annotation)
+    return found, fresh, earlier, skips
+
+
+def _standing(
+    session: Session, study_id: int, annotations: Sequence[AnnotationElsewhere]
+) -> tuple[dict[tuple[int, int], _There], set[tuple[int, int]]]:
+    """(study item, person) → the annotation that stands, and those whom a skip is stored of."""
+    items = sorted({one.study_item_id for one in annotations})
+    newer = aliased(Annotation)
+    there: dict[tuple[int, int], _There] = {}
+    skipped: set[tuple[int, int]] = set()
+    for start in range(0, len(items), _AT_ONCE):
+        ids = items[start : start + _AT_ONCE]
+        rows = session.execute(
+            select(Annotation, Batch.format)
+            .outerjoin(Batch, col(Batch.id) == Annotation.batch_id)
+            .where(
+                Annotation.study_id == study_id,
+                col(Annotation.study_item_id).in_(ids),
+                col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
+                ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+            )
+        )
+        for row, batch_format in rows:
+            there[row.study_item_id, row.person_id] = _There(
+                row.id, row.assignment_id, row.sitting, row.kind, batch_format == "label_studio"
+            )
+        query = select(Assignment.study_item_id, Assignment.person_id).where(
+            Assignment.study_id == study_id,
+            col(Assignment.study_item_id).in_(ids),
+            Assignment.state == AssignmentState.SKIPPED.value,
+            Assignment.kind == IMPORTED,
+        )
+        skipped |= {(of, person) for of, person in session.execute(query) if person is not None}
+    return there, skipped
+
+
+_Stored = dict[tuple[str, str], tuple[Any, Any]]
+"""Criterion and target → value and rationale."""
+
+
+def _labels_of(session: Session, annotations: Sequence[_There]) -> dict[int, _Stored]:
+    by_place = {(one.assignment, one.sitting): one.annotation for one in annotations}
+    ids = sorted({one.assignment for one in annotations})
+    found: dict[int, _Stored] = defaultdict(dict)
+    for start in range(0, len(ids), _AT_ONCE):
+        query = select(StoredLabel).where(col(StoredLabel.assignment_id).in_(ids[start : start + _AT_ONCE]))
+        for label in session.scalars(query):
+            annotation = by_place.get((label.assignment_id, label.sitting))
+            if annotation is not None:
+                found[annotation][label.criterion, label.target] = label.value, label.rationale
+    return found
+
+
+def _as_stored(one: AnnotationElsewhere) -> _Stored:
+    return {(label.criterion, label.target): (label.value, label.rationale) for label in one.labels}
+
+
+def _add_skips(
+    session: Session, actor: Actor, study: Study, skips: Sequence[AnnotationElsewhere], people: Mapping[str, int]
+) -> None:
+    assert study.id is not None
+    counts = Tallies(study.id)
+    for identifier, one in zip(fresh_ids(session, "assignment", len(skips)), skips, strict=True):
+        person_id = people[one.annotator]
+        session.add(
+            Assignment(
+                id=identifier,
+                study_id=study.id,
+                study_item_id=one.study_item_id,
+                person_id=person_id,
+                kind=IMPORTED,
+                state=AssignmentState.SKIPPED,
+                queue=0,
+                reason="skipped in Label Studio",
+                ended_at=one.at or now(),
+            )
+        )
+        counts.move(None, AssignmentState.SKIPPED, person_id)
+    session.flush()
+    counts.write(session.connection())
+    details = {"skips": len(skips), "from": "Label Studio"}
+    record(session, actor, "skips imported", "study", study.id, project_id=study.project_id, details=details)

@@ -1,0 +1,161 @@
+"""The items of a study as another program is to show them: what annotators see, under names that say nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from annotators.asking.submissions import GivenLabel
+from annotators.protocols import Protocol
+from db.annotating.presentations import Wire
+from db.engine import Database
+from db.items.current import withdrawn_batches
+from db.judging.items import read_to_judge, secret_of
+from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem
+from db.people.pseudonyms import pseudonyms, real_names
+from db.permissions import RESEARCHERS, Actor, On, operation
+from db.query import pick
+from db.studies.design import protocol_of
+
+_DIGITS = 24
+
+
+class StudyElsewhere(NamedTuple):
+    """A study as it is known in another program: by a token that says nothing, and by its name to who runs it."""
+
+    study_id: int
+    project_id: int
+    project: str
+    name: str
+    protocol: Protocol
+    overlap: int
+    n_items: int
+    token: str
+
+
+@dataclass(frozen=True)
+class ItemElsewhere:
+    """An item of a study: its token there, and of each step what is shown and how its parts are called.
+
+    `kept`: it has a document that must not leave this machine.
+    """
+
+    study_item_id: int
+    token: str
+    materials: Mapping[int, Mapping[str, Any]]
+    names: Mapping[int, Wire]
+    kept: bool
+
+
+@operation(On.STUDY, RESEARCHERS)
+def study_elsewhere(db: Database, _actor: Actor, study_id: int) -> StudyElsewhere:
+    """The study, and the token under which another program knows it."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        project = session.get_one(Project, study.project_id)
+        found = study.project_id, project.name, study.name, protocol_of(study), study.overlap, study.n_items
+    return StudyElsewhere(study_id, *found, _token(secret_of(db, found[0]), f"study:{study_id}"))
+
+
+@operation(On.STUDY, RESEARCHERS)
+def items_elsewhere(
+    db: Database,
+    _actor: Actor,
+    study_id: int,
+    *,
+    after: int = 0,
+    limit: int = 100,
+    among: Sequence[int] | None = None,
+    leaves: bool = True,
+) -> list[ItemElsewhere]:
+    """The next items of the study's sample after this id (0: from the first), or those `among` (ids in order).
+
+    Where they `leave` this machine it is looked which of them have documents that must not.
+    """
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        found = read_to_judge(session, study, after=after, limit=limit, among=among, elsewhere=leaves)
+        project_id = study.project_id
+    secret = secret_of(db, project_id)
+    return [
+        ItemElsewhere(
+            item.study_item_id,
+            _token(secret, f"item:{study_id}:{item.study_item_id}"),
+            {step.step: step.material for step in item.steps},
+            {step.step: step.names for step in item.steps if isinstance(step.names, Wire)},
+            item.kept,
+        )
+        for item in found
+    ]
+
+
+@operation(On.STUDY, RESEARCHERS)
+def items_by_token(db: Database, _actor: Actor, study_id: int) -> dict[str, int]:
+    """Token → id, of each item of the study's sample."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        query = pick(StudyItem.id).where(
+            col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE.value
+        )
+        ids, project_id = list(session.execute(query).scalars()), study.project_id
+    secret = secret_of(db, project_id)
+    return {_token(secret, f"item:{study_id}:{of}"): of for of in ids}
+
+
+@operation(On.STUDY, RESEARCHERS)
+def labels_elsewhere(
+    db: Database, _actor: Actor, study_id: int, *, item: ItemElsewhere, names: bool = False
+) -> dict[str, list[GivenLabel]]:
+    """What raters of ours say of an item, people and judges: rater → labels, by the neutral names of the first step.
+
+    People are pseudonymous unless `names`.
+    """
+    with db.read() as session:
+        protocol = protocol_of(session.get_one(Study, study_id))
+        called = real_names(session, study_id) if names else pseudonyms(session, study_id)
+        found: dict[str, list[GivenLabel]] = {}
+        for person_id, label in _current_labels(session, study_id, item.study_item_id):
+            step = next((n for n in item.names if label.criterion in protocol.steps[n].criteria), None)
+            if step is None or label.cannot_judge:
+                continue
+            wire = item.names[step]
+            if wire.knows(label.target):
+                value = wire.value_out(label.value, protocol.criterion(label.criterion))
+                rater = called.get(person_id, f"R{person_id}")
+                found.setdefault(rater, []).append(GivenLabel(label.criterion, wire.out(label.target), value))
+        return found
+
+
+_KINDS = (AnnotationKind.REGULAR.value, AnnotationKind.IMPORTED.value, AnnotationKind.MODEL.value)
+
+
+def _current_labels(session: Session, study_id: int, study_item_id: int) -> list[tuple[int, StoredLabel]]:
+    newer = aliased(Annotation)
+    query = (
+        select(Annotation.person_id, StoredLabel)
+        .join(
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            & (col(StoredLabel.sitting) == Annotation.sitting),
+        )
+        .where(
+            Annotation.study_id == study_id,
+            Annotation.study_item_id == study_item_id,
+            col(Annotation.kind).in_(_KINDS),
+            col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
+            ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+        )
+        .order_by(col(StoredLabel.id))
+    )
+    return [(person_id, label) for person_id, label in session.execute(query)]
+
+
+def _token(secret: bytes, of: str) -> str:
+    """A name that tells nobody what it is of, and is the same each time."""
+    return hmac.new(secret, f"elsewhere:{of}".encode(), hashlib.sha256).hexdigest()[:_DIGITS]

@@ -1,0 +1,275 @@
+"""Label Studio: an export of a project (tasks with annotations) beside its labelling config; items as tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from annotators.criteria.base import written
+from annotators.errors import AssayError, InvalidInput, shown
+from annotators.figures import count
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from annotators.times import time_of
+from exports.formats._files import FilesReading
+from exports.formats._records import JSON_ENDING, lacking, names_in
+from exports.formats._writing import Files, Items, Written
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.label_studio.pull import annotator_of
+from exports.label_studio.tasks import ITEM, STUDY
+from exports.label_studio.theirs import Theirs, document_of, part_key, read_theirs
+from exports.label_studio.xml import Tag, read_config
+from exports.reading.json_files import element_lines, json_file
+from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
+
+CONFIG_ENDING = ".xml"
+SCORER = "imported:label_studio"
+
+OURS = "assay"
+"""The field of a task in which an item stands that was written here."""
+
+_OF_TASKS = ("annotations", "predictions", "drafts", "total_annotations", OURS, ITEM)
+
+
+class LabelStudio:
+    """Tasks with their annotations, and the labelling config that says what these mean."""
+
+    name = "label_studio"
+    title = "Label Studio"
+    help = (
+        "The JSON export of a project (tasks with `data` and `annotations`) with its labelling config as .xml beside "
+        "it. What its controls ask becomes a protocol; each part that cannot is named."
+    )
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """A list of tasks, or a config, which begins with a view."""
+        if file.basename.endswith(CONFIG_ENDING):
+            return None if b"<View" in file.head()[:2_000] else "it does not begin with <View>"
+        if not file.basename.endswith(JSON_ENDING):
+            return f"it ends neither with {JSON_ENDING} nor with {CONFIG_ENDING}"
+        if not file.beginning().startswith(b"["):
+            return "it does not begin with a list […]"
+        there = names_in(file.head())
+        if (missing := lacking(there, ("data",))) is not None:
+            return missing
+        return None if there & set(_OF_TASKS) else "its records lack `annotations`"
+
+    def read(self, sources: Sources) -> FileReading:
+        """The tasks as items; InvalidInput where there are none, or more than one config."""
+        return _Reading(sources)
+
+    def label_protocol(self) -> Protocol | None:
+        """None: it is that of the config beside the tasks, which the reading knows."""
+        return None
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Each item as a task that shows its question and answer and holds all of it, and a config that asks nothing.
+
+        A study is pushed with what it asks: `assay label-studio push`.
+        """
+        files.begin("config.xml").write(_SHOWS.written().encode())
+        return Written.records(items, files, _task, lambda _item: "tasks.json")
+
+
+_SHOWS = Tag("View")
+for _name in ("question", "answer"):
+    _SHOWS.add("Header", value=_name.capitalize(), size="4")
+    _SHOWS.add("Text", name=_name, value=f"${_name}")
+
+
+def _task(item: Normal) -> dict[str, Any]:
+    return {"data": {"question": item["question"], "answer": item.get("answer", ""), OURS: item}}
+
+
+class _Reading(FilesReading):
+    """One project's tasks."""
+
+    format = "label_studio"
+
+    def __init__(self, sources: Sources) -> None:
+        tasks = [file for file in sources.files if file.basename.endswith(JSON_ENDING)]
+        configs = [file for file in sources.files if file.basename.endswith(CONFIG_ENDING)]
+        super().__init__(sources, tasks)
+        if len(configs) > 1:
+            names = ", ".join(file.name for file in configs)
+            raise InvalidInput(f"There are several labelling configs: {names}. Leave the one of this project.")
+        if not tasks:
+            raise InvalidInput(f"{sources.description}: there are no tasks beside the config. Export them as JSON.")
+        self._theirs: Theirs | None = None
+        if configs:
+            text = configs[0].path.read_text("utf-8-sig", errors="replace")
+            name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
+            self._theirs = read_theirs(read_config(text, configs[0].name), name)
+        self._labels = self._skipped = self._ours = 0
+
+    def label_protocol(self) -> Protocol:
+        """What the project asks, as far as it can be asked here."""
+        if self._theirs is None:
+            raise InvalidInput(
+                "What the labels mean is in the project's labelling config. Copy it (Settings → Labeling Interface → "
+                f"Code) into a file that ends with {CONFIG_ENDING}, beside the tasks."
+            )
+        if self._theirs.protocol is None:
+            raise InvalidInput(
+                "\n".join(["Nothing that the project asks can be asked here.", *self._theirs.lost.lines()])
+            )
+        return self._theirs.protocol
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """An item a task, or two where two texts are compared."""
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self._labels = self._skipped = self._ours = 0
+        for file in self.files:
+            data = json_file(file)
+            self.meter.done += file.size
+            if isinstance(data, Rejected):
+                yield data
+            elif not isinstance(data, list):
+                yield Rejected(file.name, 1, "the file is no list of tasks. Export the project as JSON.")
+            else:
+                for number, (task, line) in enumerate(zip(data, element_lines(file, None, len(data)), strict=True), 1):
+                    try:
+                        yield from self._task(file.name, line, task)
+                    except (AssayError, RecursionError) as error:
+                        yield Rejected(file.name, line, f"task {number}: {error}")
+
+    def notes(self) -> Sequence[str]:
+        """What of the project cannot be said here, and whether there are labels."""
+        found = []
+        if self._labels:
+            found.append(f"{count(self._labels, 'annotation')} of people. {NAME_A_STUDY}")
+        if self._skipped:
+            found.append(f"{count(self._skipped, 'annotation')} skipped there: left out.")
+        if self._ours:
+            found.append(
+                f"{count(self._ours, 'task')} of a study that was pushed from here: take its labels back with `assay "
+                "label-studio pull --file`."
+            )
+        if self._theirs is None:
+            found.append(
+                f"There is no labelling config ({CONFIG_ENDING}) beside the tasks: what people said is left out."
+            )
+        else:
+            found += [f"Lost: {line}." for line in self._theirs.lost.lines()]
+        return found
+
+    def _task(self, file: str, line: int, task: Any) -> Iterator[ParsedItem]:
+        data = task.get("data") if isinstance(task, dict) else None
+        if not isinstance(data, dict):
+            raise InvalidInput("it has no `data`. Export the project as JSON.")
+        if isinstance(data.get(OURS), dict):
+            yield ParsedItem(file, line, read_item(data[OURS], scorer=SCORER))
+            return
+        self._ours += STUDY in data
+        key = str(data.get(ITEM) or task.get("id") or line)
+        items = [read_item(row, scorer=SCORER) for row in self._rows(key, data, task)]
+        labels = tuple(self._said(file, line, task, [item.id for item in items], data))
+        for item in items:
+            yield ParsedItem(file, line, item, labels if item is items[0] else ())
+
+    def _rows(self, key: str, data: Mapping[str, Any], task: Mapping[str, Any]) -> Iterator[Normal]:
+        """The normal form of the item or the two items of a task."""
+        theirs = self._theirs
+        taken: set[str] = set()
+
+        def text(name: str | None) -> str:
+            value = None if name is None else data.get(name)
+            if name is not None:
+                taken.add(name)
+            if isinstance(value, str | int | float):
+                return str(value)
+            return "" if value is None else orjson.dumps(value).decode()
+
+        question = text("question" if theirs is None else theirs.question)
+        sides = theirs.sides if theirs is not None else None
+        answers = [text(name) for name in sides] if sides else [text("answer" if theirs is None else theirs.answer)]
+        images = [name for name in (theirs.images if theirs else ()) if data.get(name)]
+        taken |= set(images)
+        evidence = [
+            {"key": part_key(name), "kind": "page", "document": document_of(data[name]), "pages": [1]}
+            for name in images
+        ]
+        ranked = [one for name in (theirs.ranked if theirs else ()) for one in _ranked(data.get(name))]
+        rest = {name: value for name, value in data.items() if name not in taken}
+        meta = {
+            "label_studio": {**({"data": rest} if rest else {}), **({"meta": task["meta"]} if task.get("meta") else {})}
+        }
+        for side, answer in zip(("left", "right") if sides else ("",), answers, strict=True):
+            yield {
+                "id": f"{key}:{side}" if side else key,
+                "question_key": key,
+                "question": question,
+                "answer": answer,
+                **({"system": side} if side else {}),
+                **({"evidence": evidence} if evidence else {}),
+                **({"images": ranked} if ranked else {}),
+                **({"metadata": meta} if meta["label_studio"] else {}),
+            }
+
+    def _said(
+        self, file: str, line: int, task: Mapping[str, Any], items: Sequence[str], data: Mapping[str, Any]
+    ) -> Iterator[ForeignLabel]:
+        theirs = self._theirs
+        annotations = task.get("annotations")
+        latest: dict[str, Mapping[str, Any]] = {}
+        for one in annotations if isinstance(annotations, list) else ():
+            if not isinstance(one, dict):
+                raise InvalidInput(f"an annotation is {shown(one)}, not an object")
+            if one.get("was_cancelled"):
+                self._skipped += 1
+                continue
+            latest[annotator_of(one.get("completed_by"), {})] = one
+        self._labels += len(latest)
+        if theirs is None:
+            return
+        known = {asked.name for asked in theirs.asked}
+        for who, one in latest.items():
+            results = one.get("result")
+            by_name: dict[str, list[Mapping[str, Any]]] = {}
+            for result in results if isinstance(results, list) else ():
+                if isinstance(result, dict):
+                    by_name.setdefault(str(result.get("from_name")), []).append(result)
+            theirs.lost.add("Results of controls that are lost", len(by_name.keys() - known))
+            seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
+            for asked in theirs.asked:
+                given = by_name.get(asked.name)
+                if not given:
+                    continue
+                said = asked.read(given, data)
+                yield ForeignLabel(
+                    line,
+                    items[0],
+                    who,
+                    asked.criterion.name,
+                    asked.criterion.target.value,
+                    written(asked.criterion.check(said.value)),
+                    _time(at),
+                    None,
+                    items[1] if len(items) > 1 else None,
+                    file,
+                    float(seconds) if isinstance(seconds, int | float) else None,
+                    said.rationale,
+                )
+
+
+def _ranked(listed: Any) -> Iterator[Normal]:
+    """The entries of a list that is put in order, as images that have no picture."""
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and one.get("id") is not None:
+            caption = str(one.get("title") or one.get("body") or one["id"])
+            yield {"key": part_key(one["id"]), "caption": caption}
+
+
+def _time(given: object) -> Any:
+    try:
+        return time_of(given) if isinstance(given, str) else None
+    except ValueError:
+        raise InvalidInput(f"an annotation's time is {shown(given)}; times are like 2026-11-25T02:51:40Z") from None
+
+
+FORMATS.register(LabelStudio())

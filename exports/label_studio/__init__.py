@@ -1,0 +1,1 @@
+"""Label Studio: studies as its projects, what was labelled there as labels here, and projects of its own as studies."""

@@ -1,0 +1,209 @@
+"""A server of Label Studio, by its makers' SDK (extra `labelstudio`): what of it we ask, and how it fails in words."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
+
+BLANK = "<View></View>"
+"""The config of a project that is still being made: pictures can only be put into one that asks nothing."""
+
+OLDEST, NEWEST = (1, 20), (2, 0)
+"""The first version that we know how to talk to, and the first that we do not."""
+
+AT_ONCE = 200
+"""Tasks of one request."""
+
+_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class ProjectThere:
+    """A project there: its number, its title, its config and what its description says."""
+
+    id: int
+    title: str
+    config: str
+    description: str
+
+
+class Server:
+    """A server, asked with a key. The key is kept out of every message and of `repr`."""
+
+    def __init__(self, address: str, key: str) -> None:
+        if not key:
+            raise InvalidInput(
+                "There is no key for Label Studio. Copy the token of your account there (Account & Settings) into "
+                "ASSAY_LABEL_STUDIO_KEY."
+            )
+        self.address = address
+        try:
+            sdk = importlib.import_module("label_studio_sdk")
+        except ImportError:
+            raise InvalidInput(
+                "Talking to a server of Label Studio needs its SDK: pip install 'assay[labelstudio]'. Files can be "
+                "taken in and out without it (--file, --to)."
+            ) from None
+        self._failure: Any = importlib.import_module("label_studio_sdk.core.api_error").ApiError
+        with self._asking():
+            self._client: Any = sdk.LabelStudio(base_url=address, api_key=key, timeout=_SECONDS, follow_redirects=False)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """What the server says no to, and what it does not say at all, in words."""
+        try:
+            yield
+        except AssayError:
+            raise
+        except Exception as error:
+            raise self._in_words(error) from None
+
+    def _in_words(self, error: Exception) -> Exception:
+        status = getattr(error, "status_code", None)
+        if isinstance(error, self._failure) and status is not None:
+            if status in (401, 403):
+                return NotAllowed(
+                    f"Label Studio at {self.address} does not take the key. Set ASSAY_LABEL_STUDIO_KEY to the token of "
+                    "an account there that may work on the project."
+                )
+            if status == 404:
+                return NotFound(f"There is no such thing at {self.address}. Check that it is a server of Label Studio.")
+            return InvalidInput(f"Label Studio at {self.address} refuses ({status}): {_said(error)}")
+        if type(error).__module__.partition(".")[0] in ("httpx", "httpcore", "json", "pydantic_core", "orjson", "jwt"):
+            return InvalidInput(
+                f"There is no Label Studio at {self.address} that answers ({type(error).__name__}). Check the address, "
+                "and that it runs."
+            )
+        return error
+
+    def check_version(self) -> str:
+        """The version of the server; Conflict for one that is not known to work."""
+        with self._asking():
+            found = self._client.versions.get()
+        release = str(getattr(found, "release", "") or "")
+        numbers = re.match(r"(\d+)\.(\d+)", release)
+        if numbers is None:
+            raise NotFound(f"What answers at {self.address} is no Label Studio. Check the address.")
+        if not OLDEST <= (int(numbers[1]), int(numbers[2])) < NEWEST:
+            raise Conflict(
+                f"Label Studio at {self.address} has version {release}. This program knows those from "
+                f"{'.'.join(map(str, OLDEST))} up to {NEWEST[0]}. Take one of these, or go by files (--to, --file)."
+            )
+        return release
+
+    def project(self, number: int) -> ProjectThere:
+        """The project of this number."""
+        with self._asking():
+            found = self._client.projects.get(id=number)
+        return _project(found)
+
+    def find(self, mark: str) -> ProjectThere | None:
+        """The project whose description has this mark; Conflict where several have."""
+        with self._asking():
+            found = [_project(one) for one in self._client.projects.list() if mark in (one.description or "")]
+        if len(found) > 1:
+            numbers = ", ".join(str(one.id) for one in found)
+            raise Conflict(f"Projects {numbers} there are both of this study. Delete the one that is not wanted there.")
+        return self.project(found[0].id) if found else None
+
+    def create(self, title: str, description: str, guidelines: str, annotators: int) -> ProjectThere:
+        """A new project that asks nothing yet."""
+        with self._asking():
+            made = self._client.projects.create(
+                title=title[:50],
+                description=description,
+                label_config=BLANK,
+                expert_instruction=guidelines,
+                show_instruction=bool(guidelines),
+                show_skip_button=True,
+                maximum_annotations=annotators,
+            )
+        return ProjectThere(made.id, title, BLANK, description)
+
+    def configure(self, project: int, config: str) -> None:
+        """Have a project ask this."""
+        with self._asking():
+            self._client.projects.update(id=project, label_config=config)
+
+    def pictures(self, project: int) -> dict[str, str]:
+        """Name of each picture that was put into the project → its address there."""
+        with self._asking():
+            found = self._client.files.list(id=project, all_=True)
+        return dict(_address(one.file) for one in found)
+
+    def add_picture(self, project: int, name: str, data: bytes, media_type: str) -> str:
+        """Put a picture into a project that is blank; its address there."""
+        with self._asking():
+            answer = self._client._client_wrapper.httpx_client.request(  # the SDK has no call that sends files
+                f"api/projects/{project}/import",
+                base_url=self.address,
+                method="POST",
+                params={"commit_to_project": "false"},
+                files={"file": (name, data, media_type)},
+            )
+            if answer.status_code >= 300:
+                raise self._failure(status_code=answer.status_code, body=answer.text)
+            [number] = answer.json()["file_upload_ids"]
+            return _address(self._client.files.get(id=number).file)[1]
+
+    def tasks(self, project: int) -> list[dict[str, Any]]:
+        """All tasks of the project with their annotations, as its export has them."""
+        with self._asking():
+            chunks = self._client.projects.exports.download_sync(
+                id=project, export_type="JSON", download_all_tasks=True
+            )
+            found = orjson.loads(b"".join(chunks) or b"[]")
+        return found if isinstance(found, list) else []
+
+    def add_tasks(self, project: int, tasks: Sequence[Mapping[str, Any]]) -> None:
+        """Add tasks."""
+        for start in range(0, len(tasks), AT_ONCE):
+            with self._asking():
+                self._client.projects.import_tasks(id=project, request=list(tasks[start : start + AT_ONCE]))
+
+    def change_task(self, task: int, data: Mapping[str, Any]) -> None:
+        """Give a task other data."""
+        with self._asking():
+            self._client.tasks.update(id=str(task), data=dict(data))
+
+    def people(self) -> dict[int, str]:
+        """Number of each person there → the address they sign in with."""
+        with self._asking():
+            return {one.id: one.email for one in self._client.users.list()}
+
+    def fetch(self, path: str) -> bytes:
+        """A file that the server itself keeps, by the path of its address there."""
+        with self._asking():
+            answer = self._client._client_wrapper.httpx_client.request(
+                path.lstrip("/"), base_url=self.address, method="GET"
+            )
+            if answer.status_code >= 300:
+                raise self._failure(status_code=answer.status_code, body="")
+            content: bytes = answer.content
+            return content
+
+
+def _project(found: Any) -> ProjectThere:
+    return ProjectThere(found.id, found.title or "", found.label_config or BLANK, found.description or "")
+
+
+def _address(file: str) -> tuple[str, str]:
+    """(our name, address) of a file that is kept as `upload/7/1a2b3c4d-NAME`."""
+    return file.rpartition("/")[2].partition("-")[2], f"/data/{file}"
+
+
+def _said(error: Exception) -> str:
+    """What the server said, without what only a program reads."""
+    body = getattr(error, "body", None)
+    if isinstance(body, Mapping):
+        said = body.get("validation_errors") or body.get("detail") or body
+        return str(said)[:500]
+    return str(body)[:500]

@@ -1,0 +1,447 @@
+"""Labelling configs that are not ours as protocols: what each control asks, what its results say, and what is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotators.asking.inferred_protocols import criterion_name
+from annotators.criteria import Criterion
+from annotators.criteria.base import KINDS, Misfit
+from annotators.errors import InvalidInput, shown
+from annotators.items.targets import TargetKind
+from annotators.protocols import Protocol
+from exports.label_studio.controls import Given, stretch_in, values_of
+from exports.label_studio.lost import Lost
+from exports.label_studio.xml import Tag
+
+TEXTS = frozenset({"Text", "HyperText", "Paragraphs"})
+IMAGES = frozenset({"Image"})
+
+_QUESTION = ("question", "query", "prompt", "instruction", "title")
+_ANSWER = ("answer", "response", "output", "completion", "summary", "text")
+
+_LAYOUT = frozenset(
+    {"View", "Header", "Style", "Label", "Choice", "Collapse", "Panel", "Filter", "Repeater", "Shortcut"}
+)
+_MARKED_BEFORE = "Stretches that mark a text which is not the answer"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an annotation there says for one criterion: a value as text, and perhaps places on pages."""
+
+    value: Any
+    rationale: list[dict[str, Any]] | None = None
+
+
+@dataclass
+class Asked:
+    """A control of theirs as a criterion of ours, and how its results are read."""
+
+    name: str
+    criterion: Criterion
+    read: Callable[[Sequence[Given], Mapping[str, Any]], Said]
+
+
+@dataclass
+class Theirs:
+    """A project of theirs: the fields of its tasks that are question, answer and images, and what it asks."""
+
+    protocol: Protocol | None
+    question: str | None
+    answer: str | None
+    sides: tuple[str, str] | None
+    images: list[str]
+    ranked: list[str]
+    asked: list[Asked]
+    lost: Lost = field(default_factory=Lost)
+
+
+def read_theirs(config: Tag, name: str) -> Theirs:
+    """What a config shows and asks. What of it cannot be said here is lost, a line for each part."""
+    lost = Lost()
+    objects = {
+        tag.get("name"): tag
+        for tag in config.walk()
+        if tag.get("name") and not tag.get("toName") and tag.get("value").startswith("$")
+    }
+    controls = [tag for tag in config.walk() if tag.get("toName")]
+    sides = _sides(controls, objects)
+    question, answer = _texts(objects, controls, sides)
+    images = [_field(tag) for tag in objects.values() if tag.name in IMAGES]
+    ranked = [_field(tag) for tag in objects.values() if tag.name == "List"]
+    found = Theirs(None, question, answer, sides, images, ranked, [], lost)
+    titles = _titles(config)
+    for tag in config.walk():
+        if tag.get("toName"):
+            _add(found, tag, objects, titles)
+        elif tag.name not in _LAYOUT | TEXTS | IMAGES | {"List"}:
+            lost.add(f"<{tag.name}> of line {tag.line}: nothing here is like it")
+    _add_conditions(found, config)
+    if found.asked:
+        found.protocol = _protocol(found, name, config)
+    return found
+
+
+def _field(tag: Tag) -> str:
+    return tag.get("value").removeprefix("$")
+
+
+def _sides(controls: Iterable[Tag], objects: Mapping[str, Tag]) -> tuple[str, str] | None:
+    for tag in controls:
+        both = [objects[name] for name in tag.get("toName").split(",") if name in objects]
+        if tag.name == "Pairwise" and len(both) == 2 and all(one.name in TEXTS for one in both):
+            return _field(both[0]), _field(both[1])
+    return None
+
+
+def _texts(
+    objects: Mapping[str, Tag], controls: Sequence[Tag], sides: tuple[str, str] | None
+) -> tuple[str | None, str | None]:
+    """The fields that are the question and the answer: the answer is what is marked, else as fields are called."""
+    fields = [_field(tag) for tag in objects.values() if tag.name in TEXTS and _field(tag) not in (sides or ())]
+    marked = next(
+        (
+            _field(objects[tag.get("toName")])
+            for tag in controls
+            if tag.name == "Labels" and tag.get("toName") in objects
+        ),
+        None,
+    )
+    question = next((one for one in fields if one.lower() in _QUESTION and one != marked), None)
+    answer = marked or next((one for one in fields if one.lower() in _ANSWER and one != question), None)
+    if question is None:
+        question = next((one for one in fields if one != answer), None)
+    if answer is None and sides is None:
+        answer = next((one for one in fields if one != question), None)
+    return question, answer
+
+
+def _titles(config: Tag) -> dict[int, str]:
+    """Control (by identity) → the header that stands before it."""
+    found: dict[int, str] = {}
+    last = ""
+    for tag in config.walk():
+        if tag.name == "Header":
+            last = tag.get("value").strip()
+        elif tag.get("toName"):
+            found[id(tag)] = "" if "$" in last else last
+            last = ""
+    return found
+
+
+# Controls -------------------------------------------------------------------------------------------------------------
+
+
+def _add(found: Theirs, tag: Tag, objects: Mapping[str, Tag], titles: Mapping[int, str]) -> None:
+    where = f"<{tag.name} name={tag.get('name')!r}> of line {tag.line}"
+    if tag.get("perRegion") == "true":
+        found.lost.add(f"{where}: it is asked of each marked region, and here of the item")
+        return
+    make = _MAKERS.get(tag.name)
+    if make is None:
+        found.lost.add(f"{where}: nothing here is like it")
+        return
+    try:
+        fields, read = make(found, tag, objects)
+        name = _free(criterion_name(tag.get("name") or tag.name), found)
+        fields = {
+            "name": name,
+            "title": (titles.get(id(tag)) or tag.get("name") or tag.name)[:300],
+            "required": tag.get("required") == "true",
+            **({"target": TargetKind.PAIR} if found.sides and fields["kind"] in ("choice", "grade", "number") else {}),
+            **fields,
+        }
+        criterion = KINDS[fields["kind"]].model_validate(fields)
+    except (InvalidInput, Misfit, ValueError) as error:
+        found.lost.add(f"{where}: {_reason(error)}")
+        return
+    found.asked.append(Asked(tag.get("name"), criterion, read))
+
+
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[-1].strip() if not isinstance(error, InvalidInput) else str(error)
+
+
+def _free(name: str, found: Theirs) -> str:
+    taken = {one.criterion.name for one in found.asked}
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free
+
+
+_Made = tuple[dict[str, Any], Callable[[Sequence[Given], Mapping[str, Any]], Said]]
+
+
+def _labels(tags: Iterable[Tag], above: str = "") -> Iterable[dict[str, Any]]:
+    """The labels of choices, of those in others by their paths."""
+    for tag in tags:
+        if tag.name not in ("Choice", "Label"):
+            continue
+        value = tag.get("alias") or tag.get("value")
+        if not value or value.startswith("$"):
+            raise InvalidInput("its labels are in the tasks, and a protocol's are its own")
+        path = f"{above}/{value}" if above else value
+        inner = [one for one in tag.children if one.name == "Choice"]
+        key = tag.get("hotkey") if len(tag.get("hotkey")) == 1 else ""
+        if not inner or above or tag.name == "Choice":
+            yield {"value": path, "title": tag.get("value"), "definition": tag.get("hint"), "_key": key}
+        yield from _labels(inner, path)
+
+
+def _declared(tag: Tag, least: int = 1) -> list[dict[str, Any]]:
+    if tag.get("value").startswith("$") or tag.get("apiUrl"):
+        raise InvalidInput("its labels are in the tasks or on a server, and a protocol's are its own")
+    found = {str(one["value"]): {k: v for k, v in one.items() if k != "_key"} for one in _labels(tag.children)}
+    if len(found) < least:
+        raise InvalidInput(f"it has {len(found)} labels, and {least} are needed")
+    return list(found.values())
+
+
+def _choices(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+    many = tag.get("choice") == "multiple"
+    labels = _declared(tag, 2 if many else 1)
+    known = {str(one["value"]) for one in labels} | {str(one["title"]) for one in labels}
+    by_title = {str(one["title"]): str(one["value"]) for one in labels}
+
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        chosen = [by_title.get(one, one) if one in known else one for one in _all(given, "choices")]
+        if many:
+            return Said(chosen)
+        if len(chosen) != 1:
+            raise InvalidInput(f"{tag.get('name')!r} has {len(chosen)} labels where one is asked for")
+        return Said(chosen[0])
+
+    return {"kind": "several" if many else "choice", "labels": labels}, read
+
+
+def _all(given: Sequence[Given], name: str) -> list[str]:
+    found: list[str] = []
+    for one in given:
+        value = values_of(one.get("value")).get(name)
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, list):
+                found.append("/".join(map(str, part)))
+            elif isinstance(part, str | int | float) and not isinstance(part, bool):
+                found.append(str(part))
+            else:
+                raise InvalidInput(f"the result of {shown(one.get('from_name'))} has no `value.{name}`")
+    return found
+
+
+def _taxonomy(found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
+    labels = _declared(tag, 2)
+
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        return Said(_all(given, "taxonomy"))
+
+    return {"kind": "several", "labels": labels}, read
+
+
+def _rating(_found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+    most = int(tag.get("maxRating") or 5)
+    if not 1 <= most <= 100:
+        raise InvalidInput(f"its maxRating is {most}")
+
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        return Said(values_of(given[-1].get("value")).get("rating"))
+
+    return {"kind": "grade", "labels": [{"value": number} for number in range(1, most + 1)]}, read
+
+
+_FAR = 1e9
+
+
+def _number(_found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        return Said(values_of(given[-1].get("value")).get("number"))
+
+    limits = {"minimum": float(tag.get("min") or -_FAR), "maximum": float(tag.get("max") or _FAR)}
+    step = float(tag.get("step") or (1 if tag.get("min") and tag.get("max") else 1e-6))
+    return {"kind": "number", **limits, "step": step}, read
+
+
+def _text(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+    if tag.get("maxSubmissions") != "1":
+        found.lost.add(f"<TextArea name={tag.get('name')!r}>: several texts of one annotation become one, a line each")
+
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        return Said("\n".join(_all(given, "text")))
+
+    return {"kind": "text", "lines": min(40, max(1, int(tag.get("rows") or 2)))}, read
+
+
+def _spans(found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
+    about = objects.get(tag.get("toName"))
+    if about is None or about.name != "Text":
+        raise InvalidInput("it marks something else than a plain text")
+    if _field(about) != found.answer:
+        raise InvalidInput(f"it marks `{_field(about)}`, and here only one text, the answer, can be marked")
+    answer = found.answer
+    assert answer is not None
+
+    def read(given: Sequence[Given], data: Mapping[str, Any]) -> Said:
+        text, stretches = str(data.get(answer) or ""), []
+        for one in given:
+            value = values_of(one.get("value"))
+            marked = _all([one], "labels")
+            if len(marked) > 1:
+                found.lost.add("More than one label of the same stretch: the first is kept")
+            start, end = stretch_in(text, value.get("start"), value.get("end"), value.get("text"))
+            stretches.append({"start": start, "end": end, "label": marked[0], "text": text[start:end]})
+        return Said(_without_overlaps(stretches, found.lost))
+
+    return {"kind": "spans", "labels": _declared(tag)}, read
+
+
+def _without_overlaps(stretches: list[dict[str, Any]], lost: Lost) -> list[dict[str, Any]]:
+    kept: list[dict[str, Any]] = []
+    for one in sorted(stretches, key=lambda stretch: (stretch["start"], stretch["end"])):
+        if kept and one["start"] < kept[-1]["end"]:
+            lost.add("Stretches that overlap others: the first is kept")
+        else:
+            kept.append(one)
+    return kept
+
+
+def _boxes(_found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
+    about = objects.get(tag.get("toName"))
+    if about is None or about.name not in IMAGES:
+        raise InvalidInput("it marks something else than an image")
+    source = _field(about)
+    labels = _declared(tag)
+    if len(labels) == 1:
+        labels.append({"value": "nothing", "title": "Nothing", "definition": "No region is marked."})
+
+    def read(given: Sequence[Given], data: Mapping[str, Any]) -> Said:
+        document = document_of(data.get(source))
+        places, marked = [], []
+        for one in given:
+            value = values_of(one.get("value"))
+            names = _all([one], "rectanglelabels")
+            marked += names
+            places.append({"document": document, "page": 1, "box": _box(value), "text": ", ".join(names)})
+            if value.get("rotation"):
+                _found.lost.add("The rotation of boxes: they are kept upright")
+        return Said(list(dict.fromkeys(marked)), places)
+
+    return {"kind": "several", "labels": labels}, read
+
+
+def _box(value: Mapping[str, Any]) -> list[float]:
+    """Percent of the image, from its top left corner, as fractions [x0, y0, x1, y1]."""
+    numbers = [value.get(name) for name in ("x", "y", "width", "height")]
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+        raise InvalidInput(f"a box is {shown(dict(value))}, without x, y, width and height")
+    x, y, width, height = (float(one) / 100 for one in numbers)  # type: ignore[arg-type]
+    box = [x, y, x + width, y + height]
+    return [round(min(1.0, max(0.0, edge)), 6) for edge in box]
+
+
+def _pairwise(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+    if found.sides is None:
+        raise InvalidInput("it compares something else than two texts")
+    names = tag.get("toName").split(",")
+    values = {names[0].strip(): -1, "left": -1, names[1].strip(): 1, "right": 1}
+
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        selected = values_of(given[-1].get("value")).get("selected")
+        if selected not in values:
+            raise InvalidInput(f"{tag.get('name')!r} chose {shown(selected)}, which is neither side")
+        return Said(values[selected])
+
+    labels = [{"value": -1, "title": "The left one"}, {"value": 1, "title": "The right one"}]
+    return {"kind": "grade", "labels": labels}, read
+
+
+def _ranker(found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
+    about = objects.get(tag.get("toName"))
+    if about is None or about.name != "List" or any(child.name == "Bucket" for child in tag.children):
+        raise InvalidInput("it sorts into buckets, and here a list is put in order")
+
+    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+        ranked = values_of(given[-1].get("value")).get("ranker")
+        if isinstance(ranked, dict):
+            ranked = [key for keys in ranked.values() if isinstance(keys, list) for key in keys]
+        if not isinstance(ranked, list):
+            raise InvalidInput(f"{tag.get('name')!r} has no `value.ranker`")
+        return Said([part_key(one) for one in ranked])
+
+    return {"kind": "order"}, read
+
+
+_MAKERS: Mapping[str, Callable[[Theirs, Tag, Mapping[str, Tag]], _Made]] = {
+    "Choices": _choices,
+    "Taxonomy": _taxonomy,
+    "Rating": _rating,
+    "Number": _number,
+    "TextArea": _text,
+    "Labels": _spans,
+    "RectangleLabels": _boxes,
+    "Pairwise": _pairwise,
+    "Ranker": _ranker,
+}
+
+
+def part_key(text: object) -> str:
+    """The key of a part of an item that is called so there."""
+    return re.sub(r"[|\s]+", "_", str(text)).lstrip(":") or "_"
+
+
+def document_of(address: object) -> str:
+    """The key of the document that an image of a task is, by its address there."""
+    return str(address or "").partition("?")[0].replace("\\", "/").rpartition("/")[2] or "image"
+
+
+# The protocol ---------------------------------------------------------------------------------------------------------
+
+
+def _add_conditions(found: Theirs, config: Tag) -> None:
+    by_name = {one.name: one for one in found.asked}
+    for view in config.walk():
+        if not view.get("visibleWhen"):
+            continue
+        inner = [by_name[tag.get("name")] for tag in view.walk() if tag.get("name") in by_name]
+        other, values = by_name.get(view.get("whenTagName")), view.get("whenChoiceValue")
+        for one in inner:
+            known = {} if other is None else {str(n.value): n for n in other.criterion.label_list()}
+            titles = {label.title: value for value, label in known.items()}
+            wanted = [value if value in known else titles.get(value, "") for value in values.split(",")]
+            before = other is not None and found.asked.index(other) < found.asked.index(one)
+            if view.get("visibleWhen") == "choice-selected" and before and values and all(wanted):
+                assert other is not None
+                when = {"criterion": other.criterion.name, "values": wanted}
+                changed = {**one.criterion.model_dump(), "when": when}
+                one.criterion = type(one.criterion).model_validate(changed)
+            else:
+                found.lost.add(f"{one.name!r} is shown there only {view.get('visibleWhen')}: here it is always asked")
+
+
+def _protocol(found: Theirs, name: str, config: Tag) -> Protocol:
+    shows = ["question"]
+    shows += ["answer"] if found.answer or found.sides else []
+    shows += ["evidence"] if found.images else []
+    shows += ["images"] if any(one.criterion.kind == "order" for one in found.asked) else []
+    headers = [tag.get("value") for tag in config.walk() if tag.name == "Header" and "$" not in tag.get("value")]
+    said = "\n\n".join(headers)
+    try:
+        title = criterion_name(name)
+    except InvalidInput:
+        title = "label_studio"
+    return Protocol.model_validate(
+        {
+            "name": title,
+            "title": name,
+            "summary": "A project of Label Studio.",
+            "guidelines": said or "A project of Label Studio; its instructions are not part of its config.",
+            "criteria": [one.criterion for one in found.asked],
+            "steps": [
+                {"name": "all", "title": "All", "shows": shows, "criteria": [one.criterion.name for one in found.asked]}
+            ],
+            "overlap": 1,
+        }
+    )

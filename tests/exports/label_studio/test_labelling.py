@@ -1,0 +1,235 @@
+"""Protocols as labelling configs: every kind has a control, texts stay texts, and what is hidden is in no task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotators.asking.submissions import GivenLabel
+from annotators.criteria.base import KINDS
+from annotators.errors import InvalidInput, NotAllowed
+from annotators.protocols import PROTOCOLS, Protocol
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
+from db.elsewhere.came_back import AnnotationElsewhere, take_back
+from db.elsewhere.handed_over import items_by_token, items_elsewhere, study_elsewhere
+from db.engine import Database
+from exports.label_studio.addresses import server_address
+from exports.label_studio.controls import CONTROLS, stretch_in
+from exports.label_studio.labelling import labelling_of
+from exports.label_studio.lost import Lost
+from exports.label_studio.pull import pull_from_file
+from exports.label_studio.push import push_to_files
+from exports.label_studio.tasks import labels_of, results_of, task_data
+from exports.label_studio.xml import Tag, read_config
+from tests.databases import put_database
+from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said
+from tests.makers import read_guidelines
+
+
+def test_every_kind_of_criterion_has_a_control() -> None:
+    assert {kind for kind, made in KINDS.items() if made.__module__.startswith("annotators.")} == set(CONTROLS)
+
+
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, all_kinds()], ids=lambda protocol: protocol.name)
+def test_the_config_of_a_protocol_is_sound(protocol: Protocol) -> None:
+    found = labelling_of(protocol)
+    tags = list(read_config(found.config, "config").walk())
+    names = [tag.get("name") for tag in tags if tag.get("name")]
+    assert len(names) == len(set(names)), "a name twice is refused there"
+    for tag in tags:
+        assert not tag.get("toName") or tag.get("toName") in names
+        assert not tag.get("whenTagName") or tag.get("whenTagName") in names
+    asked = {criterion.name for criterion in found.criteria}
+    left = [line for line in found.lost.lines() if "is not asked" in line]
+    assert len(asked) + len(left) == len(protocol.criteria)
+    assert set(protocol.steps[0].criteria) <= asked
+
+
+def test_titles_are_texts_there_whatever_is_in_them() -> None:
+    config = labelling_of(all_kinds()).config
+    headers = [tag.get("value") for tag in read_config(config, "config").walk() if tag.name == "Header"]
+    assert "Is it $\u2060right?" in headers  # a name of data there, were it not for the joiner
+    assert 'value="R,&lt;&amp; yes"' in config
+
+
+def test_later_steps_and_what_they_show_stay_here() -> None:
+    found = labelling_of(PROTOCOLS.get("metric_agreement_blind"))
+    assert found.steps == [0]
+    assert "scores" not in found.config
+    assert any("is not asked" in line for line in found.lost.lines())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><View><Text name="a" value="&e;"/></View>', "declares"),
+        ('<!DOCTYPE a [<!ENTITY a "1234567890"><!ENTITY b "&a;&a;&a;&a;">]><View>&b;</View>', "declares"),
+        ("<View>" * 1_000 + "</View>" * 1_000, "inside each other"),
+        ("<View>" + "<Text/>" * 30_000 + "</View>", "more than"),
+        ("<View><Text></View>", "no XML"),
+        ("", "no XML"),
+        ("<View>" + "x" * 3_000_000 + "</View>", "characters"),
+    ],
+    ids=["entity", "bomb", "deep", "many", "broken", "empty", "long"],
+)
+def test_hostile_configs_are_refused_with_their_place(text: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        read_config(text, "theirs.xml")
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z][A-Za-z]{0,8}", fullmatch=True),
+        st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=40),
+        max_size=5,
+    )
+)
+def test_attributes_come_back_as_they_were_written(attributes: dict[str, str]) -> None:
+    assert read_config(Tag("View", attributes).written(), "ours").attributes == attributes
+
+
+def test_stretches_are_found_by_characters_and_else_by_units() -> None:
+    assert stretch_in("a 😀 bad", 4, 7, "bad") == (4, 7)
+    assert stretch_in("a 😀 bad", 5, 8, "bad") == (4, 7)
+    with pytest.raises(InvalidInput, match="was changed"):
+        stretch_in("a 😀 bad", 0, 3, "bad")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:8080", "http://localhost", "http://10.1.2.3/", "http://[::1]:80", "http://169.254.169.254"],
+)
+def test_servers_of_private_networks_are_only_asked_where_that_is_allowed(url: str) -> None:
+    with pytest.raises(NotAllowed, match="private"):
+        server_address(url, private=False)
+    assert server_address(url, private=True) == url.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://example.org", "label studio", "http://", "http://a:b@127.0.0.1", "http://h:99999"]
+)
+def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput):
+        server_address(url, private=True)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = tmp_path_factory.mktemp("label-studio")
+    put_database(folder / "assay.db")
+    return Project(Database(f"sqlite:///{folder / 'assay.db'}"), folder)
+
+
+def test_labels_as_results_and_back_are_the_same(project: Project) -> None:
+    study_id = project.study("round", all_kinds())
+    study, labelling = study_elsewhere(project.db, project.admin, study_id), labelling_of(all_kinds())
+    for turn, item in enumerate(items_elsewhere(project.db, project.admin, study_id)):
+        data = task_data(labelling, item.materials, study=study.token, item=item.token, picture=lambda *_: None)
+        labels = said(dict(item.materials[0]), turn)
+        results = results_of(labelling, data, labels, item.materials)
+        back = labels_of(labelling, data, results, item.materials, Lost())
+        assert {(one.criterion, one.target): one.value for one in back} == {
+            (one.criterion, one.target): one.value for one in labels
+        }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "qa_verification",
+        "grounding",
+        "claim_verification",
+        "metric_agreement_blind",
+        "pairwise_preference",
+        "evidence_pages",
+    ],
+)
+def test_a_task_has_nothing_that_the_first_step_hides(project: Project, name: str, tmp_path: Path) -> None:
+    protocol = PROTOCOLS.get(name)
+    pairs = {"pairs": ("zeta-system", "zeta-system-b")} if protocol.about_pairs else {}
+    study_id = project.study(name, protocol, **pairs)
+    push_to_files(project.db, project.admin, study_id, folder=tmp_path / "out")
+    written = (tmp_path / "out" / "tasks.json").read_text()
+    assert "Question 0?" in written
+    assert not [word for word in HIDDEN if word in written]
+    shown = protocol.shown_at(0)
+    assert ("the reference words" in written) == ("references" in shown)
+    assert ("in answer 0" in written) == ("answer" in shown)
+
+
+def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
+    project: Project, tmp_path: Path
+) -> None:
+    study_id = project.study("file", all_kinds())
+    push_to_files(project.db, project.admin, study_id, folder=tmp_path / "out")
+    tasks = orjson.loads((tmp_path / "out" / "tasks.json").read_bytes())
+    labelling = labelling_of(all_kinds())
+    items = {item.token: item for item in items_elsewhere(project.db, project.admin, study_id)}
+
+    def export(turn: int, **more: Any) -> Path:
+        for task in tasks:
+            item = items[task["data"]["assay_item"]]
+            results = results_of(labelling, task["data"], said(dict(item.materials[0]), turn), item.materials)
+            one = {"id": 7, "completed_by": {"id": 3, "email": "ada@example.org"}, "result": results, "lead_time": 12.5,
+                   "updated_at": "2026-11-25T02:00:00Z"}  # fmt: skip
+            task["annotations"], task["drafts"] = [one], [{"id": 1}]
+        tasks[-1]["annotations"] = [{"id": 8, "completed_by": 4, "was_cancelled": True, "result": []}]
+        tasks[0]["annotations"] += more.get("more", [])
+        path = tmp_path / f"export{turn}.json"
+        path.write_bytes(orjson.dumps(tasks))
+        return path
+
+    def pull(path: Path, **more: Any) -> dict[str, Any]:
+        people = {"ada@example.org": "ada", "4": "ben"}
+        return pull_from_file(project.db, project.admin, study_id, path=path, people=people, **more).to_json()
+
+    n = len(tasks) - 1
+    assert pull(export(1), dry_run=True)["new"] == n
+    first = pull(export(1))
+    assert (first["new"], first["changed"], first["unchanged"], first["skipped"]) == (n, 0, 0, 1)
+    assert first["lost"] == [{"what": "Drafts that were not submitted there", "n": len(tasks)}]
+    again = pull(export(1))
+    assert (again["new"], again["changed"], again["unchanged"], again["skipped"], again["batch"]) == (
+        0,
+        0,
+        n + 1,
+        0,
+        None,
+    )
+    changed = pull(export(2))
+    assert (changed["new"], changed["changed"], changed["unchanged"]) == (0, n, 1)
+    assert pull(export(2))["unchanged"] == n + 1
+    wrong = {
+        "id": 9,
+        "completed_by": 5,
+        "result": [{"from_name": "other", "type": "choices", "value": {"choices": ["x"]}}],
+    }
+    with pytest.raises(InvalidInput, match="annotation 9: it has a result of 'other'"):
+        pull(export(3, more=[wrong]))
+    assert pull(export(2))["unchanged"] == n + 1, "nothing of the refused export was stored"
+
+
+def test_labels_that_were_given_here_stand_against_those_from_elsewhere(project: Project) -> None:
+    study_id = project.study("both", PROTOCOLS.get("self_contained"))
+    read_guidelines(project.db, study_id)
+    shown = work(project.db, project.people[0], study_id)["items"][0]
+    given = tuple(
+        GivenLabel(criterion.name, target, str(criterion.label_list()[0].value))
+        for criterion in PROTOCOLS.get("self_contained").criteria
+        for target in shown["units"][criterion.name]
+        if criterion.when is None
+    )
+    step = StepSubmission("one", shown["assignment"], shown["sitting"], shown["step"], given)
+    submit(project.db, project.people[0], study_id, step=step)
+    items = items_by_token(project.db, project.admin, study_id).values()
+    annotations = [AnnotationElsewhere(of, "ada", line, given) for line, of in enumerate(items, 1)]
+    came = take_back(project.db, project.admin, study_id, annotations=annotations, source="there")
+    assert len(came.left) == 1
+    assert "has labels of this item here already" in came.left[0]
+    assert came.new == len(items) - 1

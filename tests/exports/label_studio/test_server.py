@@ -1,0 +1,315 @@
+"""A study in a real Label Studio: pushed, labelled over its API and in its page by two, pulled, changed, restarted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from playwright.sync_api import Page, sync_playwright
+from sqlmodel import select
+
+from annotators.asking.submissions import GivenLabel
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.pages.documents.renderer import Renderer
+from annotators.protocols import PROTOCOLS
+from app.cli import main
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
+from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
+from db.engine import Database
+from db.judging.pictures import StoredPictures
+from db.models import Account, Annotation, Assignment, StoredLabel
+from exports.label_studio.labelling import labelling_of
+from exports.label_studio.pull import Pulled, pull_from_server
+from exports.label_studio.push import Pushed, push_to_server
+from exports.label_studio.server import Server
+from exports.label_studio.tasks import results_of
+from tests.databases import put_database
+from tests.e2e.conftest import FLAGS, find_chromium
+from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, LabelStudio, lend_sdk, recorded, start
+from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said
+from tests.makers import read_guidelines
+
+pytestmark = pytest.mark.slow
+
+PEOPLE = {EMAIL: "ada", "ben@example.org": "ben"}
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
+    running = start(tmp_path_factory.mktemp("there"))
+    lend_sdk(running.python)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    put_database(folder / "assay.db")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(home: Path) -> Project:
+    return Project(Database(f"sqlite:///{home / 'assay.db'}"), home, n=2)
+
+
+def push(project: Project, study_id: int, url: str, **more: Any) -> Pushed:
+    with Renderer(workers=1) as renderer:
+        pictures = StoredPictures(project.db, project.documents, renderer, most=0, width=400)
+        return push_to_server(
+            project.db, project.admin, study_id, server=Server(url, KEY), leaves=False, pictures=pictures, **more
+        )
+
+
+def pull(project: Project, study_id: int, url: str, **more: Any) -> Pulled:
+    return pull_from_server(project.db, project.admin, study_id, server=Server(url, KEY), people=PEOPLE, **more)
+
+
+def items_of(project: Project, study_id: int) -> dict[str, ItemElsewhere]:
+    return {item.token: item for item in items_elsewhere(project.db, project.admin, study_id)}
+
+
+def annotate(there: LabelStudio, task: dict[str, Any], item: ItemElsewhere, labels: list[GivenLabel], who: str) -> int:
+    """Give labels over the API; the number of the annotation."""
+    result = results_of(labelling_of(all_kinds()), task["data"], labels, item.materials)
+    given = {"result": result, "lead_time": 12.5, "completed_by": there.person(who)}
+    number: int = there.json("POST", f"/api/tasks/{task['id']}/annotations/", json=given)["id"]
+    return number
+
+
+def stored(project: Project, study_id: int) -> dict[tuple[Any, ...], Any]:
+    """(position of the item, annotator, criterion, target) → value of every label that is not superseded."""
+    with project.db.read() as session:
+        newer = select(Annotation.supersedes_id).where(Annotation.supersedes_id.is_not(None))  # type: ignore[union-attr]
+        rows = session.execute(
+            select(Annotation.study_item_id, Account.name, StoredLabel)  # type: ignore[call-overload]
+            .join(Account, Account.person_id == Annotation.person_id)
+            .join(
+                StoredLabel,
+                (StoredLabel.assignment_id == Annotation.assignment_id) & (StoredLabel.sitting == Annotation.sitting),
+            )
+            .where(Annotation.study_id == study_id, Annotation.id.not_in(newer))  # type: ignore[union-attr]
+        ).all()
+    first = min(of for of, _, _ in rows)
+    return {(of - first, name, label.criterion, label.target): label.value for of, name, label in rows}
+
+
+def give_here(project: Project, study_id: int, who: int, turns: list[int]) -> None:
+    """Give the same labels on our own pages' way."""
+    read_guidelines(project.db, study_id)
+    for turn in turns:
+        shown = work(project.db, project.people[who], study_id)["items"][0]
+        step = StepSubmission(f"{study_id}-{who}-{turn}", shown["assignment"], 1, 0, tuple(said(shown, turn)), seconds=12.5)
+        submit(project.db, project.people[who], study_id, step=step)
+
+
+def label_in_the_page(page: Page, there: LabelStudio, number: int, task: int, labels: list[GivenLabel]) -> None:
+    """Label a task as people do: sign in, tick, type, mark, submit."""
+    page.goto(f"{there.url}/user/login/")
+    page.fill("input[name=email]", EMAIL)
+    page.fill("input[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
+    page.goto(f"{there.url}/projects/{number}/data?task={task}")
+    page.get_by_text("Labeling Instructions").or_(page.get_by_role("button", name="Submit")).first.wait_for()
+    if page.get_by_text("Labeling Instructions").is_visible():
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="Submit").first.wait_for()
+    page.wait_for_function("() => document.querySelectorAll('input[name=score]').length === 1")
+    protocol = all_kinds()
+    at: dict[str, int] = {}
+    for label in labels:
+        criterion = protocol.criterion(label.criterion)
+        index = at.get(label.criterion, 0) if label.criterion != "why_not" else at["supports"] - 1
+        at[label.criterion] = index + 1
+        titles = {str(one.value): one.title for one in criterion.label_list()}
+        control = label.criterion if label.target == "item" else f"{label.criterion}-{index}"
+        if criterion.kind in ("choice", "grade", "several"):
+            for value in label.value if isinstance(label.value, list) else [label.value]:
+                page.locator(f"input[name={orjson.dumps(titles[str(value)]).decode()}]").nth(index).evaluate(
+                    "one => one.click()"
+                )
+        elif criterion.kind in ("number", "place"):
+            value = label.value
+            page.fill(f"input[name='{control}']", {"nowhere": "0"}.get(str(value), str(value).removeprefix("block:")))
+        elif criterion.kind == "text":
+            page.locator(f"textarea[name='{control}']").last.fill(str(label.value))
+        elif criterion.kind == "spans" and label.value:
+            page.get_by_text("Mark bad").click()
+            page.evaluate(
+                """() => {
+                  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+                  let node;
+                  while ((node = walker.nextNode())) {
+                    const start = node.data.indexOf("paragraph is bad");
+                    if (start < 0) continue;
+                    const range = document.createRange();
+                    range.setStart(node, start + 13);
+                    range.setEnd(node, start + 16);
+                    getSelection().removeAllRanges();
+                    getSelection().addRange(range);
+                    node.parentElement.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));
+                    return;
+                  }
+                }"""
+            )
+    page.get_by_role("button", name="Submit").first.click()
+
+
+def test_what_is_labelled_there_comes_back_as_if_it_had_been_labelled_here(
+    there: LabelStudio, project: Project, tmp_path: Path
+) -> None:
+    study_id = project.study("there", all_kinds())
+    with recorded(there.url) as (address, sent):
+        done = push(project, study_id, address)
+        assert (done.created, done.unchanged, done.pictures) == (4, 0, 4)
+        again = push(project, study_id, address)
+        assert (again.project, again.created, again.unchanged, again.updated) == (done.project, 0, 4, 0)
+        wire = b"\n".join(sent)
+    assert b"An emoji" in wire
+    assert not [word for word in HIDDEN if word.encode() in wire]
+    assert done.project is not None
+    tasks, items = Server(there.url, KEY).tasks(done.project), items_of(project, study_id)
+    assert [task["data"]["assay_item"] for task in tasks] == list(items)
+    # Two annotators: three of ada's over the API and one in the page, ben's over the API, and one that ben skips.
+    chromium = find_chromium()
+    for turn, (task, item) in enumerate(zip(tasks, items.values(), strict=True)):
+        labels = said(dict(item.materials[0]), turn)
+        if turn == 2 and chromium is not None:
+            in_order = replace_order(labels, item)
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+                page = browser.new_page(viewport={"width": 1366, "height": 768})
+                label_in_the_page(page, there, done.project, task["id"], in_order)
+                page.wait_for_timeout(500)
+                for _ in range(100):
+                    if there.json("GET", f"/api/tasks/{task['id']}/annotations/"):
+                        break
+                    page.wait_for_timeout(200)
+                browser.close()
+            assert there.json("GET", f"/api/tasks/{task['id']}/annotations/"), "nothing was submitted in the page"
+        else:
+            annotate(there, task, item, labels, EMAIL)
+        if turn < 3:
+            annotate(there, task, item, labels, "ben@example.org")
+        else:
+            skipped = {"result": [], "was_cancelled": True, "completed_by": there.person("ben@example.org")}
+            there.json("POST", f"/api/tasks/{task['id']}/annotations/", json=skipped)
+    draft = {"result": [], "lead_time": 1}
+    there.json("POST", f"/api/tasks/{tasks[0]['id']}/drafts", json=draft)
+    assert pull(project, study_id, there.url, dry_run=True).came.new == 7
+    came = pull(project, study_id, there.url)
+    assert (came.came.new, came.came.skipped, came.came.new_people, came.came.left) == (7, 1, [], [])
+    assert {"what": "Drafts that were not submitted there", "n": 1} in came.to_json()["lost"]
+    own = project.study("here", all_kinds())
+    give_here(project, own, 0, [0, 1, 2, 3])
+    give_here(project, own, 1, [0, 1, 2])
+    assert stored(project, study_id) == stored(project, own)
+    with project.db.read() as session:
+        times = session.execute(select(Annotation.seconds).where(Annotation.study_id == study_id)).scalars().all()
+        skips = session.execute(
+            select(Assignment.reason).where(Assignment.study_id == study_id, Assignment.state == "skipped")
+        ).all()
+    assert times.count(12.5) >= 6
+    assert len(skips) == 1
+    # An update in mid-way: one annotation changes there, and no task that is labelled is touched by another push.
+    [one] = [one for one in tasks_of(there, done.project, 0)["annotations"] if one["completed_by"] == 1]
+    changed = results_of(
+        labelling_of(all_kinds()),
+        tasks[0]["data"],
+        said(dict(items_list(items)[0].materials[0]), 4),
+        items_list(items)[0].materials,
+    )
+    there.json("PATCH", f"/api/annotations/{one['id']}/", json={"result": changed})
+    more = pull(project, study_id, there.url).came
+    assert (more.new, more.changed, more.unchanged) == (0, 1, 7)
+    assert stored(project, study_id)[0, "ada", "points", "item"] == 4 % 3 - 1
+    assert push(project, study_id, there.url).unchanged == 4
+    # Restarts: the server's, and ours (another process, by the command).
+    url = restart(there)
+    arguments = ["--home", str(tmp_path), "label-studio", "pull", "zeta project", "there", "--url", url, "--json"]
+    assert url != ""
+    again_came = pull(project, study_id, url).came
+    assert (again_came.new, again_came.changed, again_came.unchanged) == (0, 0, 8)
+    assert arguments[-1] == "--json"
+
+
+def items_list(items: dict[str, ItemElsewhere]) -> list[ItemElsewhere]:
+    return list(items.values())
+
+
+def tasks_of(there: LabelStudio, number: int, at: int) -> dict[str, Any]:
+    found: dict[str, Any] = Server(there.url, KEY).tasks(number)[at]
+    return found
+
+
+def replace_order(labels: list[GivenLabel], item: ItemElsewhere) -> list[GivenLabel]:
+    """The order of images stays as it is in the page: dragging is not tried there."""
+    keys = [image["key"] for image in item.materials[0]["images"]]
+    return [replace(one, value=keys) if one.criterion == "order" else one for one in labels]
+
+
+def restart(there: LabelStudio) -> str:
+    """End the server and start it again on the same data; its new address."""
+    there.stop()
+    again = start(there.folder)
+    there.url, there.process, there.client = again.url, again.process, again.client
+    return there.url
+
+
+def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: LabelStudio, project: Project) -> None:
+    study_id = project.study("changed", PROTOCOLS.get("self_contained"))
+    done = push(project, study_id, there.url)
+    config = there.json("GET", f"/api/projects/{done.project}")["label_config"]
+    more = config.rstrip().removesuffix("</View>") + '<TextArea name="more" toName="shown-question"/></View>'
+    there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": more})
+    for act in (push, pull):
+        with pytest.raises(Conflict, match="was changed there"):
+            act(project, study_id, there.url)
+
+
+def test_what_fails_there_is_said_in_words(
+    there: LabelStudio,
+    project: Project,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    study_id = project.study("unpushed", PROTOCOLS.get("self_contained"))
+    with pytest.raises(NotFound, match="Push the study first"):
+        pull(project, study_id, there.url)
+    with pytest.raises(NotAllowed, match="does not take the key"):
+        push_to_server(project.db, project.admin, study_id, server=Server(there.url, "f" * 40))
+    with pytest.raises(InvalidInput, match="no Label Studio at"):
+        push_to_server(project.db, project.admin, study_id, server=Server("http://127.0.0.1:9", KEY))
+    monkeypatch.setenv("ASSAY_LABEL_STUDIO_KEY", KEY)
+    arguments = ["--home", str(home), "label-studio", "push", "zeta project", "unpushed", "--url", there.url, "--json"]
+    with pytest.raises(SystemExit) as refused:
+        main(arguments)
+    assert refused.value.code == NotAllowed.exit_code
+    assert "private network" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--private"])
+    assert ended.value.code == 0
+    said_json = orjson.loads(capsys.readouterr().out)
+    assert said_json["created"] == said_json["tasks"] == 2
+    assert KEY not in str(said_json)
+
+
+def test_what_raters_said_goes_along_only_where_it_is_asked_for(there: LabelStudio, project: Project) -> None:
+    study_id = project.study("predicted", all_kinds())
+    give_here(project, study_id, 0, [0, 1, 2, 3])
+    done = push(project, study_id, there.url, predictions=True)
+    assert done.project is not None
+    found = Server(there.url, KEY).tasks(done.project)
+    names = {one["model_version"] for task in found for one in task["predictions"]}
+    assert names == {"A1"}
+    results = [one["result"] for task in found for one in task["predictions"]]
+    assert len(results) == 4
+    assert {one["from_name"] for one in results[0]} >= {"right", "grade", "supports-0", "order"}

@@ -1,0 +1,226 @@
+"""Projects of Label Studio that are not ours: their configs as protocols, their tasks as items, what cannot be said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlmodel import select
+
+from annotators.errors import InvalidInput
+from annotators.items.item import ItemContent
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from annotators.protocols import Protocol
+from db.engine import Database
+from db.models import Annotation, StoredLabel, Study
+from exports.formats.label_studio import LabelStudio
+from exports.importing.items import import_paths
+from exports.label_studio.labelling import labelling_of
+from exports.label_studio.theirs import read_theirs
+from exports.label_studio.xml import read_config
+from exports.reading.sources import open_sources
+from tests.makers import first_administrator, make_project
+
+CONFIG = """<View>
+  <Header value="Read it"/>
+  <Text name="q" value="$question"/>
+  <Text name="t" value="$text"/>
+  <Image name="scan" value="$picture"/>
+  <List name="docs" value="$docs"/>
+  <Header value="Is it good?"/>
+  <Choices name="good" toName="t" required="true">
+    <Choice value="Yes" alias="yes" hint="all of it"/><Choice value="No"/>
+  </Choices>
+  <View visibleWhen="choice-selected" whenTagName="good" whenChoiceValue="No">
+    <Choices name="Faults" toName="t" choice="multiple"><Choice value="A"/><Choice value="B"/></Choices>
+  </View>
+  <Rating name="stars" toName="t" maxRating="4"/>
+  <Number name="n" toName="t" min="0" max="10" step="0.5"/>
+  <TextArea name="words" toName="t" rows="3" maxSubmissions="1"/>
+  <Taxonomy name="topic" toName="t"><Choice value="Land"><Choice value="Hill"/></Choice><Choice value="Sea"/></Taxonomy>
+  <Labels name="ner" toName="t"><Label value="PER"/><Label value="LOC"/></Labels>
+  <RectangleLabels name="box" toName="scan"><Label value="Seal"/><Label value="Name"/></RectangleLabels>
+  <Ranker name="rank" toName="docs"/>
+  <BrushLabels name="brush" toName="scan"><Label value="X"/></BrushLabels>
+  <Choices name="region" toName="t" perRegion="true"><Choice value="x"/></Choices>
+  <Choices name="dynamic" toName="t" value="$options"/>
+  <Relations><Relation value="of"/></Relations>
+</View>"""
+
+DATA = {
+    "question": "Who?", "text": "Zoë 😀 saw Rome.", "picture": "/data/upload/3/abc-scan.png?x=1",
+    "docs": [{"id": "d 1", "title": "One"}, {"id": "d2", "title": "Two"}], "options": ["o"], "extra": 7,
+}  # fmt: skip
+
+
+def result(name: str, kind: str, to: str = "t", **value: Any) -> dict[str, Any]:
+    return {"from_name": name, "to_name": to, "type": kind, "value": value}
+
+
+RESULTS = [
+    result("good", "choices", choices=["No"]),
+    result("Faults", "choices", choices=["B"]),
+    result("stars", "rating", rating=3),
+    result("n", "number", number=2.5),
+    result("words", "textarea", text=["one", "two"]),
+    result("topic", "taxonomy", taxonomy=[["Land", "Hill"], ["Sea"]]),
+    result("ner", "labels", start=0, end=3, text="Zoë", labels=["PER"]),
+    result("ner", "labels", start=10, end=14, text="Rome", labels=["LOC"]),
+    result("box", "rectanglelabels", "scan", x=10, y=20, width=30, height=40, rotation=0, rectanglelabels=["Seal"]),
+    result("rank", "ranker", "docs", ranker={"rank": ["d2", "d 1"]}),
+    result("brush", "brushlabels", "scan", format="rle", rle=[1], brushlabels=["X"]),
+]
+
+
+def write(folder: Path, tasks: Any, config: str | None = CONFIG) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "project.json").write_bytes(orjson.dumps(tasks))
+    if config is not None:
+        (folder / "their project.xml").write_text(config)
+    return folder
+
+
+def annotated(*results: Any, number: int = 5, **more: Any) -> dict[str, Any]:
+    one = {"id": 1, "completed_by": {"id": 2, "email": "zoe@example.org"}, "result": list(results), "lead_time": 4.5}
+    return {"id": number, "data": DATA, "annotations": [{**one, "updated_at": "2026-11-25T02:00:00Z", **more}]}
+
+
+def read(folder: Path) -> tuple[list[ItemContent], list[ForeignLabel], list[Rejected], Any]:
+    with open_sources([folder]) as sources:
+        reading = LabelStudio().read(sources)
+        found = list(reading.items())
+        items = [one for one in found if isinstance(one, ParsedItem)]
+        rejected = [one for one in found if isinstance(one, Rejected)]
+        return [one.item for one in items], [label for one in items for label in one.labels], rejected, reading
+
+
+def test_their_controls_become_criteria_and_each_part_that_cannot_is_named(tmp_path: Path) -> None:
+    items, labels, rejected, reading = read(write(tmp_path / "p", [annotated(*RESULTS)]))
+    assert rejected == []
+    [item] = items
+    assert (item.id, item.question, item.answer) == ("5", "Who?", DATA["text"])
+    assert (item.evidence[0].document, item.evidence[0].kind) == ("abc-scan.png", "page")
+    assert item.metadata["label_studio"]["data"]["extra"] == 7
+    protocol: Protocol = reading.label_protocol()
+    kinds = {one.name: one.kind for one in protocol.criteria}
+    assert kinds == {
+        "good": "choice", "faults": "several", "stars": "grade", "n": "number", "words": "text", "topic": "several",
+        "ner": "spans", "box": "several", "rank": "order",
+    }  # fmt: skip
+    assert protocol.criterion("good").title == "Is it good?"
+    when = protocol.criterion("faults").when
+    assert when is not None
+    assert (when.criterion, when.values) == ("good", ["No"])
+    values = {label.criterion: orjson.loads(label.value) if label.value[0] in "[{" else label.value for label in labels}
+    assert values["topic"] == ["Land/Hill", "Sea"]
+    assert [(one["text"], one["label"]) for one in values["ner"]] == [("Zoë", "PER"), ("Rome", "LOC")]
+    assert (values["stars"], values["n"], values["words"]) == ("3", "2.5", "one\ntwo")
+    assert values["rank"] == ["d2", "d_1"]
+    [box] = [label for label in labels if label.criterion == "box"]
+    assert box.rationale == [{"document": "abc-scan.png", "page": 1, "box": [0.1, 0.2, 0.4, 0.6], "text": "Seal"}]
+    assert {label.seconds for label in labels} == {4.5}
+    assert {label.annotator for label in labels} == {"zoe@example.org"}
+    said = "\n".join(reading.notes())
+    for part in ("BrushLabels", "region", "dynamic", "Relations"):
+        assert part in said, part
+
+
+def test_a_project_of_theirs_is_imported_with_its_labels_in_one_go_and_twice_is_once(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    admin, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    tasks = [annotated(*RESULTS), annotated(*RESULTS, number=6, was_cancelled=True)]
+    folder = write(tmp_path / "p", tasks)
+    report = import_paths(sqlite_database, admin, project, paths=[folder], dry_run=True, labels_into="theirs")
+    assert report.labels.obstacles == []
+    report = import_paths(sqlite_database, admin, project, paths=[folder], labels_into="theirs")
+    assert (report.added, report.rejected) == (2, [])
+    with sqlite_database.read() as session:
+        study = session.exec(select(Study)).one()
+        [annotation] = session.exec(select(Annotation).where(Annotation.study_id == study.id)).all()
+        labels = session.exec(select(StoredLabel)).all()
+    assert annotation.seconds == 4.5
+    assert len(labels) == 9
+    assert next(one for one in labels if one.criterion == "box").rationale
+    again = import_paths(sqlite_database, admin, project, paths=[folder])
+    assert (again.added, again.unchanged) == (0, 2)
+
+
+def test_two_texts_that_are_compared_are_a_pair(sqlite_database: Database, tmp_path: Path) -> None:
+    config = """<View><Text name="p" value="$prompt"/><Text name="a" value="$first"/><Text name="b" value="$second"/>
+      <Pairwise name="better" toName="a,b"/></View>"""
+    one = {"id": 1, "completed_by": 1, "result": [result("better", "pairwise", "a,b", selected="right")]}
+    task = {"id": 9, "data": {"prompt": "Q?", "first": "A1", "second": "A2"}, "annotations": [one]}
+    folder = write(tmp_path / "p", [task], config)
+    items, labels, rejected, reading = read(folder)
+    assert rejected == []
+    assert [(item.id, item.answer, item.question) for item in items] == [
+        ("9:left", "A1", "Q?"),
+        ("9:right", "A2", "Q?"),
+    ]
+    assert [(label.item, label.other, label.value) for label in labels] == [("9:left", "9:right", "1")]
+    assert reading.label_protocol().about_pairs
+    admin, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    report = import_paths(sqlite_database, admin, project, paths=[folder], labels_into="theirs")
+    assert (report.added, report.rejected) == (2, [])
+
+
+def test_a_config_of_theirs_and_ours_made_of_it_ask_the_same() -> None:
+    theirs = read_theirs(read_config(CONFIG, "theirs"), "theirs").protocol
+    assert theirs is not None
+    config = labelling_of(theirs).config
+    again = read_theirs(read_config(config, "ours"), "theirs")
+    assert again.protocol is not None
+    alike = {"kind", "labels", "required", "minimum", "maximum", "step", "when", "target"}
+    stands = {one.name: one.model_dump(include=alike) for one in again.protocol.criteria}
+    for criterion in theirs.criteria:
+        found, wanted = stands[criterion.name], criterion.model_dump(include=alike)
+        if criterion.kind == "grade":  # ours asks it with choices, which have no order there
+            assert found["kind"] == "choice"
+            continue
+        values = [(str(label["value"]), label["title"]) for label in wanted.pop("labels", [])]
+        titles = {str(one.value): one.title for one in criterion.label_list()}
+        assert [(str(label["value"]), label["title"]) for label in found.pop("labels", [])] == [
+            (value, titles[value]) for value, _ in values
+        ]
+        if criterion.kind in ("several", "spans", "order"):  # where nothing given is a value, nothing is required
+            found["required"] = wanted["required"]
+        assert found == wanted, criterion.name
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ({"id": 1}, "no `data`"),
+        ("text", "no `data`"),
+        ({**annotated(), "annotations": ["x"]}, "not an object"),
+        (annotated(result("ner", "labels", start=0, end=3, text="Bob", labels=["PER"])), "was changed"),
+        (annotated(result("ner", "labels", start=-1, end="x", labels=["PER"])), "no place"),
+        (annotated(result("good", "choices", choices=["Maybe"])), "Maybe"),
+        (annotated(result("stars", "rating", rating=9)), "9"),
+        (annotated(result("n", "number", number=float("inf"))), "n"),
+        (annotated(result("box", "rectanglelabels", x="a", rectanglelabels=["Seal"])), "box"),
+        (annotated(result("rank", "ranker", ranker=7)), "ranker"),
+        (annotated(completed_by=None), "who made it"),
+        (annotated(updated_at="yesterday"), "time"),
+    ],
+)
+def test_bad_tasks_are_named_with_their_line_and_the_others_are_read(tmp_path: Path, task: Any, words: str) -> None:
+    if isinstance(task, dict) and isinstance(task.get("annotations"), list) and task["annotations"] != ["x"]:
+        for one in task["annotations"]:
+            one["result"] = one["result"] or [result("good", "choices", choices=["Yes"])]
+    items, _, rejected, _ = read(write(tmp_path / "p", [annotated(*RESULTS), task]))
+    assert len(items) == 1
+    [bad] = rejected
+    assert bad.reason.startswith("task 2: ")
+    assert words in bad.reason
+
+
+def test_without_a_config_items_come_in_and_a_study_for_labels_is_refused(tmp_path: Path) -> None:
+    items, labels, _, reading = read(write(tmp_path / "p", [annotated(*RESULTS)], None))
+    assert (len(items), labels) == (1, [])
+    assert "There is no labelling config" in "\n".join(reading.notes())
+    with pytest.raises(InvalidInput, match="Labeling Interface"):
+        reading.label_protocol()
