@@ -9,7 +9,7 @@ from dataclasses import replace
 from annotators.figures import percent
 from db.adjudicating.causes import CAUSES, cause_counts
 from db.adjudicating.stages import double_decided, is_double
-from db.releasing.states import study_stages
+from db.releasing.counts import study_stages
 from exports.agreement.report import statistics_table
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
 from exports.dataset.protocols import RULES
