@@ -46,10 +46,10 @@ def percent(
     return f"{number(100 * share, digits, sign=sign, grouped=True)}{space}%"
 
 
-def p_value(value: float | None, *, space: str = " ", reason: str | None = None) -> str:
-    """`0.032`, or `< 0.001` with this space."""
+def p_value(value: float | None, *, reason: str | None = None) -> str:
+    """`0.032`, or `< 0.001`."""
     if value is not None and value < 0.001:
-        return f"<{space}0.001"
+        return "< 0.001"
     return number(value, 3, reason=reason)
 
 

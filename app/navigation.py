@@ -69,6 +69,7 @@ ENTRIES = (
     Entry("agreement", "Agreement", READERS, Group.RESULTS),
     Entry("scores", "Scores", READERS, Group.RESULTS),
     Entry("alignment", "Alignment", READERS, Group.RESULTS),
+    Entry("judges", "Judges", RESEARCHERS, Group.RESULTS),
     Entry("estimates", "Fewer labels", READERS, Group.RESULTS),
     Entry("releases", "Releases", READERS, Group.RESULTS),
     Entry("exports", "Export", RESEARCHERS, Group.RESULTS),

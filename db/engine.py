@@ -438,3 +438,16 @@ def _explained(error: DBAPIError, *, committing: bool) -> DatabaseUnavailable:
 
 def _first_line(error: DBAPIError) -> str:
     return str(error.orig).strip().partition("\n")[0].rstrip(".")
+
+
+class Within(Database):
+    """A database as one open session sees it: whatever reads of it reads in that session."""
+
+    def __init__(self, db: Database, session: Session) -> None:
+        self.__dict__.update(db.__dict__)
+        self._session = session
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """The session."""
+        yield self._session

@@ -51,10 +51,9 @@ def project_events(
     *,
     before: int | None = None,
     kind: str | None = None,
-    limit: int = PAGE,
 ) -> list[EventRow]:
     """Events of one project with an id below `before`, newest first; `kind` is how the kind begins."""
-    return _page(db, project_id, before, kind, limit)
+    return _page(db, project_id, before, kind, PAGE)
 
 
 @operation(On.PROJECT, RESEARCHERS)

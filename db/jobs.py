@@ -94,10 +94,18 @@ def queue_job(
 
 @operation(On.PROJECT, RESEARCHERS)
 def list_jobs(
-    db: Database, _actor: Actor, project_id: int, *, before: int | None = None, limit: int = 50
+    db: Database,
+    _actor: Actor,
+    project_id: int,
+    *,
+    before: int | None = None,
+    limit: int = 50,
+    kind: str | None = None,
 ) -> list[JobRow]:
-    """The project's jobs with an id below `before`, newest first."""
+    """The project's jobs (of a kind) with an id below `before`, newest first."""
     query = select(Job).where(Job.project_id == project_id).order_by(col(Job.id).desc()).limit(limit)
+    if kind is not None:
+        query = query.where(Job.kind == kind)
     if before is not None:
         query = query.where(col(Job.id) < before)
     with db.read() as session:

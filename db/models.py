@@ -122,6 +122,21 @@ class Preference(Table, table=True):
     updated_at: datetime = _time()
 
 
+class UnsavedText(Table, table=True):
+    """What a person writes on a page of a project and has not saved: one text for each thing that they write there.
+
+    `page` is the page's name and `name` what is changed there, or `new`.
+    """
+
+    __tablename__ = "unsaved_text"
+    person_id: int = _ref("person.id", primary_key=True)
+    project_id: int = _ref("project.id", primary_key=True)
+    page: str = Field(primary_key=True)
+    name: str = Field(primary_key=True)
+    text: str
+    changed_at: datetime = _time()
+
+
 class WebSession(Table, table=True):
     """A signed-in browser; the cookie's token is kept only as a hash. A one-time sign-in address is one as well."""
 

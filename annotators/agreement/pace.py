@@ -20,6 +20,7 @@ else:
     stats = Later("scipy.stats")
 
 
+_STRETCHES = 10
 FEWEST = 8  # ratings below which no change over time is estimated
 
 
@@ -113,13 +114,12 @@ def drifts(
     ratings: Ratings,
     times: FloatArray,
     seconds: FloatArray | None = None,
-    stretches: int = 10,
     level: float = 0.95,
 ) -> tuple[Drift, ...]:
     """How every annotator changes. `times` says when each rating was given, in the order of `ratings`.
 
     Any unit of time will do, only the order counts; ratings without a time are left out. An annotator's ratings are
-    cut into up to `stretches` stretches of the same length, 5 ratings or more each. The change is the slope of a
+    cut into up to 10 stretches of the same length, 5 ratings or more each. The change is the slope of a
     straight line over the order of the ratings (0 first, 1 last), with a t interval that does not assume equal
     variances (HC3: MacKinnon & White 1985, Journal of Econometrics 29, 305-325). Items that come in another mixture
     later look like drift, too: compare annotators who saw the same items. Raises InvalidInput when columns do not fit.
@@ -127,8 +127,6 @@ def drifts(
     _one_a_rating(ratings, times, "times")
     if seconds is not None:
         _one_a_rating(ratings, seconds, "seconds")
-    if stretches < 1:
-        raise InvalidInput(f"{stretches} stretches: give 1 or more")
     agreed = agreement_of_ratings(ratings)
     found = []
     for rater, name in enumerate(ratings.raters):
@@ -141,7 +139,7 @@ def drifts(
             Drift(
                 rater=name,
                 n_ratings=len(own),
-                stretches=_stretches(ratings, own, agreed[own], spent, stretches),
+                stretches=_stretches(ratings, own, agreed[own], spent, _STRETCHES),
                 agreement=_change(agreed[own], level, "ratings of units that others rated"),
                 speed=_exponential(speed),
             )

@@ -123,16 +123,14 @@ class DrawnUnit:
     probability: float
 
 
-def draw_to_label(
-    candidates: Sequence[LabelCandidate], n: int, *, seed: int = 0, uniform: float = UNIFORM
-) -> list[DrawnUnit]:
+def draw_to_label(candidates: Sequence[LabelCandidate], n: int, *, seed: int = 0) -> list[DrawnUnit]:
     """n units drawn at random, those with more worth more often, each with a known inclusion probability.
 
     Labels of the units that look most telling are not a sample of anything: a mean of them misses the truth however
     many there are. See `annotators.estimates.drawing.draw`, which raises InvalidInput as it says.
     """
     worth = np.array([candidate.worth for candidate in candidates], dtype=np.float64)
-    chosen, chance = draw(worth, n, seed=seed, uniform=uniform)
+    chosen, chance = draw(worth, n, seed=seed, uniform=UNIFORM)
     return [
         DrawnUnit(candidates[i].unit, probability)
         for i, probability in zip(chosen.tolist(), chance.tolist(), strict=True)

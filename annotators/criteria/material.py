@@ -26,6 +26,10 @@ class Material(StrEnum):
     SUGGESTIONS = "suggestions"
 
 
+PAIR_MARKS = "pair_marks"
+"""Marks of what only one of two answers says, which annotators switch on and off: a submission says which it was."""
+
+
 NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
     TargetKind.ITEM: set(),
     TargetKind.PAIR: set(),

@@ -2,7 +2,8 @@
 
 A suggestion comes with an item: the pages that its import calls evidence, the pipeline's used flags, a judge's verdicts
 about its claims, or a scorer's value. A criterion says which it is with `suggested_by`; where it says nothing, those
-whose labels are made for one of them have it.
+whose labels are made for one of them have it. Or a study names a judge, whose labels of the same items by the same
+protocol are suggested in place of all these.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ WHEN = ("before", "after", "never")
 PAGE_LABELS = "page_labels"
 USED = "used"
 VERDICTS = "verdicts"
+JUDGE = "judge"
 OF_TARGET: Mapping[str, frozenset[TargetKind]] = {
     PAGE_LABELS: frozenset({TargetKind.PAGE}),
     USED: frozenset({TargetKind.EVIDENCE}),
@@ -39,13 +41,15 @@ class Proposals:
 
     `pages` are the targets of the pages that its import calls evidence; `used` has the flag of each evidence unit that
     has one, by its target; `verdicts` has claim and what it is held against (`evidence:K`, `context`, `answer`,
-    `reference`) → label, of one judge; `scores` has criterion → the value of the score that it is suggested by.
+    `reference`) → label, of one judge; `scores` has criterion → the value of the score that it is suggested by. Where
+    a study names a judge, `judged` has (criterion, target) → its label, and nothing else is proposed.
     """
 
     pages: frozenset[str] = frozenset()
     used: Mapping[str, bool] = field(default_factory=dict)
     verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    judged: Mapping[tuple[str, str], Any] | None = None
 
 
 def suggested_by(criterion: Criterion) -> str | None:
@@ -62,8 +66,15 @@ def suggested_by(criterion: Criterion) -> str | None:
     return None
 
 
+def source_of(criterion: Criterion, proposals: Proposals) -> str | None:
+    """Where a criterion's suggestions about an item are from: the study's judge, or as `suggested_by` says."""
+    return JUDGE if proposals.judged is not None else suggested_by(criterion)
+
+
 def suggestion(criterion: Criterion, target: str, proposals: Proposals) -> Any:
     """The label that is suggested for a target of a criterion, as it is stored; None where there is none."""
+    if proposals.judged is not None:
+        return proposals.judged.get((criterion.name, target))
     match suggested_by(criterion):
         case None:
             return None
@@ -89,6 +100,8 @@ def suggestion(criterion: Criterion, target: str, proposals: Proposals) -> Any:
 
 def is_anything_suggested(criterion: Criterion, proposals: Proposals) -> bool:
     """Whether there is a suggestion for some label of a criterion, whatever an item's units are."""
+    if proposals.judged is not None:
+        return any(name == criterion.name for name, _ in proposals.judged)
     source = suggested_by(criterion)
     targets: Mapping[str, Iterable[str]] = {
         PAGE_LABELS: proposals.pages,

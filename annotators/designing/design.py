@@ -102,7 +102,8 @@ class StudyDesign(ItemChoice):
     A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
     has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
     `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
-    before, where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody
+    before, where the protocol shows suggestions, else never. `suggested_by` is a judge whose labels are suggested, in
+    place of what comes with the items. `lease_minutes`: how long an item is kept for somebody
     who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
     the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
@@ -130,6 +131,7 @@ class StudyDesign(ItemChoice):
     most_overlap: int | None = None
     rule: str = "unanimous"
     suggestions: str | None = None
+    suggested_by: str | None = None
     ask: tuple[Word, ...] = ()
     lease_minutes: int = 60
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
@@ -249,11 +251,7 @@ class StudyDesign(ItemChoice):
                 ("stop_at",),
                 f"No interval is ±{self.stop_at:g}. Give the half-width at which the study may end, such as 0.05.",
             )
-        if self.suggestions is not None and self.suggestions not in WHEN:
-            yield (
-                ("suggestions",),
-                f"{self.suggestions!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.",
-            )
+        yield from self._faults_of_suggestions()
         yield from unknown_asides(self.ask)
         yield from self._faults_of_arms(overlap)
         yield from known_faults(self.gold, self.repeats, self.qualification)
@@ -291,6 +289,18 @@ class StudyDesign(ItemChoice):
                 yield ("quotas", name), f"{name!r} has a quota and is no annotator. Name them, or leave it out."
             elif quota < 1:
                 yield ("quotas", name), f"A quota of {quota} gives {name!r} no item. Give at least 1, or leave it out."
+
+    def _faults_of_suggestions(self) -> Iterator[tuple[Path, str]]:
+        if self.suggestions is not None and self.suggestions not in WHEN:
+            yield (
+                ("suggestions",),
+                f"{self.suggestions!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.",
+            )
+        if self.suggested_by is not None and self.suggestions is None and not self.arms:
+            yield (
+                ("suggestions",),
+                f"Say when what {self.suggested_by!r} suggests is shown: before or after the label.",
+            )
 
     def _faults_of_arms(self, overlap: int | None) -> Iterator[tuple[Path, str]]:
         if self.allot not in ALLOTS:

@@ -17,6 +17,8 @@ from annotators.errors import InvalidInput
 FEWEST_FOR_OWN = 5
 """Labelled units that a stratum needs for a λ of its own, and labels of the rarer kind for a gain to be believed."""
 
+_SHRUNK = 20.0
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -163,10 +165,10 @@ class Parts:
         own = (n >= FEWEST_FOR_OWN) & (alone > 1e-300)
         return np.where(own, together / np.where(own, alone, 1.0), shared)
 
-    def tuned(self, most: float = 1.0, shrunk: float = 20.0) -> FloatArray:
+    def tuned(self, most: float = 1.0) -> FloatArray:
         """The λ of each stratum for a prediction of the label itself: between 0, where it is of no use, and `most`.
 
-        That of a stratum is drawn to that of all as if `shrunk` more labels of it said so: a λ of few labels is noise
+        That of a stratum is drawn to that of all as if 20 more labels of it said so: a λ of few labels is noise
         (an empirical Bayes estimate: Efron & Morris 1975, Journal of the American Statistical Association 70, 311-319).
         """
         together, alone = self._moments()
@@ -174,7 +176,7 @@ class Parts:
             return np.zeros(len(alone))
         n = np.bincount(self.stratum[self.labelled], minlength=len(alone)).astype(np.float64)
         shared = float(np.clip(together.sum() / alone.sum(), 0.0, most))
-        prior = np.where(n > 0, alone / np.maximum(n, 1), 0.0) * shrunk
+        prior = np.where(n > 0, alone / np.maximum(n, 1), 0.0) * _SHRUNK
         made = np.divide(together + prior * shared, alone + prior, out=np.full(len(n), shared), where=alone > 1e-300)
         found: FloatArray = np.clip(made, 0.0, most)
         return found

@@ -85,7 +85,8 @@ def document_key(value: Any, name: str) -> str:
 
 def part_key(value: Any, name: str) -> str:
     """The key of a part that labels can be about; `name` is the list it stands in."""
-    if isinstance(value, str) and len(value) <= LONGEST_KEY and _PART_KEY(value):
+    # Letters and digits alone are the quick case, and the usual one.
+    if isinstance(value, str) and len(value) <= LONGEST_KEY and (value.isalnum() or _PART_KEY(value)):
         return value
     raise _no_key(value, name)
 
@@ -202,7 +203,7 @@ def metadata(row: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
                 raise InvalidInput(f"`{name}` stands both in the row and in its metadata. Keep one of them.")
             kept[name] = row[name]
     if _is_of_texts(kept):
-        return dict(sorted(kept.items()))
+        return dict(sorted(kept.items())) if len(kept) > 1 else dict(kept)
     found: dict[str, Any] = canonical(kept)
     return found
 

@@ -30,6 +30,9 @@ _SUGGESTIONS = "suggestions"
 Ask = Callable[[Call, int], Answer]
 """The reply to a call, for a sample (from 0)."""
 
+Write = Callable[..., list[Call]]
+"""The requests of a step, with the arguments of `annotators.judges.prompts.calls`."""
+
 
 class Names(TypingProtocol):
     """The neutral names that a judge knows parts of the item by, as annotators do, and the way back."""
@@ -111,8 +114,9 @@ def judge_item(
     mark: str,
     samples: int = 1,
     pictures: Pictures | None = None,
+    write: Write = calls,
 ) -> Outcome:
-    """Every step in order: what it asks by the labels so far, each criterion in a request of its own.
+    """Every step in order: what it asks by the labels so far, each criterion in a request of its own (`write`).
 
     A reply that cannot be read leaves its targets without a label, and so does a label that the item or a rule of the
     protocol does not allow. Of several samples the label that most replies give is taken, of equally many the one that
@@ -121,7 +125,10 @@ def judge_item(
     out = Outcome()
     given: dict[tuple[str, str], GivenLabel] = {}
     for at in steps:
-        work = _Step(protocol, prompt, at, ask, mark=mark, samples=samples, pictures=pictures, given=given, out=out)
+        work = _Step(
+            protocol, prompt, at, ask,
+            mark=mark, samples=samples, pictures=pictures, write=write, given=given, out=out,
+        )  # fmt: skip
         out.steps.append(work.done())
         if out.failed:
             break
@@ -141,12 +148,13 @@ class _Step:
         mark: str,
         samples: int,
         pictures: Pictures | None,
+        write: Write,
         given: dict[tuple[str, str], GivenLabel],
         out: Outcome,
     ) -> None:
         self._protocol, self._prompt, self._at, self._ask = protocol, prompt, at, ask
         self._mark, self._samples, self._pictures = mark, samples, pictures
-        self._given, self._out = given, out
+        self._write, self._given, self._out = write, given, out
         self._material = {name: value for name, value in at.material.items() if name != _SUGGESTIONS}
         self._stored: dict[tuple[str, str], GivenLabel] = {}
         self._seconds = 0.0
@@ -165,7 +173,7 @@ class _Step:
         return JudgedStep(self._at.step, self._at.shown, list(self._stored.values()), self._seconds)
 
     def _calls(self) -> list[Call]:
-        return calls(
+        return self._write(
             self._protocol,
             self._prompt,
             self._material,

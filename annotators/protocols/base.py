@@ -333,13 +333,14 @@ class Protocol(BaseModel):
         """Whether two items of a question are judged against each other."""
         return any(criterion.target == TargetKind.PAIR for criterion in self.criteria)
 
-    def suggests_at(self, step: int) -> bool:
+    def suggests_at(self, step: int, *, judge: bool = False) -> bool:
         """Whether a model may propose labels in step number `step` (from 0), where the study shows suggestions.
 
-        Where some step shows suggestions they come from that step on, and otherwise in all.
+        Where some step shows suggestions they come from that step on, and otherwise in all. Where the study names a
+        `judge` it may propose labels of every criterion.
         """
         first = self.first_step_showing(Material.SUGGESTIONS) or 0
-        return step >= first and any(suggested_by(criterion) for criterion in self.step_criteria(step))
+        return step >= first and (judge or any(suggested_by(criterion) for criterion in self.step_criteria(step)))
 
     def shows_only_the_question(self) -> bool:
         """Whether nothing is ever shown in which the items of one question differ: answers, evidence, scores."""

@@ -16,6 +16,7 @@ from app.cli import (
     agreement,
     alignment,
     annotators,
+    dataset,
     disputes,
     documents,
     estimates,
@@ -39,7 +40,7 @@ from app.cli import (
     studies,
     trust,
 )
-from app.cli.base import Given
+from app.cli.base import Commands, Given
 from app.cli.output import emit_error
 
 TROUBLE = 1
@@ -50,6 +51,7 @@ REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errn
 
 app = typer.Typer(
     name="assay",
+    cls=Commands,
     help="Have people verify the data that retrieval-augmented generation is judged by; measure how far they agree.",
     epilog="""\b
 A first look:
@@ -80,6 +82,7 @@ for module in (
     alignment,
     inviting,
     results,
+    dataset,
     judging,
     trust,
     advice,

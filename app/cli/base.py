@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from annotators.errors import NotFound
 
@@ -83,6 +84,15 @@ class Here:
     settings: Settings
     db: Database
     actor: Actor
+
+
+class Commands(TyperGroup):
+    """All commands. One may have two words of which the first is a command as well: `judge`, and `judge check`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments begin with, the longer name first."""
+        both = " ".join(args[:2])
+        return super().resolve_command(ctx, [both, *args[2:]] if both in self.commands else args)
 
 
 def group(name: str, help_text: str) -> typer.Typer:

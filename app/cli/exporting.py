@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,10 @@ from exports.checks import check_export_folder
 if TYPE_CHECKING:
     from exports.bundles.verify import VerifyReport
 
+Licence = Annotated[
+    str | None, option("NAME", "Licence of the data, such as cc-by-4.0: a Hugging Face card needs one.")
+]
+
 DIFFERS = 1
 """Exit code of an export that is not what was exported."""
 
@@ -42,6 +46,12 @@ def add_to(app: typer.Typer) -> None:
     )(export)
     command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
+    command(
+        app,
+        "convert",
+        "assay convert msmarco_gpt4_answers.json --from refchecker --to native --output ./items",
+        "assay convert results/ --to table --output ./table --json",
+    )(convert)
 
 
 def export(
@@ -57,8 +67,8 @@ def export(
         typer.Option(
             "--format",
             metavar="A,B",
-            help="native, labels, derived, adjudicated, questionnaires, known, scores, and what `assay formats` "
-            "writes, with commas between.  "
+            help="native, labels, derived, adjudicated, questionnaires, known, agreement, alignment, scores, "
+            "report, revisions, events, and what `assay formats` writes, with commas between.  "
             "[default: native,labels,adjudicated; of a release without labels]",
             show_default=False,
         ),
@@ -83,6 +93,10 @@ def export(
     ] = None,
     tsv: Annotated[bool, typer.Option("--tsv", help="Each table as TSV too, and a data dictionary.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
+    licence: Licence = None,
+    posterior: Annotated[
+        bool, typer.Option("--posterior", help="Final labels with shares of votes and the rater model's posterior.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Export items, labels and final labels with a manifest.
@@ -94,9 +108,11 @@ def export(
     wanted = usual if format_names is None else format_names
     formats = [name.strip() for name in wanted.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
-    from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats
+    from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats, writers
+    from exports.formats._writing import check_options
 
     check_labels_of(check_export_formats(formats), labels_of or (), release)
+    check_options([writer for name, writer in writers().items() if name in formats], _said(licence))
     if release is not None:
         check_release_formats(formats, study)
     check_export_folder(to)
@@ -117,6 +133,7 @@ def export(
             release=release,
             labels_of=labels_of or (),
             typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx), ("tsv", tsv)) if asked],
+            options={**_said(licence), **({"posterior": "dawid_skene"} if posterior else {})},
         )
     document = {
         "to": str(to),
@@ -127,6 +144,11 @@ def export(
     }
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest.counts.items())
     emit(document, f"Exported {counts} in {count(len(manifest.files), 'file')} to {to}", as_json=as_json)
+
+
+def _said(licence: str | None) -> dict[str, str]:
+    """What is said of the data as a whole."""
+    return {} if licence is None else {"licence": licence}
 
 
 def verify(
@@ -176,16 +198,18 @@ def _in_words(report: VerifyReport) -> str:
 def formats(context: typer.Context, as_json: AsJson = False) -> None:
     """List the formats that items are read from, and written in.
 
-    Beside each stands whether its files can hold what people said of the items (`assay import --labels-into`).
+    Beside each stands whether its files can hold what people said of the items (`assay import --labels-into`), and what
+    is lost where items are written in it.
     """
     from exports.bundles.contents import exported
     from exports.formats import FORMATS
+    from exports.formats._losing import carried_by, losses_of
     from exports.formats.base import LabelledFormat
 
     del context  # the list needs no home folder
     written = exported()
     found = [(format_, format_.name in written) for format_ in FORMATS]
-    document = [
+    document: list[dict[str, Any]] = [
         {
             "format": format_.name,
             "title": format_.title,
@@ -193,6 +217,8 @@ def formats(context: typer.Context, as_json: AsJson = False) -> None:
             "reads": True,
             "writes": writes,
             "labels": isinstance(format_, LabelledFormat),
+            "carries": carried_by(format_) if writes else [],
+            "loses": list(losses_of(format_).values()) if writes else [],
         }
         for format_, writes in found
     ]
@@ -201,8 +227,53 @@ def formats(context: typer.Context, as_json: AsJson = False) -> None:
             entry["format"],
             entry["title"],
             *("yes" if entry[name] else "" for name in ("writes", "labels")),
+            ", ".join(entry["loses"]) or "nothing",
             entry["help"],
         )
         for entry in document
     )
-    emit(document, lambda: table(("format", "title", "writes", "labels", "takes"), rows), as_json=as_json)
+    emit(document, lambda: table(("format", "title", "writes", "labels", "loses", "takes"), rows), as_json=as_json)
+
+
+def convert(
+    context: typer.Context,
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Files, folders and archives.", show_default=False)
+    ],
+    to: Annotated[str, option("FORMAT", "What to write: one of `assay formats`.")],
+    output: Annotated[Path, option("DIR", "Folder to make; it may be empty.")],
+    from_format: Annotated[
+        str | None, option("FORMAT", "What the files are; else the format that recognises them.", "--from")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
+    licence: Licence = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write files of one format as another, and count what is lost.
+
+    No database is needed. Labels of people go along where the new format has a place for them, and so do documents.
+    What is lost is counted by reading the new files again. Nothing is fetched, and nothing is written where a row
+    cannot be read.
+    """
+    del context
+    from exports.formats.base import check_files
+
+    check_files(files, from_format)
+    check_export_folder(output)
+    from exports.converting import convert_files, writer_named
+    from exports.formats._writing import check_options
+
+    check_options([writer_named(to)], _said(licence))
+    with working("Converting"):
+        done = convert_files(
+            files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence)
+        )
+
+    def words() -> str:
+        labels = f" and {count(done.labels, 'label')}" if done.labels else ""
+        lines = [f"Wrote {count(done.items, 'item')}{labels} in {count(len(done.files), 'file')} to {output}."]
+        lines += [f"  lost: {lost.n:,} × {lost.what}" for lost in done.lost] or ["  Nothing is lost."]
+        return "\n".join([*lines, *done.notes])
+
+    emit(done.to_json(), words, as_json=as_json)

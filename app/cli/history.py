@@ -291,8 +291,8 @@ def _written(blocks: Iterator[list[EventRow]], format_name: str) -> Iterator[str
 def _csv_line(row: EventRow) -> str:
     import orjson
 
-    from exports.bundles.csv_file import csv_cells
     from exports.cells import safe
+    from exports.csv_file import csv_cells
 
     cells = {**row.to_json(), "at": row.at.isoformat(), "details": orjson.dumps(row.details).decode()}
     return csv_cells(*("" if cells[name] is None else safe(str(cells[name])) for name in COLUMNS))

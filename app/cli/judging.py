@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotators.figures import count
 from app.cli.base import (
     AsJson,
     Here,
@@ -26,7 +25,6 @@ from app.cli.output import emit, table
 if TYPE_CHECKING:
     from annotators.judges.prompts import Prompt
     from annotators.protocols import Protocol
-    from db.judging.judges import JudgeSettings
     from db.judging.planning import JudgePlan
 
 
@@ -118,15 +116,15 @@ def judge(  # noqa: PLR0917 - the command's options
         study_id = _study(here, project_id, project, study, wanted)
         price = read_prices(here.settings.prices_file).get(model)
         if budget is not None:
-            _check_price(budget, model, here, known=price is not None)
+            check_price(budget, model, here, known=price is not None)
         plan = plan_judging(
             here.db, here.actor, study_id,
             judge=settings, protocol=wanted, sample=Sample(sample, per, seed), price=price, context=length,
         )  # fmt: skip
         if dry_run:
-            emit(plan.to_json(), lambda: _planned(plan), as_json=as_json)
+            emit(plan.to_json(), lambda: planned(plan), as_json=as_json)
             return
-        _confirm(plan, settings, yes=yes)
+        confirm(plan, settings.server, yes=yes)
         given: dict[str, Any] = {"study_id": study_id, "judge": settings.to_json(), "seed": seed}
         more = {
             "sample": sample, "per": per, "budget": budget, "tokens_a_minute": rate, "context": length,
@@ -157,7 +155,7 @@ def _study(here: Here, project_id: int, project: str, study: str | None, protoco
     return study_for_judges(here.db, here.actor, project_id, protocol=protocol)
 
 
-def _check_price(budget: str, model: str, here: Here, *, known: bool) -> None:
+def check_price(budget: str, model: str, here: Here, *, known: bool) -> None:
     """BadParameter for a budget in money where the model has no price."""
     from annotators.judges.budget import read_limit
 
@@ -169,14 +167,11 @@ def _check_price(budget: str, model: str, here: Here, *, known: bool) -> None:
         )
 
 
-def _confirm(plan: JudgePlan, settings: JudgeSettings, *, yes: bool) -> None:
+def confirm(plan: JudgePlan, server: str, *, yes: bool) -> None:
     """Say what leaves this machine, and go on only when somebody agrees."""
-    if not plan.shows:
+    leaves = plan.leaves(server)
+    if leaves is None:
         return
-    leaves = (
-        f"{', '.join(plan.shows)}{' and pictures of pages' if plan.pictures else ''} of {count(plan.items, 'item')} "
-        f"leave this machine for {settings.server}"
-    )
     if yes:
         typer.echo(f"{leaves}.", err=True)
         return
@@ -186,7 +181,8 @@ def _confirm(plan: JudgePlan, settings: JudgeSettings, *, yes: bool) -> None:
         raise typer.Abort
 
 
-def _planned(plan: JudgePlan) -> str:
+def planned(plan: JudgePlan) -> str:
+    """What a run would have, and its first request, in words."""
     rows = [
         ["items", f"{plan.items:,}"],
         ["requests", f"{plan.requests:,}"],

@@ -196,6 +196,10 @@ def create(
             show_default=False,
         ),
     ] = None,
+    suggested_by: Annotated[
+        str | None,
+        option("JUDGE", "Suggest the labels of this judge, in place of what comes with the items."),
+    ] = None,
     ask: Annotated[
         list[str] | None,
         option(
@@ -282,6 +286,7 @@ def create(
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
+            suggested_by=suggested_by,
             ask=tuple(ask or ()),
             deadline=None if deadline is None else moment(deadline, until=True),
             where=tuple(where or ()),

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from annotators.items.item import CLAIM_SIDES, ItemContent
 from annotators.items.revising import claims_of, proposed_claims
 from app import ui, wording
+from app.state import app_state
 from app.widgets import blocks, item_texts
+from app.worker import drafts
 from db.items.read import ItemDetails, item_details
+from db.jobs import job_facts
+from db.judging.drafting import Asked, drafts_taken
 from db.people.preferences import my_preferences
 from db.studies.remarks import item_place
 from db.studies.revisions import plan_revision, revise_item
 from db.studies.unclaimed import next_without_claims
+
+_LOOK = 1.5
+"""Seconds from one look at claims that are being drafted to the next."""
 
 _TITLES = {"answer": "Answer", "reference": "Reference answers"}
 WHY = "Claims written"
@@ -76,12 +84,15 @@ def _claims(found: ItemDetails, project_id: int, side: str, following: int | Non
             "One claim a line: one fact each, understood by itself. Below stands a sentence a line, to begin from; "
             "split what says two things, and put names for pronouns."
         )
+    drafted = _drafted(found, project_id, side) if side == "answer" else None
+    begins = proposed_claims(item, side) if drafted is None else drafted["texts"]
+    job = None if drafted is None else drafted["job"]
     with st.form(f"claims-{item.id}-{number}-{side}", border=False):
         written = st.text_area(
             "Claims, one a line",
-            "\n".join(proposed_claims(item, side)),
+            "\n".join(begins),
             height=300,
-            key=f"text-{item.id}-{number}-{side}",
+            key=f"text-{item.id}-{number}-{side}-{job or 'own'}",
         )
         with st.container(horizontal=True):
             saved = st.form_submit_button("Save and next", type="primary", help="Ctrl + Enter in the text")
@@ -90,19 +101,91 @@ def _claims(found: ItemDetails, project_id: int, side: str, following: int | Non
     if saved:
         with ui.problems():
             if lines != there:
-                _save(found, project_id, side, lines)
+                _save(found, project_id, side, lines, job)
             _next(project_id, side, found.item.item_id, following)
     if passed:
         _next(project_id, side, found.item.item_id, following)
 
 
-def _save(found: ItemDetails, project_id: int, side: str, lines: Sequence[str]) -> None:
+def _drafted(found: ItemDetails, project_id: int, side: str) -> dict[str, Any] | None:
+    """The claims that a model has split the answer into, once somebody asked for them; None as long as there are none.
+
+    They stand in the field as any others do: they are claims once they are saved.
+    """
+    item, settings = found.item.content, app_state().settings
+    who = drafts.writers(ui.db(), ui.actor(), project_id, settings)
+    if not who or not item.answer.strip():
+        return None
+    slot = f"claims-draft-{project_id}-{item.id}-{found.item.number}-{side}"
+    job: int | None = st.session_state.get(slot)
+    if job is None:
+        _ask(found, project_id, who, slot)
+        return None
+    state = drafts.outcome(job_facts(ui.db(), ui.actor(), project_id, job_id=job))
+    if state["state"] in ("waiting", "running"):
+        _wait(project_id, job)
+        return None
+    draft = state["draft"]
+    if draft is None or state["problem"] or not draft["texts"]:
+        why = state["problem"] or "it found nothing that is claimed"
+        st.warning(ui.plain(f"There is no draft: {why}."))
+        if st.button("Ask again", key="claims-draft-again"):
+            st.session_state.pop(slot)
+            st.rerun()
+        return None
+    prompt = draft["prompt"]
+    n = wording.count(len(draft["texts"]), "claim")
+    named = f"{draft['model']} with {prompt['name']}@{prompt['version']}"
+    st.info(ui.plain(f"{n} drafted by {named}. Read each: they are claims once you save them."))
+    if st.button("Leave the draft", key="claims-draft-leave"):
+        st.session_state.pop(slot)
+        st.rerun()
+    return {**draft, "job": job}
+
+
+def _ask(found: ItemDetails, project_id: int, who: Sequence[tuple[str, str]], slot: str) -> None:
+    """Who is to split the answer, what that sends and costs, and the button that asks."""
+    with st.popover("Split into claims by a model…"), ui.problems():
+        settings = app_state().settings
+        place = st.selectbox(
+            "Model", range(len(who)), format_func=lambda place: f"{who[place][1]} ({who[place][0]})", key="claims-model"
+        )
+        prompts = drafts.writing_prompts(ui.db(), ui.actor(), project_id, "claims")
+        prompt = st.selectbox("Prompt", prompts, key="claims-prompt")
+        server, model = who[place]
+        writer = drafts.writer_of(ui.db(), ui.actor(), project_id, settings, server=server, model=model, prompt=prompt)
+        asked = Asked(found.item.content.id, "claims")
+        plan = drafts.planned(ui.db(), ui.actor(), project_id, settings, asked=asked, writer=writer)
+        cost = "" if plan.cost is None else f", {plan.cost:,.4f}"
+        leaves = plan.leaves(server)
+        words = f"If you ask, {leaves}" if leaves else "Nothing leaves this machine"
+        st.caption(ui.plain(f"{words}: about {plan.tokens_in + plan.tokens_out:,} tokens{cost}."))
+        if st.button("Ask", type="primary", key="claims-ask"):
+            job = drafts.queue_draft(ui.db(), ui.actor(), project_id, asked=asked, writer=writer)
+            st.session_state[slot] = job.job_id
+            st.rerun()
+
+
+@st.fragment(run_every=_LOOK)
+def _wait(project_id: int, job: int) -> None:
+    with ui.problems():
+        found = job_facts(ui.db(), ui.actor(), project_id, job_id=job)
+        if not found.is_unfinished:
+            st.rerun()
+        st.caption(ui.plain(f"{found.parameters['writer']['model']} is splitting the answer…"))
+
+
+def _save(found: ItemDetails, project_id: int, side: str, lines: Sequence[str], job: int | None) -> None:
     item = found.item.content
     fields = {"claims": claims_of(item, side, lines) or None}
     plan = plan_revision(ui.db(), ui.actor(), project_id, external_id=item.id, fields=fields)
+    proposed = drafts_taken(
+        ui.db(), ui.actor(), project_id,
+        item=item.id, drafts={} if job is None else {"claims": job}, texts={"claims": "\n".join(lines)},
+    )  # fmt: skip
     revise_item(
         ui.db(), ui.actor(), project_id,
-        external_id=item.id, fields=fields, reason=f"{WHY}: {side}", from_version=found.item.number,
+        external_id=item.id, fields=fields, reason=f"{WHY}: {side}", from_version=found.item.number, proposed=proposed,
     )  # fmt: skip
     st.toast(f"{item.id}: {wording.count(len(lines), 'claim')}, version {plan.version}.")
 

@@ -263,21 +263,18 @@ def _wait(n: str, what: str, label: str, name: str, about: Mapping[str, int], *,
 
 
 def _new_project(actor: Actor) -> None:
-    with st.form("new-project", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name of the project", max_chars=100, key="new-project-name")
-        pressed = st.form_submit_button("Create project", type="primary")
-    if pressed:
-        with ui.problems():
-            project_id = create_project(ui.db(), actor, name)
-            ui.go("home", project=project_id)
+    _project_form(actor, horizontal=True)
     if actor.is_admin:
         _sample_project(actor)
 
 
 @st.dialog("New project")
 def _new_project_dialog() -> None:
-    actor = ui.actor()
-    with st.form("new-project", border=False):
+    _project_form(ui.actor(), horizontal=False)
+
+
+def _project_form(actor: Actor, *, horizontal: bool) -> None:
+    with st.form("new-project", border=False), st.container(horizontal=horizontal, vertical_alignment="bottom"):
         name = st.text_input("Name of the project", max_chars=100, key="new-project-name")
         pressed = st.form_submit_button("Create project", type="primary")
     if pressed:

@@ -118,7 +118,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         *assets.routes(),
         *annotate.routes(lambda: state.db, ahead=state.settings.look_ahead),
         *adjudicate.routes(lambda: state.db),
-        *revise.routes(lambda: state.db),
+        *revise.routes(lambda: state.db, state.settings),
         *preferences.routes(lambda: state.db),
     ]
 

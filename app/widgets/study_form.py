@@ -36,6 +36,7 @@ from app.widgets import blocks, forms, protocol_view
 from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.designing.making import create_study, plan_study
+from db.items.proposed import judges_by_protocol
 from db.items.read import ItemCounts
 from db.libraries import Entry
 from db.people.accounts import who_may_annotate
@@ -87,7 +88,8 @@ KEPT = (
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
     "study-consent", "study-questions", "study-arms", "study-allot", "study-own-figures",
-    "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
+    "study-suggestions-*", "study-suggested-by-*", "study-where", "study-each-question-*", "study-with-documents",
+    "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -159,6 +161,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
+        f"study-suggested-by-{protocol.name}": design.suggested_by or "",
         "study-where": list(design.where),
         f"study-each-question-{protocol.name}": design.one_per_question,
         "study-with-documents": design.with_documents,
@@ -228,7 +231,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
             return None
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
-        suggestions = _suggestions(protocol)
+        suggestions, suggested_by = _suggestions(project, protocol)
         more = _more(project, protocol)
         known = known_items.draw()
         phases, arms, allot = _phases(), *_arms()
@@ -287,6 +290,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         deadline=None if more.last_day is None else datetime.combine(more.last_day, time(23, 59), ui.zone()),
         show_scores=tuple(show_scores),
         suggestions=suggestions,
+        suggested_by=suggested_by,
         ask=more.ask,
         phases=phases,
         items=chosen or which.items,
@@ -704,10 +708,14 @@ def _scores(project: ProjectRow) -> Sequence[str]:
     return chosen
 
 
-def _suggestions(protocol: Protocol) -> str | None:
-    """When what models propose is shown; None for a protocol that nothing is proposed for."""
-    if protocol.about_pairs or not any(protocol.suggests_at(step) for step in range(len(protocol.steps))):
-        return None
+def _suggestions(project: ProjectRow, protocol: Protocol) -> tuple[str | None, str | None]:
+    """When what models propose is shown, and the judge that proposes it, if one does; nothing where nothing is."""
+    if protocol.about_pairs:
+        return None, None
+    comes = any(protocol.suggests_at(step) for step in range(len(protocol.steps)))
+    judges = judges_by_protocol(ui.db(), ui.actor(), project.project_id, protocol=protocol)
+    if not comes and not judges:
+        return None, None
     sources = dict.fromkeys(
         SOURCES.get(source, f"the score {source}")
         for criterion in protocol.criteria
@@ -720,10 +728,20 @@ def _suggestions(protocol: Protocol) -> str | None:
         index=list(SUGGESTIONS).index("before" if shows else "never"),
         format_func=SUGGESTIONS.__getitem__,
         key=f"study-suggestions-{protocol.name}",
-        help=f"They come from {' and '.join(sources)}. People who see them first tend to agree with them: shown after, "
-        "both labels are kept. What was shown stands with each label, and stays as it is for the whole study.",
+        help=f"They come from {' and '.join(sources) or 'a judge'}. People who see them first tend to agree with them: "
+        "shown after, both labels are kept. What was shown stands with each label, and stays as it is for the whole "
+        "study.",
     )
-    return when
+    if when == "never" or not judges:
+        return when, None
+    by: str = st.selectbox(
+        "Suggested by",
+        ["", *judges] if comes else judges,
+        format_func=lambda judge: judge or "what comes with the items",
+        key=f"study-suggested-by-{protocol.name}",
+        help="A judge that has labelled items by exactly this protocol: what it has said of them by now is suggested.",
+    )
+    return when, by or None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from annotators.agreement.report import CriterionAgreement
 from annotators.estimates.sample import Estimate
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
+from annotators.judges.trust.panel import Rule
 from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.one_annotator import OneAnnotator, one_annotator
@@ -24,9 +25,14 @@ from exports.agreement.study import AgreementReport, agreement_in_parts
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
+from exports.dataset.document import STEM, dataset_report
 from exports.drawing.report_files import report_file
 from exports.estimates.report import estimate_report
 from exports.estimates.view import FewerLabels, fewer_labels
+from exports.judging.check import CheckReport, check_report
+from exports.judging.data import PeopleBy
+from exports.judging.differing import DifferingUnits, differing_units
+from exports.judging.panel import PanelReport, panel_report
 from exports.results.document import Results
 
 PART_SECONDS = 0.4
@@ -79,6 +85,27 @@ class StudyResults:
         return Results.of_study(db, self.actor, self.study_id, self.asked).drawn()
 
 
+@dataclass(frozen=True)
+class DatasetFile:
+    """The report of a dataset as a file, as labels, scores and items were at the time that `stamp` says."""
+
+    actor: Actor
+    project_id: int
+    study_id: int | None
+    stamp: tuple[object, ...]
+    ending: str
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("dataset", self.project_id, self.study_id, self.stamp, self.ending)
+
+    def __call__(self, db: Database) -> bytes:
+        """Measure it and write the file."""
+        made = dataset_report(db, self.actor, self.project_id, study_id=self.study_id)
+        return report_file(made, STEM, self.ending)
+
+
 # Fewer labels ---------------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +151,75 @@ class PlannedWidth:
             db, self.of.actor, self.of.study_id, criterion=self.of.criterion, of=self.of.of, width=self.width
         )
         return [entry for entry in report.statistics if entry.name.startswith("labels_needed_")]
+
+
+# Judges ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CheckedJudge:
+    """Whether a judge may be trusted, by the labels of a study as they were at the time that `stamp` says."""
+
+    actor: Actor
+    study_id: int
+    stamp: tuple[int, ...]
+    judge: str
+    by: PeopleBy
+    epsilon: float
+    family: tuple[str, ...]
+    asked: Resampling
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of, and how it is measured; not for whom."""
+        how = (self.by, self.epsilon, self.family, self.asked.resamples, self.asked.seed)
+        return ("judge", self.study_id, self.stamp, self.judge, *how)
+
+    def __call__(self, db: Database) -> CheckReport:
+        """Measure it."""
+        return check_report(
+            db, self.actor, self.study_id,
+            judge=self.judge, by=self.by, epsilon=self.epsilon, family=self.family, asked=self.asked,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WhereJudgeDiffers:
+    """The units of a criterion on which a judge and people differ most."""
+
+    of: CheckedJudge
+    criterion: str
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("differing", self.of.study_id, self.of.stamp, self.of.judge, self.of.by, self.criterion)
+
+    def __call__(self, db: Database) -> DifferingUnits:
+        """Find them."""
+        return differing_units(
+            db, self.of.actor, self.of.study_id, judge=self.of.judge, criterion=self.criterion, by=self.of.by
+        )
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Several judges of a study combined by a rule."""
+
+    actor: Actor
+    study_id: int
+    stamp: tuple[int, ...]
+    judges: tuple[str, ...]
+    rule: Rule
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("panel", self.study_id, self.stamp, self.judges, self.rule)
+
+    def __call__(self, db: Database) -> PanelReport:
+        """Combine them."""
+        return panel_report(db, self.actor, self.study_id, judges=self.judges, rule=self.rule)
 
 
 # Annotators -----------------------------------------------------------------------------------------------------------

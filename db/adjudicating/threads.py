@@ -45,6 +45,8 @@ from db.studies.settlements import COUNTING
 LONGEST = 4_000
 """Characters that a message may have."""
 
+_MOST_THREADS = 200
+
 _OVER = (SettlementState.AGREED, SettlementState.ADJUDICATED)
 
 
@@ -94,10 +96,10 @@ class Thread:
 
 
 @operation(On.APP, anyone_signed_in=True)
-def my_threads(db: Database, actor: Actor, *, limit: int = 200) -> list[ThreadRow]:
+def my_threads(db: Database, actor: Actor) -> list[ThreadRow]:
     """The items that I labelled and may talk about with the others, those that wait for me first."""
     with db.read() as session:
-        return sorted(_threads(session, actor, limit), key=lambda row: (not row.waits, not row.open))
+        return sorted(_threads(session, actor), key=lambda row: (not row.waits, not row.open))
 
 
 @operation(On.STUDY_ITEM, ANNOTATORS)
@@ -200,7 +202,7 @@ def _on_it(session: Session, actor: Actor, study_item_id: int) -> tuple[Study, S
     return found[0], found[1]
 
 
-def _threads(session: Session, actor: Actor, limit: int) -> Iterator[ThreadRow]:
+def _threads(session: Session, actor: Actor) -> Iterator[ThreadRow]:
     messages = (
         pick(
             col(Message.study_item_id).label("item"),
@@ -225,7 +227,7 @@ def _threads(session: Session, actor: Actor, limit: int) -> Iterator[ThreadRow]:
             .outerjoin(Message, col(Message.id) == messages.c.last)
             .where(col(Settlement.study_id) == study.id, _labelled_by(actor), _all_labelled())
             .order_by(col(Settlement.state) != SettlementState.DISPUTED, col(Settlement.study_item_id))
-            .limit(limit)
+            .limit(_MOST_THREADS)
         )
         for settlement, question, n, last in rows:
             if not _talks(study, settlement) and not n:

@@ -179,11 +179,7 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
     why = stated_reason(reason)
     with db.write() as session:
         team = lock_team(session, study_id)
-        study = locked_study(session, study_id)
-        if study.state == StudyState.CLOSED:
-            raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
-        if study.settings.get("foreign"):
-            raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        study = amended_study(session, study_id)
         team_before = set(team.active)
         words = [
             *_change_team(session, actor, study, team, change=change, reason=why),
@@ -223,6 +219,16 @@ def lock_team(session: Session, study_id: int) -> _Team:
 def locked_study(session: Session, study_id: int) -> Study:
     """The study's row, locked; to be asked for after `lock_team`."""
     return session.get_one(Study, study_id, with_for_update=True)
+
+
+def amended_study(session: Session, study_id: int) -> Study:
+    """As `locked_study`, of a study that can be amended; Conflict where it is closed, or has labels made elsewhere."""
+    study = locked_study(session, study_id)
+    if study.state == StudyState.CLOSED:
+        raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
+    if study.settings.get("foreign"):
+        raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+    return study
 
 
 def add_amendment(

@@ -11,6 +11,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.asides import asked_by
 from annotators.asking.submissions import GivenLabel, check_step
+from annotators.criteria.material import PAIR_MARKS
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
@@ -45,7 +46,10 @@ MAX_SECONDS = 24 * 3600
 
 @dataclass(frozen=True)
 class StepSubmission:
-    """What the browser sends when a step is committed. `uid` is its own id: the same twice is stored once."""
+    """What the browser sends when a step is committed. `uid` is its own id: the same twice is stored once.
+
+    `aids` are those among what annotators can switch off (`PAIR_MARKS`) that were on.
+    """
 
     uid: str
     assignment_id: int
@@ -55,6 +59,7 @@ class StepSubmission:
     comment: str | None = None
     flag: str | None = None
     seconds: float | None = None
+    aids: tuple[str, ...] = ()
 
 
 def within_a_day(seconds: float | None) -> float | None:
@@ -104,7 +109,7 @@ def commit(
         "sitting": step.sitting,
         "step": step.step,
         "person_id": row.person_id,
-        "shown": sorted(shown_in(study, step.step, step.sitting)),
+        "shown": sorted({*shown_in(study, step.step, step.sitting), *_aids(protocol, step)}),
         "comment": step.comment or None,
         "flag": step.flag or None,
         "seconds": within_a_day(step.seconds),
@@ -121,6 +126,14 @@ def commit(
         return "step", moment
     seconds = within_a_day(step.seconds)
     return _complete(connection, member, protocol, row=row, seconds=seconds, counts=counts), moment
+
+
+def _aids(protocol: Protocol, step: StepSubmission) -> set[str]:
+    """What was on of what the page can show at this step besides its materials."""
+    known = {PAIR_MARKS} if protocol.about_pairs else set()
+    if unknown := sorted(set(step.aids) - known):
+        raise InvalidInput(f"'aids' has {unknown[0]!r}, which this page has none of. Reload the page and try again.")
+    return known & set(step.aids)
 
 
 def _stored(label: GivenLabel) -> tuple[Any, ...]:

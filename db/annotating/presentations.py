@@ -26,7 +26,7 @@ from sqlmodel import Session, col, select
 from annotators.asking.asides import ASIDES
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.criteria import Criterion
-from annotators.criteria.suggested import Proposals, suggested_by, suggestion
+from annotators.criteria.suggested import Proposals, source_of, suggestion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
 from annotators.items.page_labels import labelled_pages
@@ -36,7 +36,7 @@ from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
-from db.items.proposed import READ, proposals_of
+from db.items.proposed import READ, Suggester, SuggestionSources, labels_of_judge, proposals_of
 from db.items.rows import StoredDocument, StoredItem, read_study_items
 from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
 from db.query import table_of
@@ -87,6 +87,9 @@ _SCORES = (
     .where(col(StudyScore.study_item_id).in_(bindparam("ids", expanding=True)))
     .order_by(col(Run.name), col(Score.name))
 )
+_VERSION = select(col(StudyItem.id), col(StudyItem.item_version_id)).where(
+    col(StudyItem.id).in_(bindparam("ids", expanding=True))
+)
 _LABELS = (
     select(StoredLabel)
     .where(col(StoredLabel.assignment_id).in_(bindparam("ids", expanding=True)))
@@ -108,20 +111,21 @@ def load_materials(
     *,
     pairs: bool = False,
     rechecks: bool = False,
-    suggested: Mapping[str, Sequence[ScoreKey]] | None = None,
+    suggested: SuggestionSources | None = None,
 ) -> dict[int, Materials]:
     """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries.
 
     `pairs`: the study's protocol is about pairs, so that the second items are read as well. `rechecks`: the study has
     rechecks, so that what is asked of an item is read. `suggested`: suggestions
-    are shown; criterion → the scores that its own are from.
+    are shown, and come from these.
     """
     wanted = list(study_item_ids)
     if not wanted:
         return {}
     parts = {name for name, materials in _SHOWN_AS.items() if needs & materials}
     items = read_study_items(session, wanted, parts if suggested is None else parts | READ)
-    scores = _scores_of(session, wanted) if Material.SCORES in needs or suggested else {}
+    scores = _scores_of(session, wanted) if Material.SCORES in needs or (suggested and suggested.scores) else {}
+    judged = _judged(session, wanted, suggested.judge) if suggested and suggested.judge else {}
     found = {
         study_item_id: Materials(
             study_item_id,
@@ -132,7 +136,9 @@ def load_materials(
             labelled_pages(item.content) if Material.PAGE_LABELS in needs else (),
             None
             if suggested is None
-            else proposals_of(item.content, suggested, _values(scores.get(study_item_id, ()))),
+            else proposals_of(
+                item.content, suggested, _values(scores.get(study_item_id, ())), judged.get(study_item_id)
+            ),
         )
         for study_item_id, item in items.items()
     }
@@ -144,6 +150,13 @@ def load_materials(
         for study_item_id, criteria in session.execute(_ASKS, {"ids": wanted}):
             found[study_item_id] = replace(found[study_item_id], asks=frozenset(criteria))
     return found
+
+
+def _judged(session: Session, study_item_ids: Sequence[int], judge: Suggester) -> dict[int, dict[tuple[str, str], Any]]:
+    """Study item → what the judge said of its version."""
+    version = {row.id: row.item_version_id for row in session.execute(_VERSION, {"ids": list(study_item_ids)})}
+    labels = labels_of_judge(session, judge, list(version.values()))
+    return {of: labels.get(item, {}) for of, item in version.items()}
 
 
 def _values(scores: Sequence[tuple[Score, Run]]) -> dict[ScoreKey, float]:
@@ -355,15 +368,24 @@ def shown_in(study: Study, step: int, sitting: int) -> set[Material]:
     when = study.settings.get("suggestions", "never")
     shown = protocol.shown_at(step) - {Material.SUGGESTIONS}
     now = when == "before" or (when == "after" and sitting > 1)
-    return shown | {Material.SUGGESTIONS} if now and protocol.suggests_at(step) else shown
+    return shown | {Material.SUGGESTIONS} if now and suggests_at(study, protocol, step) else shown
 
 
-def suggested_scores(study: Study) -> dict[str, list[ScoreKey]] | None:
-    """Criterion → the scores that suggest its labels; None where the study shows no suggestions."""
+def suggests_at(study: Study, protocol: Protocol, step: int) -> bool:
+    """Whether a model may propose labels in a step (from 0) of a study that shows suggestions."""
+    return protocol.suggests_at(step, judge="suggested_judge" in study.settings)
+
+
+def sources_of(study: Study) -> SuggestionSources | None:
+    """Where the labels are from that the study suggests; None where it shows no suggestions."""
     if study.settings.get("suggestions", "never") == "never":
         return None
     scores: dict[str, list[list[str]]] = study.settings.get("suggested_scores", {})
-    return {criterion: [(scorer, name) for scorer, name in keys] for criterion, keys in scores.items()}
+    judge = study.settings.get("suggested_judge")
+    return SuggestionSources(
+        {criterion: [(scorer, name) for scorer, name in keys] for criterion, keys in scores.items()},
+        None if judge is None else Suggester.from_json(judge),
+    )
 
 
 def to_compare(session: Session, study: Study, row: Presented) -> dict[str, Any] | None:
@@ -374,9 +396,9 @@ def to_compare(session: Session, study: Study, row: Presented) -> dict[str, Any]
     if study.settings.get("suggestions") != "after" or row.sitting > 1:
         return None
     protocol = protocol_of(study)
-    loaded = load_materials(session, [row.study_item_id], _all_shown(protocol), suggested=suggested_scores(study))
+    loaded = load_materials(session, [row.study_item_id], _all_shown(protocol), suggested=sources_of(study))
     for step in range(len(protocol.steps)):
-        if not protocol.suggests_at(step):
+        if not suggests_at(study, protocol, step):
             continue
         materials = materials_at(loaded[row.study_item_id], protocol, step)
         wire, units = _keep_units(session, study, materials, step)
@@ -397,10 +419,10 @@ def _suggestions(
             "criterion": criterion.name,
             "target": wire.out(target),
             "value": wire.value_out(value, criterion),
-            "source": suggested_by(criterion),
+            "source": source_of(criterion, proposals),
         }
         for criterion in protocol.step_criteria(step)
-        if suggested_by(criterion)
+        if source_of(criterion, proposals)
         for target in criterion.targets(units)
         if (value := suggestion(criterion, target, proposals)) is not None
     ]
@@ -439,6 +461,18 @@ class Presented(typing.Protocol):
         """Why it was returned or skipped."""
 
 
+@dataclass(frozen=True)
+class Unassigned:
+    """An assignment that nobody has: at a step of an item."""
+
+    study_item_id: int
+    steps_done: int
+    id: int | None = 0
+    state: str = AssignmentState.LEASED
+    sitting: int = 1
+    reason: str | None = None
+
+
 def present(session: Session, study: Study, assignments: Sequence[Presented]) -> list[dict[str, Any]]:
     """What the browser gets for each of these assignments at the step that is to be answered next."""
     if not assignments:
@@ -451,7 +485,7 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
         _all_shown(protocol),
         pairs=protocol.about_pairs,
         rechecks=has_rechecks(study),
-        suggested=suggested_scores(study),
+        suggested=sources_of(study),
     )
     ids = [assignment.id for assignment in assignments]
     labels: dict[tuple[int, int], list[StoredLabel]] = defaultdict(list)

@@ -13,9 +13,9 @@ from annotators.errors import InvalidInput
 from annotators.items.sampling import Candidate
 from annotators.protocols import Protocol
 from db.annotating.disclosure import AssignmentReading, reading_at
-from db.annotating.presentations import present
+from db.annotating.presentations import Unassigned, present
 from db.engine import Database
-from db.models import AssignmentState, StudyItem
+from db.models import StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.design import choose_and_insert
 from db.studies.selection import candidates
@@ -41,18 +41,6 @@ class StepPreview:
         """What the annotator's page gets at this step, the one of this number (from 0): of nobody's assignment."""
         nobody = {"assignment": 0, "sitting": 1, "committed": [], "previous": [], "returned": None, "draft": None}
         return {**self.material, "shown": self.shown, "units": self.units, "step": number, **nobody}
-
-
-@dataclass(frozen=True)
-class _Somebody:
-    """An assignment that nobody has: at a step of an item."""
-
-    study_item_id: int
-    steps_done: int
-    id: int | None = 0
-    state: str = AssignmentState.LEASED
-    sitting: int = 1
-    reason: str | None = None
 
 
 def _of_a_pair(design: StudyDesign, pool: Sequence[Candidate]) -> StudyDesign:
@@ -91,7 +79,7 @@ def preview(db: Database, actor: Actor, project_id: int, *, protocol: Protocol, 
         [study_item_id] = session.exec(select(StudyItem.id).where(StudyItem.study_id == study.id)).all()
         assert study_item_id is not None
         steps = range(len(protocol.steps))
-        shown = [present(session, study, [_Somebody(study_item_id, number)])[0] for number in steps]
+        shown = [present(session, study, [Unassigned(study_item_id, number)])[0] for number in steps]
         readings = [reading_at(session, study, study_item_id, number) for number in steps]
         session.rollback()
     return [

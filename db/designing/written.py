@@ -74,6 +74,7 @@ def written_design(db: Database, _actor: Actor, study_id: int) -> WrittenDesign:
             show_scores=tuple(study.show_scores),
             deadline=study.deadline,
             suggestions=study.settings.get("suggestions", "never"),
+            suggested_by=study.settings.get("suggested_judge", {}).get("name"),
             quotas={names[of]: quota for of, quota in quotas.items() if quota is not None and quota != general},
             **_known(session, study),
             **{name: study.settings[name] for name in _IN_SETTINGS if name in study.settings},

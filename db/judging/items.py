@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,10 +16,9 @@ from sqlmodel import Session, col
 from annotators.errors import NotFound
 from annotators.items.sampling import draw
 from annotators.judges.judging import StepToJudge
-from db.annotating.presentations import present, units_at
+from db.annotating.presentations import Unassigned, present, units_at
 from db.engine import Database
 from db.models import (
-    AssignmentState,
     DataMark,
     Document,
     Evidence,
@@ -48,18 +47,6 @@ class ItemToJudge:
     version_id: int
     steps: list[StepToJudge] = field(default_factory=list)
     kept: bool = False
-
-
-@dataclass(frozen=True)
-class _Somebody:
-    """An assignment that nobody has: at a step of an item."""
-
-    study_item_id: int
-    steps_done: int
-    id: int | None = 0
-    state: str = AssignmentState.LEASED
-    sitting: int = 1
-    reason: str | None = None
 
 
 def is_here(server: str) -> bool:
@@ -131,18 +118,18 @@ def read_to_judge(
     if not rows:
         return []
     versions = [version for row in rows for version in row[1:] if version is not None]
-    kept = _kept(session, study.project_id, versions) if elsewhere else set()
+    kept = kept_versions(session, study.project_id, versions) if elsewhere else set()
     ids = [row.id for row in rows]
     steps: dict[int, list[StepToJudge]] = defaultdict(list)
     for number in range(len(protocol_of(study).steps)):
-        presented = present(session, study, [_Somebody(of, number) for of in ids])
+        presented = present(session, study, [Unassigned(of, number) for of in ids])
         for of, material in zip(ids, presented, strict=True):
             names, units = units_at(session, study, of, number)
             steps[of].append(StepToJudge(number, material, names, units))
     return [ItemToJudge(row.id, row.item_version_id, steps[row.id], not kept.isdisjoint(row[1:])) for row in rows]
 
 
-def _kept(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
+def kept_versions(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
     """Those of the versions that are about, or cite, a document that must not leave this machine."""
     ids = list(
         session.execute(
@@ -160,8 +147,10 @@ def _kept(session: Session, project_id: int, versions: Sequence[int]) -> set[int
     return found
 
 
-def drawn_items(session: Session, study: Study, n: int | None, per: str | None, seed: int) -> list[int] | None:
-    """The ids of n of the study's items (of each stratum), drawn by the seed; None where all are meant."""
+def drawn_items(
+    session: Session, study: Study, n: int | None, per: str | None, seed: int, *, among: Collection[int] | None = None
+) -> list[int] | None:
+    """The ids of n of the study's items (of each stratum; of those `among`), drawn by the seed; None: all are meant."""
     if n is None:
         return None
     theirs = [
@@ -171,7 +160,11 @@ def drawn_items(session: Session, study: Study, n: int | None, per: str | None, 
     rows = session.execute(
         pick(StudyItem.id, StudyItem.item_version_id, StudyItem.other_version_id).where(*_of_sample(study, None))
     )
-    places = {replace(by_version[first], other=by_version.get(other)): of for of, first, other in rows}
+    places = {
+        replace(by_version[first], other=by_version.get(other)): of
+        for of, first, other in rows
+        if among is None or of in among
+    }
     return sorted(places[one] for one in draw(list(places), n, per, seed))
 
 

@@ -119,11 +119,15 @@ def find_judge(db: Database, actor: Actor, project_id: int, *, name: str) -> Jud
     raise NotFound(f"The project has no judge {name!r}. Judges here: {known}.")
 
 
+def settings_digest(settings: JudgeSettings) -> str:
+    """What tells two judges apart: SHA-256 of all settings; two names of one prompt are one judge."""
+    return parameters_hash({**settings.to_json(), "prompt": settings.prompt.hash})
+
+
 def judge_for(session: Session, project_id: int, settings: JudgeSettings) -> tuple[int, str]:
     """The person that these settings are in the project, and the name; made where there is none."""
     kept = settings.to_json()
-    said = {**kept, "prompt": settings.prompt.hash}  # two names of one prompt are one judge
-    digest = parameters_hash(said)
+    digest = settings_digest(settings)
     known = session.execute(
         pick(Judge.person_id, Account.name)
         .join(Account, col(Account.person_id) == Judge.person_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlmodel import Session, col
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
+from annotators.figures import count
 from annotators.judges.base import Call, Picture
 from annotators.judges.budget import Price, likely_tokens, most_tokens
 from annotators.judges.judging import mark_of
@@ -51,6 +52,13 @@ class JudgePlan:
     examples: tuple[str, ...]
     first_prompt: str
     longest: tuple[int, int]
+
+    def leaves(self, server: str) -> str | None:
+        """What leaves this machine, and for where, in words to be confirmed; None where nothing does."""
+        if not self.shows:
+            return None
+        what = f"{', '.join(self.shows)}{' and pictures of pages' if self.pictures else ''}"
+        return f"{what} of {count(self.items - self.kept, 'item')} leave this machine for {server}"
 
     def to_json(self) -> dict[str, Any]:
         """As `--dry-run` prints it."""
@@ -100,13 +108,37 @@ def plan_judging(
         examples = example_items(session, study, judge.prompt)
         looked = _spread(session, study, among, n, elsewhere=not is_here(judge.server))
         session.expunge(study)
+    secret = secret_of(db, study.project_id)
+    asked = without_conditions(protocol)
+
+    def calls_of(item: ItemToJudge) -> Iterator[Call]:
+        for call in _calls(asked, judge.prompt, item, secret, pictures=judge.pictures):
+            yield from [call] * judge.samples
+
+    left_out = tuple(name for of, name in examples.items() if among is None or of in among)
+    return plan_of(db, looked, calls_of, judge, n=n, price=price, context=context, examples=left_out)
+
+
+def plan_of(
+    db: Database,
+    looked: Sequence[ItemToJudge],
+    calls_of: Callable[[ItemToJudge], Iterable[Call]],
+    judge: JudgeSettings,
+    *,
+    n: int,
+    price: Price | None,
+    context: int | None,
+    examples: tuple[str, ...] = (),
+) -> JudgePlan:
+    """What requests of n items come to, by those (`calls_of`) of the ones that were `looked` at.
+
+    InvalidInput without any item, and for a request that the model's `context` cannot take.
+    """
     if not looked:
         raise InvalidInput("The study has no items to judge.")
-    secret = secret_of(db, study.project_id)
-    asked = _without_conditions(protocol)
     first, requests, sent, received, most, pictures, longest = "", 0, 0, 0, 0, False, (0, 0)
     for item in looked:
-        for call in _calls(asked, judge.prompt, item, secret, pictures=judge.pictures):
+        for call in calls_of(item):
             first = first or written(call)
             likely = likely_tokens(call, judge.most)
             longest = max(longest, (item.study_item_id, sum(likely)), key=lambda found: found[1])
@@ -118,7 +150,7 @@ def plan_judging(
             f"The longest request has about {longest[1]:,} tokens ({_name_of(db, longest[0])}), and the model takes "
             f"{context:,}. Take a model with a longer context, or a protocol that shows less."
         )
-    scale = n * judge.samples / len(looked)
+    scale = n / len(looked)
     tokens = round(sent * scale), round(received * scale)
     shown = {name for item in looked for step in item.steps for name in step.shown}
     return JudgePlan(
@@ -131,7 +163,7 @@ def plan_judging(
         pictures=pictures,
         shows=() if is_here(judge.server) else tuple(sorted(shown)),
         kept=round(sum(item.kept for item in looked) * n / len(looked)),
-        examples=tuple(name for of, name in examples.items() if among is None or of in among),
+        examples=examples,
         first_prompt=first,
         longest=longest,
     )
@@ -165,20 +197,21 @@ def _name_of(db: Database, study_item_id: int) -> str:
     return name
 
 
-class _NoPictures:
+class NoPictures:
     """Stands for pages where only their number counts."""
 
     def __init__(self, most: int) -> None:
         self.most = most
 
     def __call__(self, document: int, page: int, box: Sequence[float] | None) -> Picture:
+        """A picture without bytes."""
         del document, page, box
         return Picture(b"", "image/png")
 
 
 def _calls(protocol: Protocol, prompt: Prompt, item: ItemToJudge, secret: bytes, *, pictures: int) -> list[Call]:
     mark = mark_of(secret, item.steps)
-    seen = _NoPictures(pictures) if pictures else None
+    seen = NoPictures(pictures) if pictures else None
     return [
         call
         for step in item.steps
@@ -186,7 +219,7 @@ def _calls(protocol: Protocol, prompt: Prompt, item: ItemToJudge, secret: bytes,
     ]
 
 
-def _without_conditions(protocol: Protocol) -> Protocol:
+def without_conditions(protocol: Protocol) -> Protocol:
     """The protocol with every criterion asked, whatever is said to others."""
     criteria = [criterion.model_copy(update={"when": None}) for criterion in protocol.criteria]
     return protocol.model_copy(update={"criteria": criteria})

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
@@ -30,21 +29,20 @@ from annotators.progress import Progress, unheard
 from db.engine import Database, dumps, insert_many
 from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.judged import judged_in_runs
 from db.judging.judges import JudgeSettings, judge_for
 from db.judging.pictures import StoredPictures
 from db.judging.replies import StoredReplies
 from db.models import (
-    Annotation,
     AnnotationKind,
     AssignmentState,
     JudgedItem,
-    StoredLabel,
     Study,
     StudyItem,
     now,
 )
 from db.permissions import RESEARCHERS, Actor, On, operation
-from db.query import fresh_ids, is_sqlite, pick
+from db.query import fresh_ids, is_sqlite
 from db.runs.run import Block, RunKind, RunUnderWay
 from db.studies.design import protocol_of
 
@@ -118,6 +116,31 @@ def run_judge(
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
         examples = frozenset(example_items(session, study, judge.prompt))
         session.expunge(study)
+    with asking(db, study, judge, means, job_id) as (asker, pictures, replies, stop):
+        heard = _Heard(progress)
+        kind = JudgeRun(
+            study, judge, name,
+            person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
+            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples,
+        )  # fmt: skip
+        run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
+        run.over_all_items(heard)
+    if kind.refused is not None:
+        raise kind.refused
+    of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
+    asked = replies.totals()
+    return {
+        **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
+        "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
+        "seconds": round(time.monotonic() - begun, 3), "stopped": kind.stopped, "left": kind.n_left,
+    }  # fmt: skip
+
+
+@contextmanager
+def asking(
+    db: Database, study: Study, judge: JudgeSettings, means: Means, job_id: int | None
+) -> Iterator[tuple[Asker, StoredPictures | None, StoredReplies, threading.Event]]:
+    """Who asks the judge within the means, where pictures come from, the ledger, and what stops all of it."""
     replies = StoredReplies(db, study.project_id, job_id)
     spending = Spending(means.limit, means.price, replies.spent())
     stop = threading.Event()
@@ -138,27 +161,11 @@ def run_judge(
         if judge.pictures and means.documents is not None:
             renderer = stack.enter_context(Renderer(workers=1))
             pictures = StoredPictures(db, means.documents, renderer, most=judge.pictures)
-        heard = _Heard(progress)
-        kind = _JudgeRun(
-            study, judge, name,
-            person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
-            pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples,
-        )  # fmt: skip
-        run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
-        run.over_all_items(heard)
-    if kind.refused is not None:
-        raise kind.refused
-    of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
-    asked = replies.totals()
-    return {
-        **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
-        "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
-        "seconds": round(time.monotonic() - begun, 3), "stopped": kind.stopped, "left": kind.n_left,
-    }  # fmt: skip
+        yield asker, pictures, replies, stop
 
 
 class _Heard:
-    """Tells how far a run is, and again between two items, so that who cancels it is heard."""
+    """Tells how far a run is, and within a block how many `more`, so that who cancels it is heard."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._last = progress, (0, 0)
@@ -167,8 +174,9 @@ class _Heard:
         self._last = done, of
         self._progress(done, of)
 
-    def again(self) -> None:
-        self._progress(*self._last)
+    def again(self, more: int) -> None:
+        done, of = self._last
+        self._progress(min(done + more, of), of)
 
 
 def _study(session: Session, study_id: int) -> Study:
@@ -178,7 +186,7 @@ def _study(session: Session, study_id: int) -> Study:
     return study
 
 
-class _JudgeRun(RunKind[ItemToJudge, Outcome]):
+class JudgeRun(RunKind[ItemToJudge, Outcome]):
     """A judge over a study's items; several at once, a request after the other for each."""
 
     kind, verb, doing, results = "judge", "judge", "judging", "items"
@@ -196,7 +204,7 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
         pictures: StoredPictures | None,
         concurrency: int,
         stop: threading.Event,
-        alive: Callable[[], None],
+        alive: Callable[[int], None],
         examples: frozenset[int],
     ) -> None:
         parameters = {"study": study.id, "judge": judge.to_json()}
@@ -249,7 +257,7 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
                     left = set(under_way)
                     while left:
                         _, left = wait_for(left, LOOK_SECONDS, FIRST_COMPLETED)
-                        self._alive()
+                        self._alive(len(block) - len(left))
                 except BaseException:
                     self._stop.set()
                     raise
@@ -266,15 +274,7 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
             why = KEPT_HERE if item.kept else EXAMPLE
             return Outcome(unscored=[Unscored(criterion.name, (), why) for criterion in self._protocol.criteria])
         try:
-            outcome = judge_item(
-                self._protocol,
-                self._judge.prompt,
-                item.steps,
-                self._ask,
-                mark=mark_of(self._secret, item.steps),
-                samples=self._judge.samples,
-                pictures=self._pictures,
-            )
+            outcome = self._judged(item)
         except Stopped:
             return None
         except OutOfBudget:
@@ -285,6 +285,18 @@ class _JudgeRun(RunKind[ItemToJudge, Outcome]):
             self._end("refused")
             return None
         return None if outcome.failed else outcome
+
+    def _judged(self, item: ItemToJudge) -> Outcome:
+        """What the judge makes of an item, step by step."""
+        return judge_item(
+            self._protocol,
+            self._judge.prompt,
+            item.steps,
+            self._ask,
+            mark=mark_of(self._secret, item.steps),
+            samples=self._judge.samples,
+            pictures=self._pictures,
+        )
 
     def _end(self, why: str) -> None:
         with self._counting:
@@ -383,21 +395,8 @@ def _labels(submission: int, assignment: int, step: JudgedStep) -> list[tuple[An
 
 def _summary(db: Database, runs: Sequence[int], judge: JudgeSettings, name: str, protocol: str) -> dict[str, Any]:
     """What the runs of this judge over the study have come to."""
-    of_runs = col(JudgedItem.run_id).in_(list(runs))
     with db.read() as session:
-        n_items = session.execute(pick(func.count()).select_from(JudgedItem).where(of_runs)).scalar_one()
-        n_labels, n_cannot = session.execute(
-            pick(func.count(), func.coalesce(func.sum(case((col(StoredLabel.cannot_judge), 1), else_=0)), 0))
-            .select_from(StoredLabel)
-            .join(Annotation, col(Annotation.assignment_id) == StoredLabel.assignment_id)
-            .where(col(Annotation.run_id).in_(list(runs)))
-        ).one()
-        reasons: Counter[str] = Counter()
-        for unscored in session.execute(
-            pick(JudgedItem.unscored).where(of_runs).execution_options(yield_per=1000)
-        ).scalars():
-            for one in unscored:
-                reasons[one["reason"]] += max(1, len(one["targets"]))
+        judged = judged_in_runs(session, runs)
     prompt = judge.prompt
     return {
         "run": runs[-1] if runs else None,
@@ -405,8 +404,8 @@ def _summary(db: Database, runs: Sequence[int], judge: JudgeSettings, name: str,
         "protocol": protocol,
         "model": judge.model,
         "prompt": {"name": prompt.name, "version": prompt.version, "hash": prompt.hash},
-        "items": n_items,
-        "labels": n_labels - n_cannot,
-        "cannot_judge": n_cannot,
-        "unscored": [{"reason": reason, "n": n} for reason, n in reasons.most_common()],
+        "items": judged.items,
+        "labels": judged.labels,
+        "cannot_judge": judged.cannot_judge,
+        "unscored": [{"reason": reason, "n": n} for reason, n in judged.unscored.items()],
     }

@@ -23,6 +23,7 @@ from db.models import (
     Preference,
     Project,
     SignInFailure,
+    UnsavedText,
     WebSession,
     now,
 )
@@ -173,6 +174,7 @@ def erase_person(db: Database, actor: Actor, name: str) -> int:
             update(OutsideAnnotator).where(col(OutsideAnnotator.person_id) == person_id).values(recruiter_id=None)
         )
         session.exec(delete(Preference).where(col(Preference.person_id) == person_id))
+        session.exec(delete(UnsavedText).where(col(UnsavedText.person_id) == person_id))
         session.exec(delete(SignInFailure).where(col(SignInFailure.key) == failure_key("name", account.name)))
         session.delete(account)
         person.is_admin, person.default_role, person.erased_at = False, None, now()

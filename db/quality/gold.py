@@ -11,16 +11,16 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from annotators.asking.planting import Planting
-from annotators.errors import Conflict, InvalidInput, Problem, in_lines
+from annotators.errors import InvalidInput, Problem, in_lines
 from annotators.items.pairs import pair_name
 from annotators.items.sampling import Candidate, drawn_side
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
-from db.annotating.amendments import add_amendment, lock_team, locked_study, stated_reason
+from db.annotating.amendments import add_amendment, amended_study, lock_team, stated_reason
 from db.annotating.planting import GoldGiven, gold_labels_given
 from db.annotating.presentations import Wire, load_materials, materials_at, units_of
 from db.engine import Database, dumps, insert_many
-from db.models import Purpose, Study, StudyItem, StudyState
+from db.models import Purpose, Study, StudyItem
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.studies.design import freeze_scores_of, protocol_of
 from db.studies.labels import items_of_study
@@ -84,11 +84,7 @@ def set_gold(
     why = stated_reason(reason)
     with db.write() as session:
         lock_team(session, study_id)
-        study = locked_study(session, study_id)
-        if study.state == StudyState.CLOSED:
-            raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
-        if study.settings.get("foreign"):
-            raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        study = amended_study(session, study_id)
         if settled_in is not None:
             rows = [*rows, *settled_rows(session, study, settled_in)]
         added, n_labels = add_known_items(session, study, rows, problems)

@@ -11,10 +11,10 @@ from sqlmodel import col, select
 
 from annotators.asking.qualifying import Qualifying
 from annotators.errors import Conflict, InvalidInput, NotFound, Problem
-from db.annotating.amendments import add_amendment, lock_team, locked_study, stated_reason
+from db.annotating.amendments import add_amendment, amended_study, lock_team, locked_study, stated_reason
 from db.annotating.qualifying import tries_by_person
 from db.engine import Database
-from db.models import Account, AnnotationKind, Assignment, AssignmentState, Purpose, Study, StudyMember, StudyState, now
+from db.models import Account, AnnotationKind, Assignment, AssignmentState, Purpose, Study, StudyMember, now
 from db.people.accounts import names_of
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.quality.gold import GoldRow, add_known_items, possible_rows
@@ -74,11 +74,7 @@ def set_qualification(
     why = stated_reason(reason)
     with db.write() as session:
         lock_team(session, study_id)
-        study = locked_study(session, study_id)
-        if study.state == StudyState.CLOSED:
-            raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
-        if study.settings.get("foreign"):
-            raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        study = amended_study(session, study_id)
         if where_possible and not (rows := possible_rows(session, study, rows)):
             raise InvalidInput(
                 "None of these items can be added: the project lacks them, or they are in the study already. Take "

@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput
 from annotators.figures import some
-from db.annotating.amendments import add_amendment, lock_team, locked_study, stated_reason
+from db.annotating.amendments import add_amendment, amended_study, lock_team, stated_reason
 from db.engine import Database, insert_many
 from db.models import (
     BARRED,
@@ -23,7 +23,6 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
-    StudyState,
 )
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import in_clause, pick, plain_rows
@@ -100,11 +99,7 @@ def send_to_recheck(
         raise InvalidInput(f"The overlap of a recheck cannot be {overlap}: at least 1 annotator is asked again.")
     with db.write() as session:
         lock_team(session, study_id)
-        study = locked_study(session, study_id)
-        if study.state == StudyState.CLOSED:
-            raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
-        if study.settings.get("foreign"):
-            raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        study = amended_study(session, study_id)
         if protocol_of(study).about_pairs:
             raise Conflict(
                 f"Study {study.name!r} compares two answers at a time. Whether an item is accepted does not follow "

@@ -24,6 +24,7 @@ from db.annotating.presentations import document_shown
 from db.engine import Database
 from db.items.current import version_is_latest
 from db.items.rows import StoredItem, read_items
+from db.judging.drafting import drafts_taken
 from db.models import (
     Account,
     AdjudicatedLabel,
@@ -339,12 +340,20 @@ def revise_written(
     given: Mapping[str, Any],
     reason: str,
     from_version: int,
+    drafts: Mapping[str, int] | None = None,
 ) -> ItemRevision:
-    """Store what is written as a new version, as `revise_item` does, and let the item go; raises what that raises."""
+    """Store what is written as a new version, as `revise_item` does, and let the item go; raises what that raises.
+
+    `drafts`: what is written → the job by which a model had drafted it.
+    """
     fields = _fields(db, project_id, external_id, given)
+    texts = {name: text for name, text in given.items() if isinstance(text, str)}
+    jobs = {name: job for name, job in (drafts or {}).items() if name in texts}
+    proposed = drafts_taken(db, actor, project_id, item=external_id, drafts=jobs, texts=texts)
     done = revise_item(
-        db, actor, project_id, external_id=external_id, fields=fields, reason=reason, from_version=from_version
-    )
+        db, actor, project_id,
+        external_id=external_id, fields=fields, reason=reason, from_version=from_version, proposed=proposed,
+    )  # fmt: skip
     with db.read() as session:
         mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
         item_id = session.execute(mine).scalar_one()

@@ -18,7 +18,6 @@ from db.query import pick
 from db.scores.summaries import is_counted, which_scores
 
 if TYPE_CHECKING:
-    from annotators.intervals.bootstrap import Resampling
     from annotators.intervals.result import Aligned
 
 _Sums = dict[str, dict[int, tuple[int, float]]]
@@ -60,7 +59,6 @@ def score_gaps(
     *,
     scorer: str,
     parameters: GivenParameters = None,
-    asked: Resampling | None = None,
 ) -> list[ScoreGap]:
     """The differences that a scorer defines between its values, for each system and (of several) for all.
 
@@ -75,7 +73,7 @@ def score_gaps(
             )
             systems = sorted({*of, *minus})
             found += [
-                _gap(difference, system, _means(of, system), _means(minus, system), asked)
+                _gap(difference, system, _means(of, system), _means(minus, system))
                 for system in (systems if len(systems) == 1 else [*systems, None])
             ]
     return found
@@ -107,12 +105,10 @@ def _means(sums: _Sums, system: str | None) -> dict[int, float]:
     return {question: total / n for question, (n, total) in joint.items()}
 
 
-def _gap(
-    difference: Difference, system: str | None, of: dict[int, float], minus: dict[int, float], asked: Resampling | None
-) -> ScoreGap:
+def _gap(difference: Difference, system: str | None, of: dict[int, float], minus: dict[int, float]) -> ScoreGap:
     from annotators.alignment.statistics.gaps import paired_gap  # noqa: PLC0415 - a second of libraries, for scorers with gaps only
 
     shared = of.keys() & minus.keys()
     means = tuple(sum(sums[question] for question in shared) / len(shared) if shared else None for sums in (of, minus))
-    gap = paired_gap(difference.name, of, minus, asked, group=system)
+    gap = paired_gap(difference.name, of, minus, group=system)
     return ScoreGap(difference, system, (means[0], means[1]), gap, len(of.keys() ^ minus.keys()))

@@ -25,7 +25,7 @@ from annotators.figures import some
 from annotators.items.sampling import OWN, Candidate, own_place, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
-from db.items.proposed import versions_without_proposals
+from db.items.proposed import Suggester, SuggestionSources, suggester, versions_without_proposals
 from db.models import (
     Account,
     AssignmentState,
@@ -203,6 +203,8 @@ def insert_frozen(
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, chosen=chosen)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
+    if suggestions.judge is not None:
+        study.settings = {**study.settings, "suggested_judge": suggestions.judge.to_json()}
     if suggestions.scores is not None:
         _freeze_scores(session, study, suggestions.scores)
         suggested = {name: [list(key) for key in keys] for name, keys in suggestions.scores.judged.items()}
@@ -218,16 +220,23 @@ def insert_frozen(
 
 
 class Suggestions(NamedTuple):
-    """When a study shows what models propose, and the scores that some of it is from."""
+    """When a study shows what models propose, and the scores that some of it is from, or the judge that all is."""
 
     when: str
     scores: JudgedScores | None = None
+    judge: Suggester | None = None
+
+    @property
+    def sources(self) -> SuggestionSources:
+        """Where they are from."""
+        return SuggestionSources(self.scores.judged if self.scores else {}, self.judge)
 
 
 def _suggestions(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> Suggestions:
     """When a study shows suggestions, and the scores that some are from.
 
-    InvalidInput for a time that is none, a protocol for whose labels nothing is proposed, a score that is not there.
+    InvalidInput for a time that is none, a protocol for whose labels nothing is proposed, a score that is not there;
+    NotFound for a judge that has labelled nothing by the protocol.
     """
     listed = protocol.first_step_showing(Material.SUGGESTIONS) is not None
     when = design.suggestions or ("before" if listed and not protocol.not_yet() else "never")
@@ -235,11 +244,15 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
         raise InvalidInput(f"{when!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.")
     if when == "never":
         return Suggestions(when)
-    if protocol.about_pairs or not any(protocol.suggests_at(step) for step in range(len(protocol.steps))):
+    judge = design.suggested_by is not None
+    if protocol.about_pairs or not any(protocol.suggests_at(step, judge=judge) for step in range(len(protocol.steps))):
         raise InvalidInput(
             f"Nothing proposes labels for the protocol {protocol.name!r}, so that none can be shown {when}. Take "
-            "never, or a protocol that says where suggestions are from (`suggested_by`)."
+            "never, name a judge that has labelled by it, or take a protocol that says where suggestions are from "
+            "(`suggested_by`)."
         )
+    if design.suggested_by is not None:
+        return Suggestions(when, judge=suggester(session, project_id, protocol, design.suggested_by))
     there = scores_there(session, project_id)
     judged: dict[str, list[ScoreKey]] = {}
     for criterion in protocol.criteria:
@@ -261,10 +274,9 @@ def _with_note(session: Session, protocol: Protocol, suggestions: Suggestions, c
     """The items of a study, with a note on those for which nothing is suggested."""
     if suggestions.when == "never":
         return chosen
-    judged = suggestions.scores.judged if suggestions.scores else {}
     versions = [candidate.version_id for candidate in chosen.ordered]
     values = {} if suggestions.scores is None else values_of(session, suggestions.scores)
-    without = versions_without_proposals(session, protocol, versions, judged, values)
+    without = versions_without_proposals(session, protocol, versions, suggestions.sources, values)
     if not without:
         return chosen
     named = [candidate.external_id for candidate in chosen.ordered if candidate.version_id in without]

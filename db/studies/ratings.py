@@ -6,8 +6,9 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,7 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
+    Submission,
     UnpublishedBatch,
     Withdrawal,
 )
@@ -262,6 +264,47 @@ def unit_name(study_item_id: int, target: str) -> str:
 def pair_name(first: str, other: str | None) -> str:
     """What a pair of two systems is called, and a system without a second one."""
     return f"{first} ⇄ {other}" if other else first
+
+
+class CountedLabel(NamedTuple):
+    """A label that counts: of which item (its id in the project), by whom, for what, when and with which remark."""
+
+    item: str
+    person_id: int
+    criterion: str
+    target: str
+    value: Any
+    time: datetime
+    comment: str | None
+
+
+def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) -> list[CountedLabel]:
+    """The labels that count of the items (not pairs) of a study that were frozen in these versions.
+
+    In the order of items, then in that in which they were given. Those that say that it cannot be judged are left out.
+    """
+    assert study.id is not None
+    rows = session.execute(
+        pick(
+            Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value,
+            Submission.created_at, StoredLabel.comment,
+        )
+        .select_from(Annotation)
+        .join(
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            & (col(StoredLabel.sitting) == Annotation.sitting),
+        )
+        .join(Submission, col(Submission.id) == StoredLabel.submission_id)
+        .join(StudyItem, col(StudyItem.id) == Annotation.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(*_counting(study.id, COUNTING), *_of_sample(study))
+        .where(col(StudyItem.item_version_id).in_(versions), col(StudyItem.other_version_id).is_(None))
+        .where(col(StoredLabel.cannot_judge).is_(False))
+        .order_by(col(StudyItem.position), col(StoredLabel.id))
+    )  # fmt: skip
+    return [CountedLabel(*row) for row in rows]
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

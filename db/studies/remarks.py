@@ -58,7 +58,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class StudyRemarks:
-    """The remarks of a study, latest first, at most `limit` of each sort; `totals` says how many there are.
+    """The remarks of a study, latest first, at most `AT_MOST` of each sort; `totals` says how many there are.
 
     `cannot_judge` counts, by criterion, the current labels that say so; `reasons` are the most frequent reasons.
     """
@@ -72,7 +72,7 @@ class StudyRemarks:
 
 
 @operation(On.STUDY, READERS)
-def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_MOST) -> StudyRemarks:
+def study_remarks(db: Database, actor: Actor, study_id: int) -> StudyRemarks:
     """Flags, comments, skips with their reasons, and how often a criterion could not be judged.
 
     What was said about an item that the reader has yet to annotate in this study is left out. Of a correction only the
@@ -106,10 +106,10 @@ def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_
             col(Assignment.study_id) == study_id, col(Assignment.state) == AssignmentState.SKIPPED, shown
         )
         found = {
-            "flags": _newest(session, flags, col(Submission.id), limit),
-            "comments": _newest(session, comments, col(Submission.id), limit),
-            "label comments": _newest(session, of_labels, col(StoredLabel.id), limit),
-            "skips": _newest(session, skips, col(Assignment.id), limit),
+            "flags": _newest(session, flags, col(Submission.id), AT_MOST),
+            "comments": _newest(session, comments, col(Submission.id), AT_MOST),
+            "label comments": _newest(session, of_labels, col(StoredLabel.id), AT_MOST),
+            "skips": _newest(session, skips, col(Assignment.id), AT_MOST),
         }
         names = place.names(session, {row[3] for rows, _ in found.values() for row in rows})
         remarks = {sort: [_remark(row, place, names) for row in rows] for sort, (rows, _) in found.items()}
@@ -120,7 +120,7 @@ def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_
         cannot, reasons = _cannot_judge(session, place)
         totals = {sort: total for sort, (_, total) in found.items()}
         totals["comments"] += totals.pop("label comments")
-        return StudyRemarks(remarks["flags"], both[:limit], remarks["skips"], cannot, reasons, totals)
+        return StudyRemarks(remarks["flags"], both[:AT_MOST], remarks["skips"], cannot, reasons, totals)
 
 
 @dataclass(frozen=True)

@@ -103,20 +103,23 @@ def revise_item(
     fields: Mapping[str, Any],
     reason: str,
     from_version: int | None = None,
+    proposed: Mapping[str, Any] | None = None,
 ) -> ItemRevision:
     """Store the item in a new version, with other values for these fields of its normal form.
 
     Earlier versions stay, and so does everything about them: studies are frozen with the version they were made with,
     and scores are of the version that was scored. New studies and runs take the new one. The reason is kept, and with
-    it which criteria of which studies have labels that fall (`Protocol.invalidates`).
+    it which criteria of which studies have labels that fall (`Protocol.invalidates`). `proposed` says which of the
+    fields a model has drafted (`db.judging.drafting.drafts_taken`); it stands in the event.
 
     Raises NotFound for an item that the project does not have now, InvalidInput for fields that `revised` refuses, an
     empty reason, and documents or pages that are not there, Conflict where the item is not in `from_version` any more.
     """
     with db.write() as session:
         return revise_in(
-            session, actor, project_id, external_id=external_id, fields=fields, reason=reason, from_version=from_version
-        )[0]
+            session, actor, project_id,
+            external_id=external_id, fields=fields, reason=reason, from_version=from_version, proposed=proposed,
+        )[0]  # fmt: skip
 
 
 def planned_in(
@@ -135,6 +138,7 @@ def revise_in(
     fields: Mapping[str, Any],
     reason: str,
     from_version: int | None = None,
+    proposed: Mapping[str, Any] | None = None,
 ) -> tuple[ItemRevision, int]:
     """As `revise_item`, in the caller's transaction, whose actor may do it; with the id of the revision."""
     why = reason.strip()
@@ -165,6 +169,8 @@ def revise_in(
     session.flush()
     assert row.id is not None
     details = {"from": plan.from_version, "to": plan.version, "changed": list(plan.edited), "reason": why}
+    if proposed:
+        details["proposed"] = dict(proposed)
     record(session, actor, "item revised", "item", item_id, project_id=project_id, details=details)
     return plan, row.id
 

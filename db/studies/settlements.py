@@ -416,15 +416,20 @@ def end_of_items(session: Session, study: Study) -> int:
 
 def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> dict[str, FinalOfItem]:
     """External id → what is settled of the items of a study (not of its pairs) that were frozen in these versions."""
+    found: dict[str, FinalOfItem] = {}
+    for unit in settled_of_versions(session, study_id, versions):
+        if unit.state != "open":
+            found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
+    return found
+
+
+def settled_of_versions(session: Session, study_id: int, versions: Sequence[int]) -> Iterator[SettledUnit]:
+    """The units of the items of a study (not of its pairs) that were frozen in these versions, open ones too."""
     study = session.get_one(Study, study_id)
     among, values = in_clause(session, "x.item_version_id", versions)
     query = _SAMPLED.format(mark=mark(session.connection())) + f"x.other_version_id IS NULL AND {among}"
     block = plain_rows(session, query, (study_id, *values))
-    found: dict[str, FinalOfItem] = {}
-    for unit in _settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False):
-        if unit.state != "open":
-            found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
-    return found
+    return _settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False)
 
 
 def settled_units(

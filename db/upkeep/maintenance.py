@@ -186,6 +186,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_draft", _OWN),
     ("protocol_version", _OWN),
     ("prompt_version", _OWN),
+    ("unsaved_text", _OWN),
     ("evidence", _VERSION),
     ("claim", _VERSION),
     ("image", _VERSION),

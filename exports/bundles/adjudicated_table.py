@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 
@@ -15,27 +15,37 @@ from db.releasing.releases import released_labels, released_versions
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.bundles.label_table import OF_PAIRS, pair_cells
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
 
 COLUMNS = names_of("adjudicated")
 AT_ONCE = 5_000
 
+Posteriors = Mapping[tuple[int, str, str], bytes]
+"""Study item (its id), criterion, target → label and how probable it is, as JSON."""
 
-def write_adjudicated(session: Session, study: Study, out: Out) -> int:
-    """Write the final labels of a study; how many rows. A unit that is not settled has an empty label and is `open`."""
+
+def write_adjudicated(session: Session, study: Study, out: Out, posteriors: Posteriors | None = None) -> int:
+    """Write the final labels of a study; how many rows. A unit that is not settled has an empty label and is `open`.
+
+    With posteriors (of `exports.bundles.statistics_tables`) they stand behind each unit, and its votes as shares.
+    """
     assert study.id is not None
     pairs = protocol_of(study).about_pairs
-    table = CsvFile(out, (*COLUMNS, *OF_PAIRS) if pairs else COLUMNS)
+    probable = OF_POSTERIORS if posteriors is not None else ()
+    table = CsvFile(out, (*COLUMNS, *(OF_PAIRS if pairs else ()), *probable))
     n = 0
     units = stream_settled(session, study.id, rechecks=True)
     while block := list(islice(units, AT_ONCE)):
-        table.add_lines(list(_lines(block, pairs=pairs)), len(block))
+        table.add_lines(list(_lines(block, posteriors, pairs=pairs)), len(block))
         n += len(block)
     return n
 
+
+OF_POSTERIORS = ("soft_label", "posterior")
+"""Further columns on request."""
 
 OF_RELEASES = ("study", "label_version")
 """Further columns of a release: whose label it is, and the version of the item that it was given for."""
@@ -62,7 +72,7 @@ def write_released(session: Session, release_id: int, out: Out) -> int:
     return n
 
 
-def _lines(block: list[SettledUnit], *, pairs: bool) -> Iterator[str]:
+def _lines(block: list[SettledUnit], posteriors: Posteriors | None, *, pairs: bool) -> Iterator[str]:
     last, about, pair = None, "", ""
     for unit in block:
         if unit.study_item_id != last:
@@ -74,7 +84,18 @@ def _lines(block: list[SettledUnit], *, pairs: bool) -> Iterator[str]:
         label = value_cell(unit.value) if unit.state != "open" else ""
         outcome = _outcome(unit.criterion, unit.target, label, unit.state, orjson.dumps(unit.votes))
         reason = f"{unit.n},{csv_cells(safe(unit.reason), '')[:-1]}" if unit.reason else f"{unit.n},"
-        yield f"{about},{outcome},{reason}{pair}"
+        line = f"{about},{outcome},{reason}{pair}"
+        if posteriors is not None:
+            found = posteriors.get((unit.study_item_id, unit.criterion, unit.target), b"")
+            line += "," + csv_cells(_shares(orjson.dumps(unit.votes)), found.decode())
+        yield line
+
+
+@lru_cache(10_000)
+def _shares(votes: bytes) -> str:
+    """Votes as a soft label: each label's share of them."""
+    given = orjson.loads(votes)
+    return orjson.dumps({label: round(n / sum(given.values()), 6) for label, n in given.items()}).decode()
 
 
 @lru_cache(10_000)

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -57,20 +57,25 @@ from db.studies.design import protocol_of
 from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
-from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats, writers
+from exports.bundles.contents import REPORT, check_export_formats, check_labels_of, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.label_table import write_labels
+from exports.bundles.log_tables import write_events, write_revisions
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.questionnaire_table import write_questionnaires
 from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
-from exports.bundles.typed import Tables, check_typed
-from exports.checks import check_export_folder
-from exports.formats._writing import Files, LabelledWriter, VerdictWriter, Writer
+from exports.bundles.study_out import Seen, study_out
+from exports.bundles.typed import Tables, check_typed, first_difference
+from exports.checks import DATASET_FORMATS, check_export_folder
+from exports.formats._writing import Files, LabelledWriter, StudyWriter, VerdictWriter, Writer, check_options
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink
+
+POSTERIOR = "posterior"
+"""The option by which final labels have their posterior beside them."""
 
 DEFAULT_FORMATS = ("native", "labels", "adjudicated")
 
@@ -82,7 +87,7 @@ class Selection:
     `data_folder` is the folder of documents' bytes; None leaves the bytes out. With a release (its id and name): the
     item versions and final labels that are in it. `typed`: the types that tables are written in besides CSV
     (`exports.bundles.typed`), with a data dictionary. `labels_of`: the studies whose final labels go into formats that
-    have a place for them.
+    have a place for them. `options`: what is said of the data as a whole, such as its `licence`.
     """
 
     project_id: int
@@ -93,6 +98,7 @@ class Selection:
     release: tuple[int, str] | None = None
     typed: tuple[str, ...] = ()
     labels_of: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -109,6 +115,7 @@ def export_project(
     release: str | None = None,
     typed: Sequence[str] = (),
     labels_of: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
 
@@ -122,18 +129,23 @@ def export_project(
     """
     chosen, types = check_export_formats(formats), check_typed(typed)
     of = check_labels_of(chosen, labels_of, release)
+    said = dict(options or {})
+    check_options([writer for name, writer in writers().items() if name in chosen], said)
     found = None
     if release is not None:
         check_release_formats(chosen, study_id)
         row = find_release(db, actor, project_id, name=release)
         found = row.release_id, row.name
-    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of)
+    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said)
     check_export_folder(to)
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
     try:
+        sink = FolderSink(made)
+        if REPORT in chosen:
+            _write_report(db, actor, selection, sink)
         with seldom_collected(), db.read() as session:
-            manifest = derive(db, session, selection, FolderSink(made))
+            manifest = derive(db, actor, session, selection, sink)
         (made / NAME).write_bytes(manifest.encoded())
         made.chmod(0o755)
         if to.exists():
@@ -153,7 +165,7 @@ def export_project(
     return manifest
 
 
-def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> Manifest:
+def derive(db: Database, actor: Actor, session: Session, selection: Selection, sink: Sink) -> Manifest:
     """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it."""
     project = session.get(Project, selection.project_id)
     if project is None:
@@ -178,6 +190,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             **({"release": selection.release[1]} if selection.release is not None else {}),
             **({"typed": list(selection.typed)} if selection.typed else {}),
             **({"labels_of": list(selection.labels_of)} if selection.labels_of else {}),
+            **({"options": dict(selection.options)} if selection.options else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -190,30 +203,57 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
     tables = Tables(sink, selection.typed, counts)
     for name, writer in writers().items():
         if name in selection.formats:
-            _write_format(session, selection, writer, tables, counts)
+            _write_format(session, selection, writer, tables, Seen(db, actor, session))
     folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
     if selection.release is not None and "adjudicated" in selection.formats:
         release_id = selection.release[0]
         tables.write("adjudicated", lambda out: write_released(session, release_id, out))
+    seen = Seen(db, actor, session)
     for study in () if selection.release is not None else studies:
         for name in selection.formats:
             if name in _TABLES:
-                tables.write(name, partial(_TABLES[name], session, study, selection), folders[study.id])
+                tables.write(name, partial(_TABLES[name], seen, study, selection), folders[study.id])
         if "labels" in selection.formats and study.item_order == BY_SCORE:
             tables.write("sampling", partial(write_sampling, session, study), folders[study.id])
     if "scores" in selection.formats:
         tables.write("scores", lambda out: write_scores(session, _frozen_blocks(session, selection), out))
+    for name, write in (("revisions", write_revisions), ("events", write_events)):
+        if name in selection.formats:
+            tables.write(name, partial(write, session, selection.project_id, names=selection.names))
     tables.end()
     manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
     return manifest
 
 
-_TABLES: dict[str, Callable[[Session, Study, Selection, Out], int]] = {
-    "labels": lambda session, study, selection, out: write_labels(session, study, out, names=selection.names),
-    "derived": lambda session, study, selection, out: write_derived(session, study, out, names=selection.names),
-    "adjudicated": lambda session, study, _, out: write_adjudicated(session, study, out),
-    "questionnaires": lambda session, study, _, out: write_questionnaires(session, study, out),
-    "known": lambda session, study, _, out: write_known(session, study, out),
+def _adjudicated(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    found = None
+    if selection.options.get(POSTERIOR):
+        from exports.bundles.statistics_tables import posteriors  # noqa: PLC0415 - loads numpy
+
+        found = posteriors(seen, study)
+    return write_adjudicated(seen.session, study, out, found)
+
+
+def _agreement(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    from exports.bundles.statistics_tables import write_agreement  # noqa: PLC0415 - loads numpy
+
+    return write_agreement(seen, study, out, names=selection.names)
+
+
+def _alignment(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    from exports.bundles.statistics_tables import write_alignment  # noqa: PLC0415 - loads numpy
+
+    return write_alignment(seen, study, out, names=selection.names)
+
+
+_TABLES: dict[str, Callable[[Seen, Study, Selection, Out], int]] = {
+    "labels": lambda seen, study, selection, out: write_labels(seen.session, study, out, names=selection.names),
+    "derived": lambda seen, study, selection, out: write_derived(seen.session, study, out, names=selection.names),
+    "adjudicated": _adjudicated,
+    "questionnaires": lambda seen, study, _, out: write_questionnaires(seen.session, study, out),
+    "known": lambda seen, study, _, out: write_known(seen.session, study, out),
+    "agreement": _agreement,
+    "alignment": _alignment,
 }
 """Tables that every study has one of."""
 
@@ -242,6 +282,17 @@ def _folders(studies: Sequence[Study]) -> dict[int | None, str]:
     return folders
 
 
+def _write_report(db: Database, actor: Actor, selection: Selection, sink: Sink) -> None:
+    """The report of the dataset in all its formats, in the folder `report`."""
+    from exports.dataset.document import STEM, dataset_report  # noqa: PLC0415 - most exports measure nothing
+    from exports.drawing.report_files import report_files  # noqa: PLC0415
+
+    made = dataset_report(db, actor, selection.project_id, study_id=selection.study_id)
+    for name, content in report_files(made, STEM, DATASET_FORMATS.values()).items():
+        with sink.open(f"{REPORT}/{name}") as out:
+            out.write(content)
+
+
 # Items and documents --------------------------------------------------------------------------------------------------
 
 
@@ -254,9 +305,7 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
     )
 
 
-def _write_format(
-    session: Session, selection: Selection, writer: Writer, tables: Tables, counts: dict[str, int]
-) -> None:
+def _write_format(session: Session, selection: Selection, writer: Writer, tables: Tables, seen: Seen) -> None:
     """The items that a format can hold, and the documents whose key can be the name of a file beside them.
 
     Of a study the items have its final labels, where the format has a place for them, or those of the studies that are
@@ -290,11 +339,19 @@ def _write_format(
         path = f"{writer.name}/{name}"
         return tables.items(path) if name.endswith(".csv") else tables.sink.open(path)
 
-    with Files(opened) as files:
-        written = writer.write(items, files)
-    counts[writer.name] = written.items
+    def put(name: str, made: Path, rows: int) -> None:
+        tables.sink.put(f"{writer.name}/{name}", made, rows, first_difference)
+
+    about = of[0] if len(of) == 1 and selection.release is None else None
+    with Files(opened, put, selection.options) as files:
+        if about is not None and isinstance(writer, StudyWriter) and not protocol_of(about).about_pairs:
+            blocks = partial(_version_blocks, session, selection)
+            written = writer.write_study(study_out(seen, about, blocks, names=selection.names), files)
+        else:
+            written = writer.write(items, files)
+    tables.count(writer.name, written.items)
     if written.left_out:
-        counts[f"{writer.name}_left_out"] = written.left_out
+        tables.count(f"{writer.name}_left_out", written.left_out)
     if selection.data_folder is not None:
         copy_documents(_documents(session, selection), tables.sink, writer.name, selection.data_folder)
 

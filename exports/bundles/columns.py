@@ -49,6 +49,14 @@ _TARGET = Column("target", _TEXT, "the part of the item that the label is about;
 _LABEL = "a word, a number, or a JSON array of a set, a ranking or stretches"
 _TIME_OF_STEP = Column("time", _TIME, "when it was committed")
 
+_FIGURES = (
+    Column("value", _NUMBER, "the figure; empty where it is not defined"),
+    Column("low", _NUMBER, "lower end of its interval"),
+    Column("high", _NUMBER, "upper end of its interval"),
+    Column("method", _TEXT, "how both were made"),
+)
+_UNDEFINED = Column("reason", _TEXT, "why it is not defined")
+
 _PAIRS = (
     Column("other_item", _TEXT, "id of the pair's second item"),
     Column("other_system", _CATEGORY, "who wrote the second item's answer"),
@@ -125,6 +133,56 @@ TABLES: dict[str, tuple[Column, ...]] = {
                "min(1, weight / key of item n + 1)"),
         Column("key", _NUMBER, "the number by which it has its place: weight / a random number in (0, 1]"),
     ),
+    "agreement": (
+        _CRITERION,
+        Column("about", _CATEGORY, "what the criterion is about: item, evidence, claim, …"),
+        Column("scale", _CATEGORY, "the criterion's scale"),
+        Column("statistic", _CATEGORY, "the coefficient or share"),
+        Column("label", _TEXT, "the label that it is of, where it is of one"),
+        Column("raters", _TEXT, "the two annotators that it is of, where it is of a pair"),
+        *_FIGURES,
+        Column("n_units", _WHOLE, "units that it rests on"),
+        Column("n_raters", _WHOLE, "annotators that it rests on"),
+        Column("n_ratings", _WHOLE, "labels that it rests on"),
+        _UNDEFINED,
+        Column("level", _NUMBER, "level of the interval"),
+        Column("seed", _WHOLE, "seed of the resamples"),
+        Column("resamples", _WHOLE, "how many resamples were asked for"),
+    ),
+    "alignment": (
+        Column("metric", _CATEGORY, "the metric or judge that is held against people"),
+        _CRITERION,
+        Column("by", _CATEGORY, "what groups are: system, category, …"),
+        Column("group", _TEXT, "the group that it is of; empty for all"),
+        Column("against", _TEXT, "the metric, study or annotator that it is compared with"),
+        Column("statistic", _CATEGORY, "the correlation, share or test"),
+        *_FIGURES,
+        Column("n", _WHOLE, "how many units (or what the method says) it rests on"),
+        Column("p_value", _NUMBER, "p value, where there is one"),
+        Column("n_effective", _NUMBER, "how many labels alone would give as short an interval"),
+        _UNDEFINED,
+    ),
+    "revisions": (
+        _ITEM,
+        Column("from_version", _WHOLE, "the version before"),
+        Column("to_version", _WHOLE, "the version that it made"),
+        Column("changed", ColumnKind.WORDS, "the fields that differ"),
+        Column("study", _CATEGORY, "the study that it came from, where it came from one"),
+        Column("person", _CATEGORY, "who revised: a pseudonym (P1, P2, …), or a name where asked for"),
+        Column("time", _TIME, "when"),
+        Column("reason", _TEXT, "why"),
+        Column("invalidates", _JSON, "which earlier labels fall"),
+    ),
+    "events": (
+        Column("event", _WHOLE, "number of the event"),
+        Column("time", _TIME, "when"),
+        Column("person", _CATEGORY, "who did it: a pseudonym (P1, P2, …), or a name where asked for"),
+        Column("via", _CATEGORY, "from where: web, cli, …"),
+        Column("kind", _CATEGORY, "what was done"),
+        Column("thing", _CATEGORY, "to what kind of thing"),
+        Column("thing_id", _TEXT, "its number; of a person the pseudonym or name"),
+        Column("details", _JSON, "what else is known of it"),
+    ),
     "scores": (
         _ITEM, _VERSION, _SYSTEM,
         Column("category", _CATEGORY, "category of the item"),
@@ -144,6 +202,10 @@ BESIDES: dict[str, tuple[Column, ...]] = {
     "labels": (*_PAIRS, *(_SAID_OF_ASIDES[name] for name in ASIDES)),
     "adjudicated": (
         *_PAIRS,
+        Column("soft_label", _JSON, "label and its share of the votes"),
+        Column(
+            "posterior", _JSON, "label and how probable it is by Dawid and Skene's model; empty where there is none"
+        ),
         Column("study", _CATEGORY, "whose label it is, in a release"),
         Column("label_version", _WHOLE, "version of the item that the label was given for, in a release"),
     ),

@@ -6,23 +6,26 @@ from collections.abc import Sequence
 
 from annotators.errors import InvalidInput
 from exports.formats import FORMATS
-from exports.formats._writing import LabelledWriter, VerdictWriter, Writer
+from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer
 
 ITEMS = "native"
-OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known")
-NOT_RELEASED = ("labels", "derived", "questionnaires", "known")
+OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known", "agreement", "alignment")
+OF_PROJECTS = ("revisions", "events")
+NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "alignment", *OF_PROJECTS)
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
+REPORT = "report"
+"""The report of the dataset (`exports.dataset`), which is measured and not derived again."""
 
 
 def writers() -> dict[str, Writer]:
     """The formats beside the native one that items can be written in, by name."""
-    return {format_.name: format_ for format_ in FORMATS if isinstance(format_, Writer)}
+    return {format_.name: format_ for format_ in FORMATS if isinstance(format_, Writer) and format_.name != ITEMS}
 
 
 def exported() -> tuple[str, ...]:
     """The names of all that an export may hold."""
-    return (ITEMS, *OF_STUDIES, SCORES, *writers())
+    return (ITEMS, *OF_STUDIES, SCORES, REPORT, *OF_PROJECTS, *writers())
 
 
 def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
@@ -38,7 +41,7 @@ def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
 
 def has_place_for_labels(writer: Writer) -> bool:
     """Whether a format has a place for final labels of studies."""
-    return isinstance(writer, LabelledWriter | VerdictWriter)
+    return isinstance(writer, LabelledWriter | VerdictWriter | StudyWriter)
 
 
 def check_labels_of(formats: Sequence[str], labels_of: Sequence[str], release: object) -> tuple[str, ...]:
@@ -60,6 +63,8 @@ def check_release_formats(formats: Sequence[str], study: object) -> None:
     """Raise InvalidInput where a release does not hold what is asked for, or a study is named as well."""
     if study is not None:
         raise InvalidInput("A release says itself what is in it. Leave the study out.")
+    if REPORT in formats:
+        raise InvalidInput("The report is of the data as it is now, not of a release. Leave it out.")
     if wrong := [name for name in formats if name in NOT_RELEASED]:
         raise InvalidInput(
             f"A release holds final labels, no single annotator's: it has no {wrong[0]!r}. Export the study for that."

@@ -14,8 +14,8 @@ from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.settlements import ItemLabels, current_labels, end_of_items
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = names_of("derived")

@@ -20,8 +20,8 @@ from db.people.pseudonyms import pseudonyms
 from db.query import pick
 from db.studies.design import protocol_of
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = names_of("known")

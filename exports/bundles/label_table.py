@@ -17,8 +17,8 @@ from db.query import in_clause, is_sqlite, mark, plain_rows
 from db.studies.design import protocol_of
 from db.studies.settlements import OF_SAMPLE, end_of_items
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
 
 COLUMNS = names_of("labels")

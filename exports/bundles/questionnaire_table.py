@@ -8,8 +8,8 @@ from db.models import Study
 from db.people.pseudonyms import pseudonyms
 from db.phases.answers import answers_in
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = names_of("questionnaires")

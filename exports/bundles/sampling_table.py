@@ -7,8 +7,8 @@ from sqlmodel import Session, col
 from db.models import Item, ItemVersion, Purpose, Study, StudyItem
 from db.query import pick
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.cells import safe
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = names_of("sampling")

@@ -12,8 +12,8 @@ from db.items.current import is_published
 from db.models import Item, ItemVersion, Run, Score
 from db.query import pick
 from exports.bundles.columns import names_of
-from exports.bundles.csv_file import CsvFile
 from exports.cells import safe
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = names_of("scores")

@@ -59,6 +59,16 @@ def check_typed(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def arrow_table(table: Path, columns: Sequence[Column]) -> pa.Table:
+    """A table (a CSV file of `csv_file`) with types, in memory."""
+    return pa.Table.from_batches(_batches(table, columns), schema=_schema(columns)).unify_dictionaries()
+
+
+def headings_of(table: Path) -> list[str]:
+    """The names of the columns of a table (a CSV file of `csv_file`)."""
+    return next(_cells_of(table, ","))
+
+
 def write_typed(path: Path, table: Path, columns: Sequence[Column], *, whole: bool = False) -> int:
     """Write a table (a CSV file of `csv_file`) to a new file, by its ending; how many of its cells had to be cut.
 
@@ -101,16 +111,17 @@ class Tables:
         """Write a table (its name in `columns.TABLES`) into a folder of the export."""
         if not self._typed:
             with self.sink.open(f"{folder}{name}.csv") as out:
-                self._count(name, write(out))
+                self.count(name, write(out))
             return
         with TemporaryDirectory() as place:
             csv = Path(place) / f"{name}.csv"
             with csv.open("wb") as beside, self.sink.open(f"{folder}{name}.csv", beside=beside) as out:
                 rows = write(out)
-            self._count(name, rows)
+            self.count(name, rows)
             self._write_typed(name, csv, folder, rows)
 
-    def _count(self, name: str, n: int) -> None:
+    def count(self, name: str, n: int) -> None:
+        """So many more of these are in the export."""
         self._counts[name] = self._counts.get(name, 0) + n
 
     def _write_typed(self, name: str, csv: Path, folder: str, rows: int) -> None:
@@ -120,7 +131,7 @@ class Tables:
         for kind in self._typed:
             made = csv.with_suffix(f".{kind}")
             if cut := write_typed(made, csv, columns):
-                self._count(f"{kind}_cells_cut", cut)
+                self.count(f"{kind}_cells_cut", cut)
             self.sink.put(f"{folder}{made.name}", made, rows, first_difference)
 
     @contextmanager
@@ -143,7 +154,7 @@ class Tables:
                 made = table.with_suffix(f".{kind}")
                 left_out = write_typed(made, table, columns, whole=True)
                 if left_out:
-                    self._count(f"{table.stem}_{kind}_left_out", left_out)
+                    self.count(f"{table.stem}_{kind}_left_out", left_out)
                 rows = None if out.rows is None else out.rows - left_out
                 self.sink.put(str(Path(path).with_suffix(f".{kind}")), made, rows, first_difference)
 

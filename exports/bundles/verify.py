@@ -8,6 +8,7 @@ that came later do not disturb it (`db.items.as_of`).
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,11 +25,11 @@ from db.query import pick
 from db.releasing.releases import release_named
 from db.upkeep.export_log import is_logged
 from exports.bundles.bundle import Selection, derive
-from exports.bundles.contents import exported
+from exports.bundles.contents import REPORT, exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
 from exports.bundles.typed import check_typed
 from exports.garbage import seldom_collected
-from exports.sinks import ComparingSink
+from exports.sinks import ComparingSink, FileFacts
 
 _BLOCK = 1 << 20
 
@@ -99,10 +100,12 @@ def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
 def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
     report = _report(folder, manifest, "database")
     sink = ComparingSink(folder)
+    # A report is measured, with figures of the moment: its hash is what says that it is what was exported.
+    sink.files += [_listed(file) for file in manifest.files if str(file["path"]).startswith(f"{REPORT}/")]
     with seldom_collected(), db.read() as session:
         look_back(session, manifest.marks)
         selection = _selection(session, project_id, manifest)
-        derived = derive(db, session, selection, sink)
+        derived = derive(db, actor, session, selection, sink)
     there = _names(folder)
     for file in derived.files:
         name, sha256 = str(file["path"]), file["sha256"]
@@ -117,6 +120,10 @@ def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manife
             f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."
         )
     return report
+
+
+def _listed(file: dict[str, Any]) -> FileFacts:
+    return FileFacts(file["path"], file["sha256"], file.get("bytes", 0), file.get("rows"))
 
 
 def _report(folder: Path, manifest: Manifest, against: str) -> VerifyReport:
@@ -154,10 +161,25 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     typed = check_typed(filters.get("typed") or ())
     if release is None:
         labels_of = tuple(map(str, filters.get("labels_of") or ()))
-        return Selection(project_id, study_id, tuple(formats), names, folder, typed=typed, labels_of=labels_of)
+        return Selection(
+            project_id,
+            study_id,
+            tuple(formats),
+            names,
+            folder,
+            typed=typed,
+            labels_of=labels_of,
+            options=_options(filters),
+        )
     row = release_named(session, project_id, str(release))
     assert row.id is not None
-    return Selection(project_id, None, tuple(formats), names, folder, (row.id, row.name), typed)
+    return Selection(
+        project_id, None, tuple(formats), names, folder, (row.id, row.name), typed, options=_options(filters)
+    )
+
+
+def _options(filters: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in (filters.get("options") or {}).items()}
 
 
 def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> list[str]:

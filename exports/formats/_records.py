@@ -204,8 +204,11 @@ def claim_text(claim: Any) -> Normal:
     """The text of a claim, and its three parts as metadata where it is a triplet; InvalidInput if it is neither."""
     if isinstance(claim, str):
         return {"text": claim}
-    if isinstance(claim, list) and set(map(type, claim)) == {str}:
-        return {"text": " ".join(claim), "metadata": {"triplet": claim}}
+    if isinstance(claim, list) and claim:
+        try:
+            return {"text": " ".join(claim), "metadata": {"triplet": claim}}
+        except TypeError:
+            pass  # one of them is no text
     raise InvalidInput(f"a claim is {called(claim)}. Write a text, or subject, relation and object as three texts.")
 
 

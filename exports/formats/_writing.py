@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import orjson
 
 from annotators.items.normal import Normal
 from exports.sinks import Out
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol as AskedProtocol
 
 Items = Callable[[], Iterator[Normal]]
 """The items that are exported, in normal form with their scores, each time from the beginning."""
@@ -35,7 +40,7 @@ class Written(NamedTuple):
         for item in items():
             written = record(item)
             if written is None:
-                left_out += 1
+                left_out += files.leave_out(item)
                 continue
             files.add(named(item), written)
             n += 1
@@ -72,17 +77,122 @@ class LabelledWriter(Protocol):
         """The item as it is written where it has these labels."""
 
 
+class Given(NamedTuple):
+    """One label that somebody gave an item: by whom (a pseudonym, or a name where asked for), for what, and when.
+
+    `time` is in ISO 8601; a label that says that it cannot be judged is none of these.
+    """
+
+    annotator: str
+    criterion: str
+    target: str
+    value: Any
+    time: str | None = None
+    comment: str | None = None
+
+
+class Unit(NamedTuple):
+    """One criterion and target of an item: its final label (None while it is open), how it was reached, its votes."""
+
+    criterion: str
+    target: str
+    label: Any
+    how: str
+    votes: Mapping[str, int]
+
+
+class Judged(NamedTuple):
+    """An item with what everybody said of it in a study, and where each of its units stands."""
+
+    item: Normal
+    labels: Sequence[Given]
+    units: Sequence[Unit]
+
+    @property
+    def final(self) -> FinalLabels:
+        """What is settled."""
+        return {(unit.criterion, unit.target): unit.label for unit in self.units if unit.how != OPEN}
+
+
+OPEN = "open"
+"""How a unit is called whose final label is not known."""
+
+
+class Coefficient(NamedTuple):
+    """How far people agree on a criterion: a coefficient with its interval, or the reason why there is none."""
+
+    criterion: str
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n_units: int
+    n_raters: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class StudyOut:
+    """A study whose labels go out with its items: its name, what it asks, the items, each time from the beginning."""
+
+    name: str
+    protocol: AskedProtocol
+    judged: Callable[[], Iterator[Judged]]
+    agreement: Callable[[], Sequence[Coefficient]] = tuple
+
+
+@runtime_checkable
+class StudyWriter(Protocol):
+    """A format that has a place for what every annotator said. Without labels it is written by `Writer.write`."""
+
+    name: str
+
+    def write_study(self, study: StudyOut, files: Files) -> Written:
+        """Write those of the study's items that the format can hold, with their labels."""
+
+
+@runtime_checkable
+class AskingWriter(Protocol):
+    """A format whose files say something that nobody can know but who exports."""
+
+    def check_options(self, options: Mapping[str, str]) -> None:
+        """InvalidInput with the remedy where something is missing or unfit."""
+
+
+def check_options(writers: Iterable[object], options: Mapping[str, str]) -> None:
+    """InvalidInput with the remedy where one of these formats needs to be told something."""
+    for writer in writers:
+        if isinstance(writer, AskingWriter):
+            writer.check_options(options)
+
+
 class Files:
     """The files of one format in an export, opened when their first record comes; closed with the block.
 
     A file whose name ends with .json is a list, unless it was begun otherwise; any other has a record a line.
     """
 
-    def __init__(self, opened: Callable[[str], AbstractContextManager[Out]]) -> None:
+    def __init__(
+        self,
+        opened: Callable[[str], AbstractContextManager[Out]],
+        put: Callable[[str, Path, int], None],
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         self._opened, self._stack = opened, ExitStack()
+        self.put = put
+        """Takes a file that was made elsewhere: its name, its path, its rows."""
+        self.options: Mapping[str, str] = options or {}
+        """What was said of the export as a whole, such as its licence."""
         self._files: dict[str, Out] = {}
         self._tails: dict[str, bytes] = {}
         self._names: dict[tuple[str, str], str] = {}
+        self.left_out: set[str] = set()
+        """Ids of the items that the format cannot hold."""
+
+    def leave_out(self, item: Normal) -> int:
+        """Note an item that the format cannot hold; how many items that is, for whoever counts them."""
+        self.left_out.add(item["id"])
+        return 1
 
     def __enter__(self) -> Files:
         return self
@@ -124,6 +234,11 @@ class Files:
                 name = f"{plain}-{number}{ending}"
             self._names[kind, about] = name
         return self._names[kind, about]
+
+
+def cell_of(value: Any) -> str:
+    """A label's value as one text: a word as it is, a number in digits, a list as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def plain_name(text: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from annotators.errors import InvalidInput
-from annotators.items.parsed import Reading
+from annotators.items.parsed import ForeignLabel, Reading, Rejected
+from annotators.items.targets import target_kind
 from annotators.registry import Registry
 from exports.checks import check_there
 from exports.reading.archives import is_archive
@@ -72,8 +73,47 @@ class LabelledFormat(Protocol):
 
     name: str
 
-    def label_protocol(self) -> AskedProtocol:
-        """What a study asks that is made for these labels."""
+    def label_protocol(self) -> AskedProtocol | None:
+        """What a study asks that is made for these labels; None where that differs from file to file."""
+
+
+@runtime_checkable
+class LabelledReading(Protocol):
+    """A reading that says itself what was asked, because that stands in its files."""
+
+    def label_protocol(self) -> AskedProtocol | None:
+        """What a study asks that is made for the labels of these files; None where the files do not say."""
+
+
+def protocol_of_labels(reading: FileReading) -> AskedProtocol | None:
+    """What a study asks that is made for the labels of a reading; None where neither files nor format say."""
+    if isinstance(reading, LabelledReading):
+        return reading.label_protocol()
+    found = FORMATS.get(reading.format)
+    return found.label_protocol() if isinstance(found, LabelledFormat) else None
+
+
+def labels_of(reading: FileReading) -> Iterator[ForeignLabel]:
+    """The labels of people in the items of a reading."""
+    for row in reading.items():
+        if not isinstance(row, Rejected):
+            yield from row.labels
+
+
+def inferred(labels: Iterable[ForeignLabel]) -> AskedProtocol:
+    """A protocol that labels fit of which nothing else is known; InvalidInput where there are none."""
+    from annotators.asking.inferred_protocols import LabelColumn, infer_protocol  # noqa: PLC0415 - loads pydantic
+
+    values: dict[str, dict[str, None]] = {}
+    targets: dict[str, str] = {}
+    for label in labels:
+        values.setdefault(label.criterion, {})[label.value] = None
+        targets.setdefault(label.criterion, label.target)
+    columns = [
+        LabelColumn(name, list(given), target=target_kind(targets[name]), per_hop="|hop:" in targets[name])
+        for name, given in values.items()
+    ]
+    return infer_protocol("imported labels", columns)
 
 
 NAME_A_STUDY = "They become labels of a study where one is named for them."

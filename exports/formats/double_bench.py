@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -18,9 +18,11 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     Record,
     RecordReading,
+    Said,
     is_records,
     items_of,
     json_files,
@@ -30,12 +32,22 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats._writing import Files, FinalLabels, Items, Written, given, metadata_of, parts_of, without
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
 
 SCORER = "imported:double_bench"
 _TAKEN = ("uid", "question", "answer", "reference_page", "language", "doc_path", "query_type", "steps")
+_SAID_OF = {"verified_page": "evidence", "not_evidence_page": "not_evidence"}
+"""Beside a record's or a step's `reference_page`: the pages of which people said this."""
+
+RATER = "double_bench-verified"
+"""The annotator of what is verified, whom the files do not name."""
+
+_CRITERION = "evidence_page"
 _NAMED = 5
 """Questions with a step without pages that are named."""
 
@@ -44,12 +56,24 @@ class DoubleBench:
     """One item a record, of the system `reference`, with one gold unit for each evidence page.
 
     Its question is known by `single-UID`, or `multi-UID` if it has steps; these are its hops. The category is
-    `query_type`; what the record calls `source_type` or `modality` stays in the metadata.
+    `query_type`; what the record calls `source_type` or `modality` stays in the metadata. `verified_page` and
+    `not_evidence_page`, which an export of a study writes, are what people said of pages of the document: they can
+    become labels of a study, and are no part of the item.
     """
 
     name = "double_bench"
     title = "Double-Bench (CDocRAG-Bench) questions"
     help = "JSON files of records with uid and reference_page, of one hop or with steps"
+    loses = usual(
+        "references",
+        "claims",
+        "images",
+        "scores",
+        items="answers of systems; items with no or several documents",
+        id="ids of items",
+        question_key="keys of questions",
+        evidence="evidence that is no gold page of the document",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have `uid` and `reference_page`."""
@@ -58,6 +82,21 @@ class DoubleBench:
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
         return _DoubleBenchReading(sources, json_files(sources))
+
+    def label_protocol(self) -> Protocol:
+        """What a study of what is verified asks: evidence pages."""
+        from annotators.protocols import PROTOCOLS  # noqa: PLC0415 - most imports have no labels
+
+        return PROTOCOLS.get("evidence_pages")
+
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item with the pages that are evidence by a study's final labels, and those that are not, of each hop."""
+        hops = [
+            {**hop, "metadata": {**metadata_of(hop), **_verified(labels, f"|hop:{hop['key']}")}}
+            for hop in parts_of(item, "hops")
+        ]
+        found = {**item, "metadata": {**metadata_of(item), **_verified(labels, "")}}
+        return {**found, "hops": hops} if hops else found
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `records.json` of the items of the system `reference` that have one document."""
@@ -69,18 +108,20 @@ class _DoubleBenchReading(RecordReading):
 
     `_bare_steps` are the questions with a step that names no page; `_unclaimed` counts pages that belong to no step,
     `_pageless` questions of one hop without a page, `_again` records that stand word for word among those before
-    (`_seen`, as digests).
+    (`_seen`, as digests), `_verified` pages of which people said whether they are evidence.
     """
 
     format = DoubleBench.name
 
     def begin(self) -> None:
         self._bare_steps: list[str] = []
-        self._unclaimed = self._pageless = self._again = 0
+        self._unclaimed = self._pageless = self._again = self._verified = 0
         self._seen: set[bytes] = set()
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
-        return items_of(file, None, data, self._item, SCORER) if is_records(data, "uid", "question") else None
+        return (
+            items_of(file, None, data, self._item, SCORER, said=_SAID) if is_records(data, "uid", "question") else None
+        )
 
     def not_ours(self) -> str:
         return (
@@ -108,6 +149,9 @@ class _DoubleBenchReading(RecordReading):
                 f"{count(self._unclaimed, 'evidence page belongs', 'evidence pages belong')} to a question but to none "
                 "of its steps. They are kept in the metadata, as pages_of_no_step."
             )
+        if self._verified:
+            pages = count(self._verified, "page")
+            found.append(f"People said of {pages} whether it is evidence (`verified_page`). {NAME_A_STUDY}")
         return found
 
     def _item(self, record: Record) -> Normal:
@@ -126,8 +170,9 @@ class _DoubleBenchReading(RecordReading):
             need(record, "reference_page")
             self._pageless += not pages
         hops = [_step(number, step) for number, step in enumerate(steps, 1)]
+        self._verified += sum(len(_judged(part)) for part in (record, *steps))
         key = f"{'multi' if steps else 'single'}-{uid}"
-        metadata = rest_of(record, *_TAKEN)
+        metadata = rest_of(record, *_TAKEN, *_SAID_OF)
         evidence = [_page(document, page, None) for page in dict.fromkeys(pages)]
         if steps:
             evidence = [_page(document, page, hop) for hop, (_, of_hop) in enumerate(hops, 1) for page in of_hop]
@@ -179,9 +224,45 @@ def _step(number: int, step: Any) -> tuple[Normal, list[int]]:
         "key": f"h{number}",
         "question": text_of(step, names["question"]),
         "answer": text_of(step, names["answer"]) if names["answer"] else "",
-        "metadata": rest_of(step, "reference_page", *filter(None, names.values())),
+        "metadata": rest_of(step, "reference_page", *_SAID_OF, *filter(None, names.values())),
     }
     return hop, list(dict.fromkeys(_pages(step, "reference_page")))
+
+
+# What people said of pages --------------------------------------------------------------------------------------------
+
+
+def _judged(part: Record) -> dict[int, str]:
+    """Page (from 1) of which people said something, in a record or a step → what; InvalidInput where they said both."""
+    found: dict[int, str] = {}
+    for name, label in _SAID_OF.items():
+        for page in _pages(part, name):
+            if found.setdefault(page, label) != label:
+                raise InvalidInput(f"page {page - 1} stands in `verified_page` and in `not_evidence_page`. Keep one.")
+    return found
+
+
+def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
+    document = record["doc_path"] if "doc_path" in record or "file_name" not in record else record["file_name"]
+    hops = [(step, f"|hop:h{number}") for number, step in enumerate(list_of(record, "steps"), 1)]
+    for part, hop in [(record, ""), *hops]:
+        for page, label in sorted(_judged(part).items()):
+            yield _CRITERION, f"page:{document}:{page}{hop}", label
+
+
+_SAID = Said(RATER, _labels)
+
+
+def _verified(labels: FinalLabels, of_hop: str) -> Record:
+    """The pages (from 0) of one hop, or of no hop, by what their final labels say; only what has such pages."""
+    found: dict[str, list[int]] = {}
+    for (criterion, target), value in labels.items():
+        page, bar, hop = target.partition("|")
+        if criterion == _CRITERION and bar + hop == of_hop:
+            for name, label in _SAID_OF.items():
+                if value == label:
+                    found.setdefault(name, []).append(int(page.rpartition(":")[2]) - 1)
+    return {name: sorted(found[name]) for name in _SAID_OF if name in found}
 
 
 # Writing --------------------------------------------------------------------------------------------------------------

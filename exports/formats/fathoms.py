@@ -17,6 +17,7 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import Said, items_of, need
 from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, plain_name, without
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
@@ -58,6 +59,19 @@ class Fathoms:
     name = "fathoms"
     title = "FATHOMS questions and results"
     help = "a file of questions, result files (a folder a group), and a folder of papers as PDF, in any combination"
+    loses = usual(
+        "language",
+        "claims",
+        "images",
+        "hops",
+        id="ids of items",
+        question_key="keys of questions",
+        answer="answers of the benchmark itself beside its references",
+        system="slashes within the names of systems",
+        documents="documents of more than one group",
+        evidence="evidence of the benchmark itself; kinds, roles, boxes, ranks and use of any",
+        scores="scores but correctness and hallucination",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON file whose beginning has `responses`, or lists of questions with `files` and `answers`."""

@@ -18,6 +18,7 @@ from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._files import FilesReading
+from exports.formats._losing import usual
 from exports.formats._records import Record, lacking, list_of, names_in, rest_of, text_of
 from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
@@ -50,6 +51,29 @@ class MMDocRAG:
     name = "mmdocrag"
     title = "MMDocRAG answers, grades and questions"
     help = "…_response.jsonl, the judge's …_llm-judge.jsonl, and the file of questions, in any combination with answers"
+    loses = usual(
+        "language",
+        "claims",
+        "hops",
+        "evidence.box",
+        "evidence.hop",
+        "evidence.pages",
+        "evidence.rank",
+        "evidence.used",
+        items="items of the system reference that have no document",
+        id="ids of items",
+        question_key="keys of questions",
+        question="questions of systems' answers that are there without the question's own item",
+        category="categories of such answers",
+        documents="documents after the first, and those of such answers",
+        evidence="evidence of such answers",
+        evidence__kind="kinds of evidence but passage and figure",
+        evidence__role="the role retrieved",
+        evidence__document="documents of evidence but pictures",
+        references="reference answers after the first, and those of such answers",
+        images="images that the answer does not name",
+        scores="scores but a judge's grades",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSONL file whose first line has `q_id`, and a `response` or a question with its quotes."""
@@ -76,7 +100,7 @@ class MMDocRAG:
         for item in items():
             if item["system"] == DEFAULT_SYSTEM:
                 if not item.get("documents"):
-                    left_out += 1
+                    left_out += files.leave_out(item)
                     continue
                 of_questions[item["question_key"]] = frozenset(metadata_of(item))
                 files.add(QUESTIONS, _question_row(item))

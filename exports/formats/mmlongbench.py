@@ -15,6 +15,7 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     Record,
     RecordReading,
@@ -49,6 +50,18 @@ class MMLongBench:
     name = "mmlongbench"
     title = "MMLongBench-Doc questions"
     help = "a JSON file of records with doc_id and evidence_pages, and the PDFs of the documents where they are at hand"
+    loses = usual(
+        "hops",
+        "language",
+        "references",
+        "claims",
+        "images",
+        "scores",
+        items="answers of systems; items with no or several documents",
+        id="ids of items",
+        question_key="keys of questions",
+        evidence="evidence that is no gold page of the document",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have `doc_id` and `evidence_pages`."""

@@ -18,6 +18,7 @@ from annotators.items.item import DEFAULT_SYSTEM, EVIDENCE_ROLES
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._files import FilesReading
+from exports.formats._losing import usual
 from exports.formats._records import (
     JSON_ENDING,
     LINES_ENDING,
@@ -67,6 +68,27 @@ class MRAGSuite:
     name = "mrag_suite"
     title = "MRAG-Suite records"
     help = "JSON or JSONL files of records with question, short_answer, long_answer, evidence_imgs and evidence_txts"
+    loses = usual(
+        "language",
+        "claims",
+        "images",
+        "hops",
+        "scores",
+        "evidence.key",
+        "evidence.pages",
+        "evidence.box",
+        items="items with pages or tables as evidence",
+        id="ids of items",
+        question_key="keys of questions without a dataset",
+        references="reference answers after the first",
+        documents="documents but pictures",
+        evidence__document="documents of passages",
+        evidence__rank="ranks of pictures",
+        evidence__hop="steps that pictures belong to",
+        evidence__used="whether pictures were used",
+        evidence__metadata="metadata of pictures that is called as a field is",
+        evidence__role="roles of evidence that the mode says otherwise",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes JSON lists and lines whose records have the question, both answers and the evidence."""

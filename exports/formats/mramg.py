@@ -21,6 +21,7 @@ from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats._files import FilesReading
+from exports.formats._losing import usual
 from exports.formats._records import (
     LINES_ENDING,
     Record,
@@ -58,6 +59,32 @@ class MRAMG:
     name = "mramg"
     title = "MRAMG-Bench questions and documents"
     help = "SUBSET_mqa.jsonl with questions, doc_SUBSET.jsonl with their documents, and pictures where they are at hand"
+    loses = usual(
+        "language",
+        "references",
+        "claims",
+        "hops",
+        "scores",
+        "images.key",
+        "images.page",
+        "images.box",
+        "images.caption",
+        "images.metadata",
+        "evidence.kind",
+        "evidence.pages",
+        "evidence.box",
+        "evidence.hop",
+        "evidence.rank",
+        "evidence.used",
+        items="answers of systems",
+        id="ids of items",
+        question_key="keys of questions",
+        documents="documents but those of evidence",
+        evidence="evidence that is not gold",
+        evidence__key="keys of evidence",
+        evidence__document="documents of evidence that are not of the subset",
+        evidence__metadata="metadata of evidence but its images",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSONL file of records with `ground_truth` and `images_list`, or one called doc_SUBSET.jsonl."""
@@ -83,7 +110,7 @@ class MRAMG:
         seen: set[tuple[str, str]] = set()
         for item in items():
             if item["system"] != DEFAULT_SYSTEM:
-                left_out += 1
+                left_out += files.leave_out(item)
                 continue
             subset = item.get("category") or ""
             files.add(

@@ -15,6 +15,7 @@ from annotators.items.checks import called, canonical, document_key
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import MOST_PAGES, N_PAGES, ParsedDocument, ParsedItem, Rejected
 from exports.formats._records import names_in
+from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_lines
 from exports.reading.sources import DOCUMENT_ENDINGS, TEXT_ENDINGS, SourceFile, Sources, is_hidden
@@ -77,6 +78,10 @@ class Native:
                 "them, or choose another format."
             )
         return _NativeReading(sources, items, described)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `items.jsonl`, an item a line in normal form."""
+        return Written.records(items, files, lambda item: item, lambda item: ITEMS)
 
 
 def _is_lines(file: SourceFile) -> bool:
@@ -230,13 +235,13 @@ def copy_documents(documents: Iterable[Document], sink: Sink, folder: str, data_
 
     taken: set[str] = set()
     for document in documents:
-        if document.sha256 and _is_path(document.key) and document.key.casefold() not in taken:
+        if document.sha256 and is_document_path(document.key) and document.key.casefold() not in taken:
             taken.add(document.key.casefold())
             path = f"{folder}/documents/{document.key}"
             sink.copy(path, document_file(data_folder, document.sha256), document.sha256)
 
 
-def _is_path(key: str) -> bool:
+def is_document_path(key: str) -> bool:
     """Whether a document's key can be the path of a file, which is read back as the document of that key."""
     path = PurePosixPath(key)
     unfit = str(path) != key or path.is_absolute() or "\\" in key or {"..", "documents"} & set(path.parts)

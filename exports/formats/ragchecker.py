@@ -22,6 +22,7 @@ from annotators.items.checks import called
 from annotators.items.item import CLAIM_SIDES
 from annotators.items.normal import Normal, external_id, question_key, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     JSON_ENDING,
     Record,
@@ -89,6 +90,29 @@ class RAGChecker:
     help = (
         "JSON files: checking inputs or outputs (results), pairs of answers with ratings, and with the metric's scores"
     )
+    loses = usual(
+        "category",
+        "language",
+        "documents",
+        "images",
+        "hops",
+        "evidence.kind",
+        "evidence.role",
+        "evidence.document",
+        "evidence.pages",
+        "evidence.box",
+        "evidence.hop",
+        "evidence.rank",
+        "evidence.used",
+        "claims.key",
+        items="items without a text as reference answer, or with evidence without a text",
+        id="ids of items",
+        question_key="keys of questions",
+        references="reference answers after the first",
+        claims__metadata="metadata of claims but their triplet",
+        scores="scores that are not RAGChecker's",
+        metadata="verdicts of others beside the checker's",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON file whose records have `gt_answer`, and an answer with its contexts or two answers."""
@@ -142,7 +166,7 @@ class RAGChecker:
                 files.begin(name, head + b'"results":[\n', b"\n]}\n")
                 files.add(name, record)
             taken = bool(pairs) or record is not None
-            n, left_out = n + taken, left_out + (not taken)
+            n, left_out = n + taken, left_out + (0 if taken else files.leave_out(item))
         return Written(n, left_out)
 
 

@@ -15,6 +15,7 @@ from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     JSON_ENDING,
     Record,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
 
 SCORER = "imported:refchecker"
+_OF_A_TRIPLET = frozenset({"triplet", "human_label"})
 _TRIPLETS = re.compile(r"(?P<extractor>.+)_response_kg")
 _NAME = re.compile(r"(?P<dataset>[^_]+)_(?P<system>.+)_answers")
 PEOPLE = "people"
@@ -69,6 +71,22 @@ class RefChecker:
     name = "refchecker"
     title = "RefChecker answers with labelled claims"
     help = "JSON files DATASET_SYSTEM_answers.json of records with id, response and claim triplets (…_response_kg)"
+    loses = usual(
+        "question",
+        "language",
+        "references",
+        "documents",
+        "evidence",
+        "images",
+        "hops",
+        "scores",
+        "claims.key",
+        items="items without claims",
+        id="ids of items",
+        question_key="keys of questions",
+        claims="claims of reference answers",
+        metadata="verdicts that are not people's",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have a `response` and a list of triplets called `…_response_kg`."""
@@ -129,7 +147,7 @@ class RefChecker:
         n = left_out = 0
         for item in items():
             if not (item.get("claims") or "extractor" in metadata_of(item)):
-                left_out += 1
+                left_out += files.leave_out(item)
                 continue
             dataset, system = item.get("category"), item["system"]
             about = f"{dataset}_{system}" if dataset else system
@@ -194,11 +212,13 @@ class _RefCheckerReading(RecordReading):
         for number, triplet in enumerate(triplets, 1):
             if not isinstance(triplet, dict):
                 raise InvalidInput(f"`{name}` holds {called(triplet)}, not an object with a triplet and its label.")
-            key, claim = f"c{number}", claim_text(triplet.get("triplet"))
-            metadata = claim.get("metadata", {}) | rest_of(triplet, "triplet", "human_label")
-            claims.append({"key": key, "text": claim["text"], "metadata": metadata})
-            if triplet.get("human_label") is not None:
-                label = verdict_label(triplet["human_label"], "human_label")
+            key, said = f"c{number}", triplet.get("human_label")
+            claim = {"key": key, **claim_text(triplet.get("triplet"))}
+            if not triplet.keys() <= _OF_A_TRIPLET:
+                claim["metadata"] = claim.get("metadata", {}) | rest_of(triplet, *_OF_A_TRIPLET)
+            claims.append(claim)
+            if said is not None:
+                label = verdict_label(said, "human_label")
                 verdicts.append({"claim": key, "against": "context", "label": label, "source": PEOPLE})
         self._n_items += 1
         self._labels.update(verdict["label"] for verdict in verdicts)

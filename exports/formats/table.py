@@ -65,7 +65,7 @@ class TableOfItems:
         columns = heading_of(file.head())
         if set(OF_LABELS) <= {column.lower() for column in columns}:
             return "it is a table of labels, which is imported as labels"
-        if "question" in _guessed(columns):
+        if "question" in guessed(columns):
             return None
         return "none of its columns is known as the question; --map question=COLUMN says which it is"
 
@@ -146,10 +146,10 @@ class _TableReading(FilesReading):
             try:
                 table = open_table(file.path)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
-                self.columns |= {} if self._mapping else _guessed(table.columns)  # also where the question is unknown
+                self.columns |= {} if self._mapping else guessed(table.columns)  # also where the question is unknown
                 columns = mapped(table.columns, self._mapping)
                 self._say(file, table, columns)
-                yield from _items(file, table, columns)
+                yield from items_of_table(file, table, columns)
             except AssayError as error:
                 yield Rejected(file.name, 1, str(error))
             self.meter.done += file.size
@@ -169,7 +169,7 @@ class _TableReading(FilesReading):
 
 def mapped(headings: Sequence[str], mapping: Columns) -> dict[str, list[str]]:
     """Field → its columns in a table with these headings; InvalidInput for a column that is not there."""
-    found = {name: columns for name, columns in _guessed(headings).items() if name not in mapping}
+    found = {name: columns for name, columns in guessed(headings).items() if name not in mapping}
     for name, columns in mapping.items():
         missing = next((column for column in columns if column and column not in headings), None)
         if missing is not None:
@@ -189,7 +189,7 @@ def mapped(headings: Sequence[str], mapping: Columns) -> dict[str, list[str]]:
     return {name: found[name] for name in _FIELDS if name in found}
 
 
-def _guessed(headings: Sequence[str]) -> dict[str, list[str]]:
+def guessed(headings: Sequence[str]) -> dict[str, list[str]]:
     """Field → the column that is called as the field is, or else as such fields usually are."""
     plain = {heading.casefold().replace(" ", "_").replace("-", "_"): heading for heading in reversed(headings)}
     found = {}
@@ -200,7 +200,8 @@ def _guessed(headings: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _items(file: SourceFile, table: Table, columns: dict[str, list[str]]) -> Iterator[ParsedItem | Rejected]:
+def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]) -> Iterator[ParsedItem | Rejected]:
+    """The items of the rows of a table whose fields are read from these columns."""
     places = {column: place for place, column in enumerate(table.columns)}
     taken = {column for of_field in columns.values() for column in of_field}
     rest = [(column, places[column]) for column in table.columns if column not in taken]
@@ -286,7 +287,7 @@ def _part(name: str, part: Any) -> Any:
 def _may_be_a_column(name: str) -> bool:
     """Whether a column of this name would be read as nothing but itself."""
     plain = name == name.strip() and name and "\x00" not in name and "�" not in name
-    return bool(plain) and name not in _FIELDS and not _guessed([name])
+    return bool(plain) and name not in _FIELDS and not guessed([name])
 
 
 def _cell(name: str, value: Any) -> str:

@@ -18,6 +18,7 @@ from annotators.items.checks import LONGEST_KEY, called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
 from exports.formats._records import (
     Record,
     RecordReading,
@@ -66,6 +67,28 @@ class UniDoc:
     name = "unidoc"
     title = "UniDoc-Bench records"
     help = "JSON files of records with chunk_used, and the PDFs of the documents where they are at hand"
+    loses = usual(
+        "category",
+        "language",
+        "references",
+        "documents",
+        "claims",
+        "images",
+        "hops",
+        "scores",
+        "evidence.text",
+        "evidence.box",
+        "evidence.hop",
+        "evidence.rank",
+        items="answers of systems; items with a page as evidence",
+        id="ids of items",
+        question_key="keys of questions",
+        evidence__key="keys of evidence that do not say its kind",
+        evidence__document="documents of evidence whose name says otherwise in a source",
+        evidence__role="the role retrieved",
+        evidence__used="whether evidence was used, where its role says it",
+        evidence__pages="pages of evidence without a document",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have `chunk_used`, the question and the complete answer."""

@@ -13,7 +13,17 @@ from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.releasing.proposals import accept_imported
 from db.studies.labelled_imports import LabelsInto, import_labelled_items, preview_labelled_items
-from exports.formats.base import Columns, FileReading, MappedReading, labelled_format, labelled_formats, read_sources
+from exports.formats.base import (
+    Columns,
+    FileReading,
+    MappedReading,
+    inferred,
+    labelled_format,
+    labelled_formats,
+    labels_of,
+    protocol_of_labels,
+    read_sources,
+)
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
 
@@ -70,7 +80,9 @@ def import_reading(
     """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
     into = None
     if labels_into is not None:
-        into = LabelsInto(labels_into, labelled_format(reading.format).label_protocol(), labelled_formats())
+        labelled_format(reading.format)
+        asked = protocol_of_labels(reading) or inferred(labels_of(reading))
+        into = LabelsInto(labels_into, asked, labelled_formats())
     report = _imported(
         db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
         progress=progress,

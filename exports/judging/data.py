@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
@@ -21,10 +21,14 @@ from db.engine import Database
 from db.models import AnnotationKind, Item, ItemVersion, StudyItem
 from db.permissions import Actor
 from db.query import pick
-from db.studies.ratings import CriterionRatings, StudyRatings, ratings
+from db.studies.ratings import CriterionRatings, StudyRatings, ratings, unit_name
+from db.studies.settlements import stream_settled
 
 Labels = Mapping[str, str]
 """Unit → vote: the label as it is counted."""
+
+PeopleBy = Literal["majority", "settled"]
+"""What stands for people: the label that most of them gave, or the one that is settled."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class CriterionLabels:
     people: Mapping[str, Labels]
     numbers: AsNumbers
     values: Mapping[str, Any]
+    settled: Labels = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -101,10 +106,17 @@ class CriterionLabels:
                 values[unit].append(number)
         return {unit: sum(numbers) / len(numbers) for unit, numbers in values.items()}
 
-    def reference(self) -> Mapping[str, Any]:
-        """What a judge is held against: the mean of numbers, the majority of labels that are none, or are two."""
-        if self.scale is None or self.numbers.binary:
-            said = self.majority[0]
+    def of_people(self, by: PeopleBy = "majority") -> Labels:
+        """The one label of people, as a vote."""
+        return self.settled if by == "settled" else self.majority[0]
+
+    def reference(self, by: PeopleBy = "majority") -> Mapping[str, Any]:
+        """What a judge is held against: the mean of numbers, the majority of labels that are none, or are two.
+
+        With `settled` the settled label, as a number where labels are numbers.
+        """
+        if by == "settled" or self.scale is None or self.numbers.binary:
+            said = self.of_people(by)
             return said if self.scale is None else self.as_numbers(said)
         return self.mean
 
@@ -143,8 +155,12 @@ class JudgedStudy:
         raise NotFound(f"The study has no criterion {name!r} that judges are held against{why}. It has: {known}.")
 
 
-def judged_study(db: Database, actor: Actor | None, study_id: int, judges: Sequence[str] | None = None) -> JudgedStudy:
+def judged_study(
+    db: Database, actor: Actor | None, study_id: int, judges: Sequence[str] | None = None, *, settled: bool = False
+) -> JudgedStudy:
     """What judges and people said; of `judges` alone where some are named (NotFound for one without labels here).
+
+    `settled` says whether settled labels are wanted, which take longer to find out.
 
     Criteria whose values are composed (texts, spans, orders, sets) are left out: two of them are hardly ever the same.
     Permissions are those of reading the study's labels.
@@ -154,6 +170,7 @@ def judged_study(db: Database, actor: Actor | None, study_id: int, judges: Seque
     by_name = {column.criterion.name: column for column in models.criteria}
     criteria, left_out = [], {}
     names: dict[str, None] = {}
+    final = _settled(db, study_id) if settled else {}
     for column in people.criteria:
         criterion = column.criterion
         said = by_name[criterion.name]
@@ -163,6 +180,8 @@ def judged_study(db: Database, actor: Actor | None, study_id: int, judges: Seque
             continue
         values: dict[str, Any] = {}
         by_judge = _votes(said, models, values)
+        decided = final.get(criterion.name, {})
+        values.update({criterion.vote(value): value for value in decided.values()})
         criteria.append(
             CriterionLabels(
                 criterion,
@@ -170,6 +189,7 @@ def judged_study(db: Database, actor: Actor | None, study_id: int, judges: Seque
                 _votes(column, people, values),
                 criterion.as_numbers(()),
                 values,
+                {unit: criterion.vote(value) for unit, value in decided.items()},
             )
         )
     study = people.study
@@ -185,6 +205,16 @@ def judged_study(db: Database, actor: Actor | None, study_id: int, judges: Seque
         left_out,
     )
     found.check_judges(judges or ())
+    return found
+
+
+def _settled(db: Database, study_id: int) -> dict[str, dict[str, Any]]:
+    """Criterion → unit → settled value, of the units that are settled."""
+    found: dict[str, dict[str, Any]] = {}
+    with db.read() as session:
+        for unit in stream_settled(session, study_id):
+            if unit.state != "open" and unit.value is not None:
+                found.setdefault(unit.criterion, {})[unit_name(unit.study_item_id, unit.target)] = unit.value
     return found
 
 

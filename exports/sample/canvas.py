@@ -137,24 +137,23 @@ class Canvas:
         width: float = 0.8,
         dashes: str | None = None,
         close: bool = False,
-        fill: str | None = None,
     ) -> None:
-        """A polyline through ``points``; closed and filled on request."""
+        """A polyline through ``points``; closed on request."""
         path = list(points)
 
         def draw(shape: Any) -> None:
             shape.draw_polyline(path)
-            _finish(shape, ink=ink, fill=fill, width=width, dashes=dashes, close=close)
+            _finish(shape, ink=ink, width=width, dashes=dashes, close=close)
 
         self._shapes[-1].append(draw)
 
-    def area(self, points: Sequence[Point], fill: str, *, opacity: float = 1) -> None:
+    def area(self, points: Sequence[Point], fill: str) -> None:
         """A filled polygon without an outline."""
         path = list(points)
 
         def draw(shape: Any) -> None:
             shape.draw_polyline(path)
-            shape.finish(color=None, fill=colour(fill), width=0, closePath=True, fill_opacity=opacity)
+            shape.finish(color=None, fill=colour(fill), width=0, closePath=True)
 
         self._shapes[-1].append(draw)
 
@@ -166,13 +165,12 @@ class Canvas:
         ink: str | None = None,
         width: float = 0.8,
         radius: float = 0,
-        dashes: str | None = None,
     ) -> None:
         """A rectangle; ``radius`` rounds its corners (a share of the shorter side, 0 to 0.5)."""
 
         def draw(shape: Any) -> None:
             shape.draw_rect(mupdf.Rect(box), radius=radius or None)
-            _finish(shape, ink=ink, fill=fill, width=width, dashes=dashes)
+            _finish(shape, ink=ink, fill=fill, width=width)
 
         self._shapes[-1].append(draw)
 
@@ -196,16 +194,14 @@ class Canvas:
 
         self._shapes[-1].append(draw)
 
-    def arrow(
-        self, start: Point, end: Point, *, ink: str = "#1c1f23", width: float = 1, dashes: str | None = None
-    ) -> None:
+    def arrow(self, start: Point, end: Point, *, ink: str = "#1c1f23", width: float = 1) -> None:
         """A straight line with a head at ``end``."""
         (x0, y0), (x1, y1) = start, end
         length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
         dx, dy = (x1 - x0) / length, (y1 - y0) / length
         head, half = 3.2 + 2.2 * width, 1.4 + 1.1 * width
         base = (x1 - dx * head, y1 - dy * head)
-        self.line([start, base], ink=ink, width=width, dashes=dashes)
+        self.line([start, base], ink=ink, width=width)
         self.area([end, (base[0] - dy * half, base[1] + dx * half), (base[0] + dy * half, base[1] - dx * half)], ink)
 
     def image(self, data: bytes, box: Box) -> None:

@@ -116,6 +116,11 @@ def test_what_is_wrong_is_named_and_cannot_be_saved(filled: Filled) -> None:
     assert "There is no protocol named" in no_problem(page)
     page.text_area[0].input("name: [broken\n").run()
     assert "this is not YAML" in no_problem(page)
+    again = filled.open("rosa", "prompts", edit="new")
+    assert again.text_area[0].value == "name: [broken\n"
+    assert "You have written and not saved" in no_problem(filled.open("rosa", "prompts"))
+    press(again, "Discard")
+    assert "You have written" not in no_problem(filled.open("rosa", "prompts"))
 
 
 def test_what_is_sent_of_an_item_is_shown_and_nothing_of_later_steps(filled: Filled) -> None:

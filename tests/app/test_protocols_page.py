@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.protocols import PROTOCOLS, Protocol
 from db.libraries import Entry
+from db.people.accounts import set_member
+from db.permissions import Role
 from db.studies.design import list_studies
 from db.studies.library import add_protocol, list_protocols
 from tests.app.filled import Filled, actor_named, no_problem, press
@@ -184,6 +186,35 @@ def test_what_is_written_is_kept_until_it_is_saved_or_discarded(filled: Filled) 
     page.query_params["edit"] = "new"
     page.run()
     assert field(page, "Title").value == "My protocol"
+
+
+def test_what_is_not_saved_is_there_after_a_reload_and_for_nobody_else(filled: Filled) -> None:
+    added(filled, tiny_protocol(name="tone_check", title="Tone"))
+    page = filled.open("rosa", "protocols", edit="tone_check@1")
+    assert "You have written" not in no_problem(filled.open("rosa", "protocols")), "nothing was written yet"
+    field(page, "Title").input("Half done").run()
+    broken = yaml_of(page).value.replace("name: tone_check", "name: [tone_check")
+    yaml_of(page).input(broken).run()
+    said = no_problem(filled.open("rosa", "protocols"))
+    assert "You have written and not saved" in said
+    assert "edit=tone_check%401" in said
+    set_member(filled.pages.db, filled.pages.admin, filled.project_id, name="vera", role=Role.RESEARCHER)
+    assert "You have written" not in no_problem(filled.open("vera", "protocols"))
+    assert field(filled.open("vera", "protocols", edit="tone_check@1"), "Title").value == "Tone"
+    again = filled.open("rosa", "protocols", edit="tone_check@1")
+    assert yaml_of(again).value == broken
+    assert "this is not YAML" in no_problem(again)
+    yaml_of(again).input(broken.replace("[tone_check", "tone_check")).run()
+    press(again, "Save to the project")
+    assert own(filled)[0].kept.title == "Half done"
+    assert "You have written" not in no_problem(filled.open("rosa", "protocols"))
+    assert field(filled.open("rosa", "protocols", edit="tone_check@1"), "Title").value == "Tone"
+
+
+def test_a_text_that_no_protocol_can_be_as_long_as_is_not_kept_and_that_is_said(filled: Filled) -> None:
+    page = filled.open("rosa", "protocols", edit="new")
+    yaml_of(page).input(f"summary: {'x' * 256_001}").run()
+    assert any("what is not saved is kept up to 256,000" in error.value for error in page.error)
 
 
 def test_only_researchers_write(filled: Filled) -> None:

@@ -47,6 +47,12 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         put(page, "Name in data and commands", "own_grounding")
         expect(page.get_by_test_id("protocol-problems")).to_contain_text("Nothing is wrong")
         screenshot(page, "own-protocol-form")
+        again = researcher.context.new_page()  # as after a reload: nothing that was written is lost
+        again.goto(f"{server.url}/protocols?project={scene.project_id}")
+        again.get_by_role("link", name=re.compile(r"^grounding, ")).click()
+        expect(again.get_by_label("YAML", exact=True)).to_have_value(re.compile("name: own_grounding"))
+        expect(again.get_by_label("Title", exact=True)).to_have_value("النبرة <b>")
+        again.close()
 
         press(page.get_by_role("button", name="Preview", exact=True))
         expect(judgement(page)).to_be_visible()

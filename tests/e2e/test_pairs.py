@@ -71,11 +71,12 @@ def labels_in(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(table))
 
 
+@pytest.mark.parametrize("marked", [True, False])
 def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
-    server: RunningServer, new_page: NewPage, shared_data: Path, tmp_path: Path
+    server: RunningServer, new_page: NewPage, shared_data: Path, tmp_path: Path, *, marked: bool
 ) -> None:
     source = shared_data / "ragchecker/human_labeled_data.json"
-    project_id, study_id = study_of(server, "Duel", source, "ragchecker", SYSTEMS)
+    project_id, study_id = study_of(server, f"Duel {marked}", source, "ragchecker", SYSTEMS)
     opened = new_page(fresh=True, width=1366, height=768)
     sign_in(opened, server, "ada")
     page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
@@ -91,13 +92,24 @@ def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / "pairs-real.png")
     page.wait_for_timeout(700)  # an Enter before that belongs to the item before
+    if not marked:
+        with page.expect_response("**/preferences"):
+            page.keyboard.press("v")
+        page.reload()  # the setting stays, and this time nothing was ever marked
+        expect(sides).to_have_count(2)
+        page.wait_for_timeout(700)
     judged(page, "543")
     wait_until_saved(page, study_id)
-    for name in (*SYSTEMS, "e5_mistral", "llama3", "gpt_4"):
-        assert not wire.has(name), f"{name!r} was sent"
-    assert wire.has('"answers"')
+    if not marked:
+        with page.expect_response("**/preferences"):
+            page.keyboard.press("v")  # for the tests that follow
+    if marked:  # what came before a reload can no more be read
+        for name in (*SYSTEMS, "e5_mistral", "llama3", "gpt_4"):
+            assert not wire.has(name), f"{name!r} was sent"
+        assert wire.has('"answers"')
     export_project(server.db, server.admin, project_id, to=tmp_path / "export")
     rows = labels_in(tmp_path / "export")
+    assert {"pair_marks" in row["shown"].split() for row in rows} == {marked}
     given = {row["criterion"]: int(row["value"]) for row in rows}
     turned = -1 if rows[0]["left"] == "other_item" else 1
     assert given == {"correctness": 2 * turned, "completeness": turned, "overall": 0}

@@ -40,12 +40,19 @@ CHECKED, SINGLE, STEPS, REPORT = "RAGChecker", "Double-Bench", "Steps", "MMLongB
 
 @dataclass(frozen=True)
 class Case:
-    """A protocol on an item of one of the projects: the keys before Enter, and what they mean, by criterion."""
+    """A protocol on an item of one of the projects: the keys before Enter, and what they mean, by criterion.
+
+    `hides` is off the wire at the first step. `then` are the keys of a second one, which shows what `then_shows` names
+    of it, while what `then_hides` names stays off.
+    """
 
     project: str
     keys: str | list[str]
     means: dict[str, list[Any]]
     hides: tuple[str, ...]
+    then: str = ""
+    then_shows: tuple[str, ...] = ()
+    then_hides: tuple[str, ...] = ()
 
 
 CASES = {
@@ -54,6 +61,41 @@ CASES = {
     "factuality": Case(UNIDOC, "12", {"question_factual": ["factual"], "answer_factual": ["not_factual"]}, ("used",)),
     "completeness": Case(UNIDOC, "2", {"complete": ["incomplete"]}, ("used",)),
     "grounding": Case(UNIDOC, "12", {"grounding": ["required", "not_required"]}, ("used",)),
+    "qa_verification": Case(
+        UNIDOC,
+        "12",
+        {
+            "self_contained": ["true"],
+            "human_like": ["false"],
+            "question_factual": ["factual"],
+            "answer_factual": ["factual"],
+            "complete": ["incomplete"],
+            "grounding": ["required", "not_required"],
+        },
+        ("answer", "evidence", "used"),
+        then="11212",
+        then_shows=("answer",),
+        then_hides=("used",),
+    ),
+    "ambiguity": Case(UNIDOC, "1", {"ambiguity": ["clear"]}, ("answer", "evidence")),
+    "abstention": Case(FATHOMS, "1", {"abstention": ["statement"]}, ("system",)),
+    "metric_agreement": Case(
+        FATHOMS, "52", {"correctness_agreement": [5], "hallucination_agreement": [2]}, ("system",)
+    ),
+    "metric_agreement_blind": Case(
+        FATHOMS,
+        "41",
+        {
+            "correctness": ["0.75"],
+            "abstention": ["statement"],
+            "correctness_agreement": [4],
+            "hallucination_agreement": [1],
+        },
+        ("system", "scores"),
+        then="41",
+        then_shows=("scores",),
+        then_hides=("system",),
+    ),
     "query_review": Case(UNIDOC, "1", {"query_category": ["A"]}, ("answer", "evidence")),
     "answer_grading": Case(FATHOMS, "t", {"grade": [10]}, ("system",)),
     "claim_recall": Case(
@@ -146,7 +188,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterat
                 "evidence": "figure-5-5.jpg",
                 "used": '"used"',
             },
-            FATHOMS: {"system": fathoms.stem},
+            FATHOMS: {"system": fathoms.stem, "scores": '"scores":['},
             PICTURED: {"answer": pictured["answer"]},
             CHECKED: {
                 "answer": first["response"],
@@ -184,12 +226,23 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     for key in case.keys:
         page.keyboard.press(key)
     page.keyboard.press("Enter")
+    if case.then:
+        expect(judgement(page)).to_have_attribute("data-step", "1")
+        page.wait_for_timeout(700)  # an Enter before belongs to the step before
+        for hidden in case.then_hides:
+            assert not wire.has(world.items[case.project][hidden]), hidden
+        for shown in case.then_shows:
+            assert wire.has(world.items[case.project][shown]), shown
+        screenshot(page, f"protocol-{name}-then")
+        for key in case.then:
+            page.keyboard.press(key)
+        page.keyboard.press("Enter")
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
 
-    assert sorted(read_back(page, server, study_id)) == sorted(
-        (criterion, str(value)) for criterion, values in case.means.items() for value in values
-    )
+    meant = sorted((criterion, str(value)) for criterion, values in case.means.items() for value in values)
+    at_first = protocol.steps[0].criteria  # a later step is not sent before its time, labels included
+    assert sorted(read_back(page, server, study_id)) == [label for label in meant if label[0] in at_first]
     ada = actor_named(server.db, "ada")
     assert next(row.study for row in my_work(server.db, ada)) == name
     results = Results.of_study(server.db, server.admin, study_id)
@@ -202,7 +255,7 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     [labels] = to.rglob("labels.csv")
     with labels.open(encoding="utf-8-sig", newline="") as table:
         exported = [(row["criterion"], row["value"]) for row in csv.DictReader(table)]
-    assert sorted(exported) == sorted(read_back(page, server, study_id))
+    assert sorted(exported) == meant
     again = StudyDesign(name=f"{name} again", annotators=("ada",), overlap=1, sample=1, order="given")
     other = create_study(server.db, server.admin, project_id, protocol=protocol, design=again).study_id
     import_label_table(server.db, server.admin, project_id, study=f"{name} again", path=labels)

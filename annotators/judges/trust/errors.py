@@ -147,6 +147,43 @@ def system_bias(
     return found
 
 
+def pair_bias(
+    errors: Errors,
+    sides: Mapping[Any, tuple[bool, bool]],
+    statistics: tuple[AlignmentStatistic, AlignmentStatistic],
+    who: str,
+    asked: Resampling | None = None,
+    **about: Any,
+) -> list[Aligned]:
+    """Error and lean of preferences between two answers, as to one kind of answer (a system, the judge's own family).
+
+    `sides` is unit → whether the first and the second answer are of the kind, `who` what it is called. The error (the
+    first statistic) is that on pairs of which one answer is of the kind, less that on pairs of which none is. The lean
+    (the second) is how much more than people, in lengths of the scale, the judge prefers the answer of the kind: the
+    mean over pairs with one such answer; `errors.lean` must be above 0 for the second answer.
+    """
+    asked = asked or Resampling()
+    bias, lean = statistics
+    rows = errors.rows(np.array([sides.get(unit, (True, True)) != (True, True) for unit in errors.units], dtype=bool))
+    signs = np.array([float(sides[unit][1]) - float(sides[unit][0]) for unit in rows.units], dtype=np.float64)
+    mine = np.abs(signs)
+    reason = _few(rows)
+    if reason is None and not 0 < mine.sum() < len(mine):
+        reason = f"{'every' if mine.all() else 'no'} pair has one answer of {who}"
+    note = f"{int(mine.sum()):,} pairs with one answer of {who}, {int(len(mine) - mine.sum()):,} with none"
+    found = _Comparison(rows, mine, _apart, asked, note, reason).measured(bias, rows.error, about)
+    within = rows.rows(mine > 0)
+    entry = lean.about(len(within.units), **about)
+    if within.lean is None:
+        return [found, entry.undefined(NO_LEAN)]
+    if (few := _few(within)) is not None:
+        return [found, entry.undefined(few)]
+    sample = DrawnRows.of([within.lean * signs[mine > 0]], within.cluster)
+    values = sample.columns[:, 0]
+    made = sample.resampled(lambda weights: (values @ weights) / weights.sum(axis=0), asked)
+    return [found, lean.measured(entry, made, 0, asked, note=f"mean over pairs with one answer of {who}")]
+
+
 def _few(rows: Errors) -> str | None:
     n = len(rows.units)
     if n < FEWEST:
@@ -169,11 +206,12 @@ class _Comparison:
         """The figure of the error, and that of the lean."""
         rows = self.rows
         return [
-            self._of(statistic, column, about)
+            self.measured(statistic, column, about)
             for statistic, column in zip(statistics, (rows.error, rows.lean), strict=True)
         ]
 
-    def _of(self, statistic: AlignmentStatistic, column: FloatArray | None, about: dict[str, Any]) -> Aligned:
+    def measured(self, statistic: AlignmentStatistic, column: FloatArray | None, about: dict[str, Any]) -> Aligned:
+        """One column by the formula; why not, where there is nothing to compare."""
         entry = statistic.about(len(self.rows.units), **about)
         if self.reason is not None or column is None:
             return entry.undefined(self.reason or NO_LEAN)

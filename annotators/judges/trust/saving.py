@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotators.alignment.statistics import coefficients
@@ -10,10 +10,11 @@ from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import DrawnRows
 from annotators.arrays import np
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned
+from annotators.intervals.result import Aligned, Interval
 from annotators.judges.trust.base import declare
 
 STILL = declare("labels_still_needed", "Share of people's labels still needed")
+COST = declare("cost_of_label", "Cost of a label of the judge")
 TIMES = (2, 5, 10)
 
 
@@ -42,8 +43,8 @@ def labels_still_needed(
     The mean of a population from n labels of people and N of the judge has the variance σ² ((1 - r²) / n + r² / N) with
     the best weight of the judge (PPI++, Angelopoulos, Duchi & Zrnic 2023, section 6), where σ² / n is that of labels
     alone; r is the correlation of judge and people on the rows of `pairs`. A plan says how many labels are needed
-    beside 2, 5 and 10 times as many judged units as people labelled here. The interval is that of r², a bootstrap over
-    clusters. Costs are as the server's tokens were priced.
+    beside 2, 5 and 10 times as many judged units as people labelled here. The interval is that of r (a bootstrap over
+    clusters), squared; where it holds 0, the judge may save nothing. Costs are as the server's tokens were priced.
     """
     asked = asked or Resampling()
     reason = pairs.why_not()
@@ -51,10 +52,13 @@ def labels_still_needed(
         return STILL.without_value(reason, pairs.n, **about), []
     sample = DrawnRows.of([pairs.metric, pairs.human], pairs.cluster)
     metric, human = (np.ascontiguousarray(column) for column in sample.columns.T)
-    found = sample.resampled(lambda weights: 1.0 - coefficients.pearson(metric, human, weights) ** 2, asked)
-    entry = STILL.measured(STILL.about(pairs.n, **about), found, 0, asked, note="1 - r²")
-    if entry.value is None:
-        return entry, []
+    found = sample.resampled(lambda weights: coefficients.pearson(metric, human, weights), asked)
+    of_r, entry = found.interval(0, asked.level, asked.kind), STILL.about(pairs.n, **about)
+    r = float(found.values[0])
+    if np.isnan(r):
+        return entry.undefined(STILL.undefined), []
+    entry = entry.measured(1 - r**2, [_squared(of_r)], f"1 - r², with r = {r:.3f}")
+    assert entry.value is not None
     explained, n = 1 - entry.value, pairs.n
     plans = []
     for times in TIMES:
@@ -64,3 +68,12 @@ def labels_still_needed(
             Plan(n, judged, int(np.ceil(still - 1e-9)), None if cost_of_label is None else cost_of_label * judged)
         )
     return entry, plans
+
+
+def _squared(of_r: Interval) -> Interval:
+    """The interval of 1 - r² from that of r."""
+    if of_r.low is None or of_r.high is None:
+        return of_r
+    ends = sorted((of_r.low**2, of_r.high**2))
+    least = 0.0 if of_r.low <= 0 <= of_r.high else ends[0]
+    return replace(of_r, low=1 - ends[1], high=1 - least)

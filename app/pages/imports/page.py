@@ -21,6 +21,7 @@ from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from exports.formats import FORMATS
+from exports.formats._losing import losses_of
 
 SHOWN = 200
 PAGE = 50
@@ -133,6 +134,8 @@ def _preview_drawn(report: ImportReport) -> None:
     st.subheader("What the import would do")
     _counted(report)
     st.caption(f"Read as {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
+    if lost := "; ".join(losses_of(FORMATS.get(report.format)).values()):
+        st.caption(ui.plain(f"What an export in this format does not carry, should the items leave in it: {lost}."))
     _notes(report)
     _rejected(report)
     _revisions(report)

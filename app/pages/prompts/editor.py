@@ -13,12 +13,14 @@ from annotators.errors import InvalidInput, NotFound, Problem
 from annotators.judges.prompts import PROMPT_NAMES, AnyPrompt, Prompt, any_prompt_from_yaml, prompt_to_yaml
 from app import ui, wording
 from app.pages.prompts import comparing
+from app.unsaved import UnsavedPlace
 from app.widgets import blocks
 from db.judging.library import add_prompt
 from db.libraries import Added, Entry
 from db.projects import ProjectRow
 from db.studies.library import named_protocol
 
+PAGE = "prompts"
 _DRAFTS = "prompt-drafts"
 _SAVED = "prompt-saved"
 _HEIGHT = 560
@@ -40,8 +42,9 @@ class _Draft:
 
 
 def draw(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequence[Entry[AnyPrompt]]) -> None:
-    """The YAML of `prompt`, or of a new one, beside what is wrong; it is kept while other pages are open."""
+    """The YAML of `prompt`, or of a new one, beside what is wrong; it is kept until it is saved or given up."""
     draft = _draft(project, edited, prompt, own)
+    _place(project, edited).keep(draft.text)
     _look(project, draft, own)
     ui.heading(_title(draft), _about(draft))
     _toolbar(project, edited, draft, own)
@@ -58,7 +61,7 @@ def draw(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequen
 
 
 def _draft(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequence[Entry[AnyPrompt]]) -> _Draft:
-    """The draft of this address, begun from the prompt when there is none yet."""
+    """The draft of this address: what its reader has not saved, else begun from the prompt."""
     drafts: dict[tuple[int, str], _Draft] = st.session_state.setdefault(_DRAFTS, {})
     found = drafts.get((project.project_id, edited))
     if found is None:
@@ -69,6 +72,7 @@ def _draft(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequ
         else:
             copy = prompt.model_copy(update={"name": f"my_{prompt.name}", "version": 1})
             found = _Draft(prompt_to_yaml(copy), prompt, None)
+        found.text = _place(project, edited).begin(found.text)
         drafts[project.project_id, edited] = found
     return found
 
@@ -103,8 +107,13 @@ def _toolbar(project: ProjectRow, edited: str, draft: _Draft, own: Sequence[Entr
             ui.go("prompts", prompt=named, project=project.project_id)
 
 
+def _place(project: ProjectRow, edited: str) -> UnsavedPlace:
+    return UnsavedPlace(project, PAGE, edited)
+
+
 def _forget(project: ProjectRow, edited: str) -> None:
     st.session_state.get(_DRAFTS, {}).pop((project.project_id, edited), None)
+    _place(project, edited).forget()
 
 
 def _words(added: Added[AnyPrompt], on: int | None) -> tuple[str, bool]:

@@ -11,7 +11,7 @@ import streamlit as st
 from annotators.asking.versioned import VersionedName
 from annotators.errors import NotFound
 from annotators.judges.prompts import PROMPTS, AnyPrompt, Prompt, prompt_to_yaml
-from app import ui, wording
+from app import ui, unsaved, wording
 from app.pages.prompts import checking, comparing, editor, sending
 from app.widgets import blocks
 from db.judging.library import list_prompts, named_prompt
@@ -59,6 +59,8 @@ def _listed(project: ProjectRow, own: Sequence[Entry[AnyPrompt]], *, may_write: 
     ui.heading("Prompts", about)
     if may_write and st.button("New prompt", type="primary", key="prompts-new"):
         ui.go("prompts", edit=NEW, project=project.project_id)
+    if may_write:
+        unsaved.links(project, editor.PAGE)
     if by_name:
         blocks.table(
             f"Prompts of {project.name}",

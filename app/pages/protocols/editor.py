@@ -13,11 +13,13 @@ from annotators.errors import Problem
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.protocols import form, trying
+from app.unsaved import UnsavedPlace
 from app.widgets import blocks
 from db.libraries import Added, Entry
 from db.projects import ProjectRow
 from db.studies.library import add_protocol
 
+PAGE = "protocols"
 _DRAFTS = "protocol-drafts"
 _SAVED = "protocol-saved"
 _HEIGHT = 560
@@ -27,8 +29,9 @@ _STYLE = """
 
 
 def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[Entry[Protocol]]) -> None:
-    """The form beside the YAML of `protocol`, or of a new one; what was written is kept while other pages are open."""
+    """The form beside the YAML of `protocol`, or of a new one, kept as it is written until it is saved or discarded."""
     draft = _draft(project, edited, protocol, own)
+    _place(project, edited).keep(draft.text)
     title = draft.data.get("title") or "Untitled"
     ui.heading(str(title), _about(draft, protocol))
     _toolbar(project, edited, draft, own)
@@ -46,12 +49,15 @@ def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Seque
 
 
 def _draft(project: ProjectRow, edited: str, protocol: Protocol | None, own: Sequence[Entry[Protocol]]) -> Draft:
-    """The draft of this address, begun from the protocol when there is none yet."""
+    """The draft of this address: what its reader has not saved, else begun from the protocol."""
     drafts: dict[tuple[int, str], Draft] = st.session_state.setdefault(_DRAFTS, {})
     found = drafts.get((project.project_id, edited))
     if found is None:
         is_own = protocol is not None and any(entry.kept.name == protocol.name for entry in own)
         found = Draft.new() if protocol is None else Draft.of(protocol, on=protocol.version if is_own else None)
+        written = _place(project, edited).begin(found.text)
+        if written != found.text:
+            found.write(written)
         drafts[project.project_id, edited] = found
     return found
 
@@ -83,8 +89,13 @@ def _toolbar(project: ProjectRow, edited: str, draft: Draft, own: Sequence[Entry
             ui.go("protocols", protocol=named, project=project.project_id)
 
 
+def _place(project: ProjectRow, edited: str) -> UnsavedPlace:
+    return UnsavedPlace(project, PAGE, edited)
+
+
 def _forget(project: ProjectRow, edited: str) -> None:
     st.session_state.get(_DRAFTS, {}).pop((project.project_id, edited), None)
+    _place(project, edited).forget()
 
 
 def _words(added: Added[Protocol], on: int | None) -> tuple[str, bool]:

@@ -10,7 +10,7 @@ import streamlit as st
 from annotators.asking.versioned import VersionedName
 from annotators.errors import NotFound
 from annotators.protocols import PROTOCOLS, Protocol
-from app import ui, wording
+from app import ui, unsaved, wording
 from app.pages.protocols import editor, trying
 from app.widgets import blocks, protocol_view, study_form
 from db.libraries import Entry
@@ -58,6 +58,8 @@ def _listed(project: ProjectRow, own: Sequence[Entry[Protocol]], *, may_write: b
         if may_write and st.button("New protocol", type="primary", key="protocols-new"):
             ui.go("protocols", edit=NEW, project=project.project_id)
         ui.link("Prompts of judges", "prompts", key="protocols-prompts", project=project.project_id)
+    if may_write:
+        unsaved.links(project, editor.PAGE)
     if by_name:
         blocks.table(
             f"Protocols of {project.name}",

@@ -149,6 +149,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
+            ("Suggested by", settings.get("suggested_judge", {}).get("name", "")),
             ("Asked beside labels", " ".join(ASIDES[name].title for name in asked_by(settings))),
             ("Lease", f"{study.lease_minutes} minutes"),
             ("Deadline", ui.when(study.deadline) if study.deadline else ""),

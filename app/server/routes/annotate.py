@@ -65,6 +65,7 @@ def _submit(ahead: int, db: Database, actor: Actor | None, study_id: int, body: 
         comment=text(body, "comment"),
         flag=_flag(body),
         seconds=number(body, "seconds"),
+        aids=_aids(body),
     )
     return asdict(submit(db, actor, study_id, step=step, have=_have(body), ahead=ahead))
 
@@ -74,6 +75,13 @@ def _uid(body: dict[str, Any]) -> str:
     if not uid:
         raise InvalidInput("A submission needs an id of its own ('uid'). Reload the page and try again.")
     return uid
+
+
+def _aids(body: dict[str, Any]) -> tuple[str, ...]:
+    given = body.get("aids") or []
+    if not isinstance(given, list) or not all(isinstance(aid, str) for aid in given):
+        raise InvalidInput("'aids' must be a list of names. Reload the page and try again.")
+    return tuple(given)
 
 
 def _flag(body: dict[str, Any]) -> str | None:

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -136,6 +136,7 @@ def pack_export(
     release: str | None = None,
     typed: Sequence[str] = (),
     labels_of: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
 ) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
     _remove_old(state)
@@ -155,6 +156,7 @@ def pack_export(
             release=release,
             typed=typed,
             labels_of=labels_of,
+            options=options,
         )
         file = folder / f"{plain}.zip"
         _pack(to, file)

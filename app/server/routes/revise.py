@@ -1,16 +1,22 @@
-"""The routes of the reviser's page: the queue, one item, what an edit would do, saving it, an end by hand, leases."""
+"""The routes of the reviser's page: the queue, one item, drafts, what an edit would do, saving it, an end, leases."""
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from annotators.items.differing import marked
 from annotators.items.written import TEXTS, as_written
+from annotators.judges.prompts.generating import Writes
 from app.server.routes.json_routes import integer, json_route, text
+from app.settings import Settings
+from app.worker import drafts
 from db.engine import Database
+from db.jobs import job_facts
+from db.judging.drafting import Asked
 from db.permissions import Actor
 from db.releasing.endings import end_item
 from db.releasing.revising import (
@@ -25,12 +31,16 @@ from db.releasing.revising import (
 from db.studies.remarks import ItemPlace, item_place
 from db.studies.revisions import ItemRevision
 
+WRITES: tuple[Writes, ...] = get_args(Writes)
 
-def routes(database: Callable[[], Database]) -> list[Route]:
-    """The routes under /api/projects/{id}/revisions and /api/items/{id}."""
+
+def routes(database: Callable[[], Database], settings: Settings) -> list[Route]:
+    """The routes under /api/projects/{id}/revisions and /api/items/{id}; `settings` say which models may be asked."""
     return [
         json_route("/api/projects/{id:int}/revisions", database, _queue, "GET"),
-        json_route("/api/items/{id:int}/revision", database, _item, "GET"),
+        json_route("/api/items/{id:int}/revision", database, partial(_item, settings), "GET"),
+        json_route("/api/items/{id:int}/draft", database, partial(_draft, settings)),
+        json_route("/api/items/{id:int}/drafted", database, _drafted),
         json_route("/api/items/{id:int}/plan", database, _plan),
         json_route("/api/items/{id:int}/revise", database, _revise),
         json_route("/api/items/{id:int}/end", database, _end),
@@ -44,10 +54,38 @@ def _queue(db: Database, actor: Actor | None, project_id: int, _: dict[str, Any]
     return {**asdict(revision_queue(db, actor, project_id)), "person": {"name": actor.name if actor else ""}}
 
 
-def _item(db: Database, actor: Actor | None, item_id: int, _: dict[str, Any]) -> dict[str, Any]:
+def _item(settings: Settings, db: Database, actor: Actor | None, item_id: int, _: dict[str, Any]) -> dict[str, Any]:
     place = _place(db, actor, item_id)
     found = asdict(item_to_revise(db, actor, place.project_id, external_id=place.external_id))
-    return {**found, "person": {"name": actor.name if actor else ""}}
+    assert actor is not None  # the operation has asked
+    asked = drafts.writers(db, actor, place.project_id, settings)
+    prompts = {name: drafts.writing_prompts(db, actor, place.project_id, name) for name in WRITES} if asked else {}
+    drafting = {"writers": [{"server": server, "model": model} for server, model in asked], "prompts": prompts}
+    return {**found, "person": {"name": actor.name}, "drafting": drafting}
+
+
+def _draft(settings: Settings, db: Database, actor: Actor | None, item_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    """What asking a model for a draft would send; with `send`, the job that asks."""
+    place = _place(db, actor, item_id)
+    assert actor is not None
+    writes = body.get("writes")
+    if writes not in WRITES:
+        raise InvalidInput(f"{writes!r} is nothing that is drafted. Known: {', '.join(WRITES)}.")
+    given = {name: text(body, name, 500) or "" for name in ("server", "model", "prompt")}
+    writer = drafts.writer_of(db, actor, place.project_id, settings, **given)
+    texts = {name: said for name in ("question", "answer") if (said := text(body, name, 1_000_000)) is not None}
+    missing = text(body, "missing", 2_000)
+    asked = Asked(place.external_id, writes, texts, (missing,) if missing else ())
+    if body.get("send") is True:
+        return {"job": drafts.queue_draft(db, actor, place.project_id, asked=asked, writer=writer).job_id}
+    plan = drafts.planned(db, actor, place.project_id, settings, asked=asked, writer=writer)
+    tokens = plan.tokens_in + plan.tokens_out
+    return {"plan": {"leaves": plan.leaves(writer.server), "tokens": tokens, "cost": plan.cost}}
+
+
+def _drafted(db: Database, actor: Actor | None, item_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    place = _place(db, actor, item_id)
+    return drafts.outcome(job_facts(db, actor, place.project_id, job_id=integer(body, "job")))
 
 
 def _plan(db: Database, actor: Actor | None, item_id: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -79,6 +117,7 @@ def _revise(db: Database, actor: Actor | None, item_id: int, body: dict[str, Any
         given=_given(body),
         reason=text(body, "reason", 2_000) or "",
         from_version=integer(body, "from_version"),
+        drafts=_jobs(body),
     )
     return {"revised": done.to_json()}
 
@@ -110,6 +149,14 @@ def _leave(db: Database, actor: Actor | None, item_id: int, _: dict[str, Any]) -
 
 def _place(db: Database, actor: Actor | None, item_id: int) -> ItemPlace:
     return item_place(db, actor, item_id=item_id)
+
+
+def _jobs(body: dict[str, Any]) -> dict[str, int]:
+    """What is written → the job that drafted it."""
+    given = body.get("drafts") or {}
+    if not isinstance(given, dict) or not all(type(job) is int for job in given.values()):
+        raise InvalidInput("What was drafted has to be jobs by what is written. Reload the page and try again.")
+    return given
 
 
 def _given(body: dict[str, Any]) -> dict[str, Any]:

@@ -371,7 +371,7 @@ export class App extends Page {
     const { item, comment, flag } = sheet;
     const { assignment, sitting, step } = item;
     const uid = freshId();
-    const submission = { uid, assignment, sitting, step, labels: sheet.labels(), comment, flag, seconds: this.clock.seconds };
+    const submission = { uid, assignment, sitting, step, labels: sheet.labels(), comment, flag, seconds: this.clock.seconds, aids: judgement.aids };
     this.clock.stop();
     this.drafts.drop(item);
     this.status.draftTrouble = null;

@@ -25,7 +25,7 @@ export class Api {
     return having('plan', await ask(`/api/items/${item}/plan`, { written }, signal)).plan;
   }
 
-  /** @param {number} item @param {{written: Written, reason: string, from_version: number}} revision @returns {Promise<{to: number}>} */
+  /** @param {number} item @param {{written: Written, reason: string, from_version: number, drafts: Record<string, number>}} revision @returns {Promise<{to: number}>} */
   async revise(item, revision) {
     return having('revised', await ask(`/api/items/${item}/revise`, revision)).revised;
   }
@@ -38,6 +38,21 @@ export class Api {
   /** The sentences of an answer. @param {number} item @param {string} answer @returns {Promise<string[]>} */
   async claims(item, answer) {
     return having('claims', await ask(`/api/items/${item}/claims`, { answer })).claims;
+  }
+
+  /** What asking for a draft would send. @param {number} item @param {DraftRequest} wanted @returns {Promise<DraftPlan>} */
+  async draftPlan(item, wanted) {
+    return having('plan', await ask(`/api/items/${item}/draft`, wanted)).plan;
+  }
+
+  /** Asks for a draft; the number of the job that does. @param {number} item @param {DraftRequest} wanted @returns {Promise<number>} */
+  async draft(item, wanted) {
+    return having('job', await ask(`/api/items/${item}/draft`, { ...wanted, send: true })).job;
+  }
+
+  /** How a draft stands. @param {number} item @param {number} job @returns {Promise<Drafted>} */
+  drafted(item, job) {
+    return ask(`/api/items/${item}/drafted`, { job });
   }
 
   /** Takes an item, so that others pass it over, or keeps it for longer. @param {number} item @returns {Promise<ItemLease>} */

@@ -225,6 +225,7 @@ export class App extends Page {
     this.desk = new Desk(this.shell, keys, protocol, {
       act: (action) => this.act(action),
       change: () => this.#changed(),
+      api: this.api,
       keys: () => {
         const { edits } = this;
         this.#newDesk(keys, protocol);
@@ -315,7 +316,7 @@ export class App extends Page {
     const { item_id: id, version } = edits.item;
     this.#busy(WORDS.sending);
     try {
-      const { to } = await this.api.revise(id, { written: edits.written(), reason: edits.reason, from_version: version });
+      const { to } = await this.api.revise(id, { written: edits.written(), reason: edits.reason, from_version: version, drafts: edits.drafted() });
       this.#done(WORDS.saved(edits.item.item, to), to);
     } catch (error) {
       if (error instanceof Refused) await this.#lookAgain(edits, error);

@@ -19,6 +19,7 @@ export class Panel {
    * @param {() => void} on.change
    * @param {(key: string) => void} on.unit
    * @param {(action: string) => void} on.action
+   * @param {import('./api.js').Api} on.api
    */
   constructor(keys, on) {
     this.fields = new Fields(keys, on);
@@ -96,13 +97,14 @@ export class Desk extends Common {
    * @param {object} on
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something is written
+   * @param {import('./api.js').Api} on.api
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    */
   constructor(shell, keys, protocol, on) {
     super(shell, keys, protocol, on.keys, { heading: WORDS.labelKeys });
     this.viewer = new Viewer(keys, { unit: () => undefined, page: () => undefined }, this.texts);
     this.viewer.stripless = true;
-    this.judgement = new Panel(keys, { change: on.change, unit: (key) => this.viewer.showUnit(key), action: on.act });
+    this.judgement = new Panel(keys, { change: on.change, unit: (key) => this.viewer.showUnit(key), action: on.act, api: on.api });
     this.texts.roots = [this.viewer.element];
   }
 

@@ -4,7 +4,7 @@ import { keys, read, remove, write } from '../shared/storage.js';
 
 /** @typedef {string | Record<string, unknown>[]} Value */
 /** @typedef {Record<string, Value>} Written texts and parts of an item, by their names */
-/** @typedef {{version: number, values: Written, reason: string, at: number}} Kept */
+/** @typedef {{version: number, values: Written, reason: string, at: number, drafts?: Record<string, number>}} Kept */
 
 const PREFIX = 'assay.revision.1';
 const KEPT = 90 * 24 * 3600_000; // milliseconds an unsaved edit is kept
@@ -16,6 +16,8 @@ export class Edits {
     /** What differs from the item. @type {Map<string, Value>} */
     this.values = new Map();
     this.reason = kept?.reason ?? '';
+    /** The job that drafted what was taken into a field. @type {Map<string, number>} */
+    this.drafts = new Map(Object.entries(kept?.drafts ?? {}));
     for (const [name, value] of Object.entries(kept?.values ?? {})) this.set(name, value);
     /** The version that was revised meanwhile, if what is kept began from another one. */
     this.begunFrom = kept && this.touched && kept.version !== item.version ? kept.version : null;
@@ -83,6 +85,11 @@ export class Edits {
     return Object.fromEntries(this.values);
   }
 
+  /** Which of what is sent was drafted, and by which job. @returns {Record<string, number>} */
+  drafted() {
+    return Object.fromEntries([...this.drafts].filter(([name]) => this.values.has(name)));
+  }
+
   /** The item is in another version: what is written stands over that. @param {ItemToRevise} item */
   rebase(item) {
     const from = this.item.version;
@@ -126,7 +133,7 @@ export class KeptEdits {
   keep(edits) {
     const { item, reason } = edits;
     if (!edits.touched) this.drop(item.item_id);
-    else write(`${this.prefix}${item.item_id}`, { version: edits.begunFrom ?? item.version, values: edits.written(), reason, at: Date.now() });
+    else write(`${this.prefix}${item.item_id}`, { version: edits.begunFrom ?? item.version, values: edits.written(), reason, at: Date.now(), drafts: edits.drafted() });
   }
 
   /** @param {number} item @returns {Kept | null} */

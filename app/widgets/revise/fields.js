@@ -1,6 +1,7 @@
 /** The middle: what the item says, in fields, with what differs beneath each. */
 
 import { button, h, shorten } from '../shared/dom.js';
+import { DRAFTED, DraftPanel } from './drafts.js';
 import { WORDS } from './text.js';
 
 /** @typedef {import('./edits.js').Edits} Edits */
@@ -21,6 +22,7 @@ export class Fields {
    * @param {() => void} on.change something is written
    * @param {(key: string) => void} on.unit an evidence unit is the current one
    * @param {(action: string) => void} on.action
+   * @param {import('./api.js').Api} on.api
    */
   constructor(keys, on) {
     this.keys = keys;
@@ -36,6 +38,8 @@ export class Fields {
     this.sections = new Map();
     /** Evidence units whose text is open. @type {Set<string>} */
     this.open = new Set();
+    /** Drafts that are being asked for, by field. @type {Map<string, DraftPanel>} */
+    this.drafts = new Map();
     this.foot = h('p', { class: 'soft fields-foot', 'data-testid': 'fields-foot' });
     this.element = h('div', { class: 'fields', tabindex: '-1', role: 'group', 'aria-label': WORDS.fields, 'data-testid': 'fields' });
     this.sizes = new ResizeObserver(() => this.#fit());
@@ -48,6 +52,7 @@ export class Fields {
     this.plan = null;
     this.last = null;
     this.open.clear();
+    for (const draft of [...this.drafts.values()]) draft.close();
     this.sections.clear();
     const others = edits.text('others');
     const shown = [...TEXTS.filter((name) => name !== 'reference_claims' || edits.text(name) || edits.item.written[name]), 'evidence', 'images', 'others'];
@@ -186,10 +191,12 @@ export class Fields {
     const action = ACTION[name];
     const more = name === 'answer_claims' ? button(WORDS.split, () => this.on.action('split'), { key: keys.of('split'), class: 'plain', testid: 'split' })
       : name === 'evidence' ? button(WORDS.addPage, () => this.on.action('add_page'), { key: keys.of('add_page'), class: 'plain', testid: 'add-page' }) : null;
+    const draft = name in DRAFTED && edits.item.drafting.writers.length
+      ? button(WORDS.suggest, () => this.#draft(name), { class: 'plain', testid: `have-drafted-${name}`, name: WORDS.draftOf(title) }) : null;
     const area = isText ? this.#area(name, title) : null;
     const difference = h('p', { class: 'difference', hidden: true, 'data-testid': `difference-${name}` });
     const rows = isText ? null : h('div', { class: 'parts' });
-    const head = h('header', {}, h('h2', {}, title), state, h('span', { class: 'grow' }), more,
+    const head = h('header', {}, h('h2', {}, title), state, h('span', { class: 'grow' }), draft, more,
       action ? button(WORDS.edit, () => this.edit(name), { key: keys.of(action), class: 'plain', name: `${WORDS.edit}: ${title}` }) : null);
     const answers = name === 'answer' && edits.item.answers.length ? h('p', { class: 'soft standing' }, WORDS.ambiguous, ' ',
       ...edits.item.answers.map((answer) => button(answer, () => this.write('answer', answer), { class: 'btn small' }))) : null;
@@ -197,6 +204,26 @@ export class Fields {
       WORDS.hints[name] ? h('small', { class: 'soft' }, WORDS.hints[name]) : null, difference);
     this.sections.set(name, { section, state, area, difference, rows });
     return section;
+  }
+
+  /** Opens the draft of a field, or closes it. @param {string} name */
+  #draft(name) {
+    const { edits } = this;
+    const section = this.sections.get(name)?.section;
+    const open = this.drafts.get(name);
+    if (open) open.close();
+    if (open || !edits || !section) return;
+    const panel = new DraftPanel(edits, name, this.on.api, {
+      take: (text, job) => {
+        edits.drafts.set(name, job);
+        this.write(name, text);
+        this.edit(name);
+      },
+      close: () => this.drafts.delete(name),
+    });
+    this.drafts.set(name, panel);
+    section.append(panel.element);
+    panel.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {string} name @param {string} title */

@@ -172,6 +172,8 @@ type PhaseAnswers = { uid: string; phase: string; answers: Record<string, unknow
 type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; phase: OpenPhase | null; enough: string | null; feedback?: Feedback | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
+  /** What was on of what can be switched off. */
+  aids: string[];
 };
 
 /** One decision: a criterion on one target. */
@@ -299,7 +301,16 @@ interface ItemToRevise {
   evidence: Unit[];
   documents: Doc[];
   person: { name: string };
+  drafting: Drafting;
 }
+
+/** Who may be asked for drafts of a field (none: nobody), and by which prompts, by what is written. */
+type Drafting = { writers: { server: string; model: string }[]; prompts: Record<string, string[]> };
+type DraftRequest = { writes: string; server: string; model: string; prompt: string; question: string; answer: string };
+/** `leaves` says what leaves this machine, or is null where nothing does. */
+type DraftPlan = { leaves: string | null; tokens: number; cost: number | null };
+type Draft = { texts: string[]; none: string | null; model: string; prompt: { name: string; version: number } };
+type Drafted = { job: number; state: string; draft: Draft | null; problem: string | null };
 
 type StudyEffect = { study_id: number; study: string; annotations: number; falls: string[]; stays: string[] };
 /** What saving would do: what differs, in stretches (del, ins, or neither), and what falls. */

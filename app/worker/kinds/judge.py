@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotators.errors import InvalidInput
 from app.settings import Settings
 from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work
 
+if TYPE_CHECKING:
+    from db.judging.judges import JudgeSettings
+    from db.judging.run import Means
 
-class JudgeParameters(JobParameters):
-    """Which judge, over which study or sample of it, within which limits.
 
-    `judge` are its settings (db/judging/judges.py), the whole prompt among them. `context` is how many tokens the
-    model takes in.
-    """
+class AskingParameters(JobParameters):
+    """Over which sample of a study a judge is asked, within which limits; `context`: how many tokens it takes in."""
 
-    study_id: int
-    judge: dict[str, Any]
     sample: int | None = None
     per: str | None = None
     seed: int = 0
@@ -26,6 +24,13 @@ class JudgeParameters(JobParameters):
     tokens_a_minute: float | None = None
     context: int | None = None
     seconds: float = 120.0
+
+
+class JudgeParameters(AskingParameters):
+    """Which judge, over which study: `judge` are its settings (db/judging/judges.py), the whole prompt among them."""
+
+    study_id: int
+    judge: dict[str, Any]
 
 
 class JudgeJob(JobKind[JudgeParameters]):
@@ -42,35 +47,41 @@ class JudgeJob(JobKind[JudgeParameters]):
 
     def carry_out(self, work: Work, parameters: JudgeParameters) -> dict[str, Any]:
         """The summary of `assay judge`."""
-        from annotators.judges.budget import read_limit, read_prices  # noqa: PLC0415
         from db.judging.judges import JudgeSettings  # noqa: PLC0415
-        from db.judging.run import Means, Sample, run_judge  # noqa: PLC0415
+        from db.judging.run import Sample, run_judge  # noqa: PLC0415
 
         judge = JudgeSettings.from_json(parameters.judge)
         check_server(work.settings, judge.server)
-        means = Means(
-            key=work.settings.key_for(judge.server),
-            limit=read_limit(parameters.budget) if parameters.budget else None,
-            price=read_prices(work.settings.prices_file).get(judge.model),
-            concurrency=parameters.concurrency,
-            tokens_a_minute=parameters.tokens_a_minute,
-            context=parameters.context,
-            documents=work.settings.documents_folder,
-            seconds=parameters.seconds,
-        )
         return run_judge(
             work.db,
             work.job.actor,
             parameters.study_id,
             judge=judge,
             sample=Sample(parameters.sample, parameters.per, parameters.seed),
-            means=means,
+            means=means_of(work.settings, judge, parameters),
             progress=work.progress,
             job_id=work.job.job_id,
         )
 
 
 JUDGE = KINDS.register(JudgeJob())
+
+
+def means_of(settings: Settings, judge: JudgeSettings, parameters: AskingParameters) -> Means:
+    """What a job that asks a judge works with."""
+    from annotators.judges.budget import read_limit, read_prices  # noqa: PLC0415
+    from db.judging.run import Means  # noqa: PLC0415
+
+    return Means(
+        key=settings.key_for(judge.server),
+        limit=read_limit(parameters.budget) if parameters.budget else None,
+        price=read_prices(settings.prices_file).get(judge.model),
+        concurrency=parameters.concurrency,
+        tokens_a_minute=parameters.tokens_a_minute,
+        context=parameters.context,
+        documents=settings.documents_folder,
+        seconds=parameters.seconds,
+    )
 
 
 def check_server(settings: Settings, server: str) -> None:

@@ -28,7 +28,7 @@ def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
         if hasattr(command_, "commands"):
             yield from commands(command_, *path, name)
         else:
-            yield (*path, name), command_
+            yield (*path, *name.split()), command_
 
 
 COMMANDS = dict(commands(typer.main.get_command(app)))
@@ -42,7 +42,7 @@ def parse(arguments: list[str]) -> tuple[str, ...]:
     while hasattr(command, "commands"):
         rest = [*context._protected_args, *context.args]
         name, command, rest = command.resolve_command(context, rest)
-        names = (*names, name)
+        names = (*names, *name.split())
         context = command.make_context(name, rest, parent=context)
     return names
 

@@ -45,7 +45,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/items/{id:int}/revision"): {Role.RESEARCHER},
     **{
         ("POST", f"/api/items/{{id:int}}/{name}"): {Role.RESEARCHER}
-        for name in ("plan", "revise", "end", "claims", "take", "leave")
+        for name in ("plan", "revise", "end", "claims", "draft", "drafted", "take", "leave")
     },
     ("GET", "/page-images/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-images/{document_id:int}/{first:int}-{last:int}"): {*STAFF, Role.VIEWER},

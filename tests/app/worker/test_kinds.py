@@ -17,6 +17,7 @@ from app.widgets import job_bar
 from app.worker import jobs
 from app.worker.jobs import queue, work
 from app.worker.kinds.base import KINDS, known
+from app.worker.kinds.judge_check import JUDGE_CHECK, JudgeCheckParameters
 from app.worker.kinds.review import REVIEW, ReviewParameters
 from app.worker.kinds.scans import SCANS, ScansParameters
 from app.worker.kinds.score import SCORE, ScoreParameters
@@ -36,9 +37,11 @@ N = 300
 
 class TestEveryKind:
     def test_it_says_what_it_is(self) -> None:
-        assert KINDS.names() == ["judge", "scans", "score", "training review"]
+        assert KINDS.names() == ["draft", "judge", "judge check", "scans", "score", "training review"]
         assert [(kind.title, kind.unit) for kind in KINDS] == [
+            ("Drafting", "draft"),
             ("Judging", "item"),
+            ("Trying a judge", "item"),
             ("Reading scans", "page"),
             ("Scoring", "item"),
             ("Review of a training set", "answer"),
@@ -51,6 +54,8 @@ class TestEveryKind:
         on_dask = ScoreParameters(scorer="rouge_l", parameters={}, engine="dask", address="tcp://here:8786")
         assert SCORE.about(on_dask) == "rouge_l on Dask"
         assert SCANS.about(ScansParameters()) == "all documents of the project"
+        tried = JudgeCheckParameters(study_id=1, judge="tiny plain@1", trials=[{"name": "order"}, {"name": "labels"}])
+        assert JUDGE_CHECK.about(tried) == "tiny plain@1: order, labels"
         assert REVIEW.about(ReviewParameters(examples=[{}] * 1_200)) == "1,200 new examples of abstention"
 
     def test_parameters_that_this_version_does_not_know_are_refused_in_words_and_still_shown(self) -> None:

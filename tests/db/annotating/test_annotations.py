@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event, func
 from sqlmodel import col, select
 
+from annotators.criteria.material import PAIR_MARKS
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.annotating.annotations import reopen, save_draft
 from db.annotating.disclosure import may_see_page
@@ -243,6 +244,15 @@ def test_what_was_shown_and_how_long_it_took_is_recorded(database: Database) -> 
         row = session.exec(select(Submission)).one()
     assert (row.shown, row.seconds, row.comment, row.flag) == (["answer", "question"], 12.5, "hm", "look")
     assert study.work(0)["progress"]["seconds_today"] == 12
+
+
+def test_what_a_page_cannot_switch_on_is_no_part_of_what_was_shown(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    item = study.work(0)["items"][0]
+    for aid in (PAIR_MARKS, "scores"):
+        with pytest.raises(InvalidInput, match=f"'aids' has '{aid}', which this page has none of"):
+            study.submit(0, item, {"right": "yes"}, aids=(aid,))
+    assert study.work(0)["items"][0] == item
 
 
 def test_a_person_who_is_not_in_the_study_gets_no_work(database: Database) -> None:

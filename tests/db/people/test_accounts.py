@@ -10,7 +10,7 @@ from sqlmodel import Session, select
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from db.engine import Database
 from db.events import list_events
-from db.models import Account, Event, Membership, Person, Preference, SignInFailure, WebSession
+from db.models import Account, Event, Membership, Person, Preference, SignInFailure, UnsavedText, WebSession
 from db.people import accounts as people
 from db.people.sign_in import one_time_sign_in, session_actor, sign_in
 from db.permissions import Actor, Role
@@ -152,6 +152,8 @@ def test_an_erased_person_leaves_a_number_and_nothing_else(database: Database, a
     one_time_sign_in(database, admin, "ana.example@post")
     with database.write() as session:
         session.add(Preference(person_id=actor.person_id, name="language", value="of ana.example"))
+        about = {"person_id": actor.person_id, "project_id": project_id}
+        session.add(UnsavedText(**about, page="protocols", name="new", text="by ana.example"))
 
     assert people.erase_person(database, admin, "ana.example@post") == actor.person_id
 
@@ -165,7 +167,8 @@ def test_an_erased_person_leaves_a_number_and_nothing_else(database: Database, a
         assert session.get_one(Person, actor.person_id).erased_at is not None
         assert session.exec(select(WebSession).where(WebSession.person_id == actor.person_id)).all() == []
         assert session.exec(select(Membership).where(Membership.person_id == actor.person_id)).all() == []
-        assert session.exec(select(Preference).where(Preference.person_id == actor.person_id)).all() == []
+        for table in (Preference, UnsavedText):
+            assert session.exec(select(table).where(table.person_id == actor.person_id)).all() == []
         assert people.names_of(session, [actor.person_id]) == {actor.person_id: f"erased person {actor.person_id}"}
         everything = _dump(session)
     assert "ana.example" not in everything

@@ -19,10 +19,10 @@ from annotators.asking.submissions import GivenLabel
 from annotators.errors import InvalidInput
 from exports.bundles import typed
 from exports.bundles.columns import BESIDES, TABLES, ColumnKind, columns_of
-from exports.bundles.csv_file import CsvFile
 from exports.bundles.typed import first_difference, write_typed
 from exports.bundles.verify import verify_against, verify_folder
 from exports.cells import safe
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 from tests.conftest import ROOT
 from tests.exports.bundles.test_bundle import Export, first_step, give, protocol

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pymupdf
 import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import select
@@ -307,6 +308,36 @@ SMALL: dict[str, dict[str, Any]] = {
             },
         ]
     },
+    "double_bench": {
+        "records.json": [
+            {
+                "uid": "1",
+                "question": "Which pier?",
+                "answer": "The north pier.",
+                "reference_page": [1],
+                "file_name": "port.pdf",
+                "verified_page": [0, 1],
+                "not_evidence_page": [2],
+            },
+            {
+                "uid": "2",
+                "question": "How long is the older pier?",
+                "answer": "90 m.",
+                "reference_page": [0, 2],
+                "file_name": "port.pdf",
+                "steps": [
+                    {"question0": "Which is older?", "answer0": "North.", "reference_page": [0], "verified_page": [0]},
+                    {
+                        "question1": "How long is it?",
+                        "answer1": "90 m.",
+                        "reference_page": [2],
+                        "verified_page": [0, 2],
+                        "not_evidence_page": [1],
+                    },
+                ],
+            },
+        ]
+    },
     "fathoms": {
         "closed/alpha.json": {
             "model": "alpha",
@@ -335,11 +366,18 @@ def test_every_format_with_labels_is_tried() -> None:
 def test_labels_leave_in_their_format_and_come_back(place: Place, tmp_path: Path, name: str) -> None:
     for path, data in SMALL[name].items():
         write_json(tmp_path / "in" / path, data)
+    with pymupdf.open() as pdf:
+        for _ in range(3):
+            pdf.new_page(width=100, height=100)
+        pdf.save(tmp_path / "in" / "port.pdf")
     first = place.take(tmp_path / "in", format_name=name, labels_into="People")
     assert first.labels.n > 1
     items, labels = as_json(place), stored(place)
     study_id = find_study(place.db, place.actor, place.project, name="People")
-    export_project(place.db, place.actor, place.project, to=tmp_path / "out", study_id=study_id, formats=[name])
+    export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", study_id=study_id, formats=[name],
+        data_folder=place.home,
+    )  # fmt: skip
     assert verify_against(place.db, place.actor, tmp_path / "out").ok
     unchanged = place.take(tmp_path / "out" / name, format_name=name)
     assert (unchanged.added, unchanged.revisions, unchanged.labels.n) == (0, [], first.labels.n)
@@ -392,6 +430,8 @@ def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database:
     ("name", "path", "given", "words"),
     [
         ("unidoc", ("chunk_used", "img_0", "verified_used"), "yes", "`verified_used` is 'yes'. Write true or false."),
+        ("double_bench", ("verified_page",), [2], "page 2 stands in `verified_page` and in `not_evidence_page`. Keep"),
+        ("double_bench", ("verified_page",), [-1], "`verified_page` holds -1. Pages of Double-Bench are whole"),
         ("fathoms", ("human_labels",), [3], "`human_labels` is [3], not an object of grades by name."),
         ("fathoms", ("human_labels", "tone"), 3, "`human_labels` has 'tone'. Known: correctness_agreement, hall"),
     ],
@@ -422,7 +462,7 @@ def test_a_grade_that_the_scale_lacks_is_refused_with_its_line(place: Place, tmp
 def test_a_format_without_labels_names_those_that_have_them(place: Place, tmp_path: Path, name: str) -> None:
     source = tmp_path / "items.jsonl"
     source.write_text('{"question": "Which?"}')
-    words = "hold no labels of people; those of fathoms, ragchecker, refchecker and unidoc do"
+    words = "hold no labels of people; those of double_bench, fathoms, ragchecker, refchecker and unidoc do"
     with pytest.raises(InvalidInput, match=f"format {name} {words}"):
         check_files([source], name, labels=True)
     with pytest.raises(InvalidInput, match=f"format native {words}"):

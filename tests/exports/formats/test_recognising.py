@@ -30,6 +30,7 @@ SMALL: dict[str, tuple[str, Any]] = {
         "x.json",
         [{"question": "Q?", "short_answer": "A", "long_answer": "A.", "evidence_imgs": [], "evidence_txts": []}],
     ),
+    "huggingface": ("README.md", "---\nlicense: mit\nconfigs:\n- config_name: items\n---\n"),
     "table": ("x.csv", "question,answer\nQ?,A\n"),
     "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
 }

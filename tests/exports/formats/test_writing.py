@@ -17,6 +17,9 @@ from exports.formats import FORMATS
 from tests.exports.formats.places import Place, as_json
 from tests.exports.formats.test_recognising import SMALL
 
+SAID = {"licence": "cc-by-4.0"}
+"""What formats ask of who exports."""
+
 REAL = {
     "fathoms": 1,
     "unidoc": 664,
@@ -32,7 +35,7 @@ REAL = {
 def there_and_back(place: Place, format_name: str, to: Path) -> Place:
     """Export in a format, take it into a project of its own, and hold the items against those that left."""
     manifest = export_project(
-        place.db, place.actor, place.project, to=to, formats=[format_name], data_folder=place.home
+        place.db, place.actor, place.project, to=to, formats=[format_name], data_folder=place.home, options=SAID
     )
     assert verify_folder(to).ok
     again = Place(place.db, place.home)
@@ -231,7 +234,7 @@ def test_every_format_writes_what_it_can_of_any_item_and_counts_the_rest(
 ) -> None:
     filled(place, tmp_path)
     manifest = export_project(
-        place.db, place.actor, place.project, to=tmp_path / "out", formats=[name], data_folder=place.home
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=[name], data_folder=place.home, options=SAID
     )
     assert manifest.counts[name] + manifest.counts.get(f"{name}_left_out", 0) == len(HOSTILE)
     files = [path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()]

@@ -8,7 +8,7 @@ import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
 import { PageGroup } from './page_group.js';
 import { ReadingArea } from '../../reading/reading_area.js';
-import { pairMarksIn } from '../../reading/pairs/marks.js';
+import { PAIR_MARKS, pairMarksIn } from '../../reading/pairs/marks.js';
 import { namesParagraphs } from '../../reading/paragraphs.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
@@ -89,6 +89,11 @@ export class Judgement extends Side {
       pair_marks: () => this.areas.forEach((area) => pairMarksIn(area.text)?.toggle()),
       references: () => this.areas.forEach((area) => area.text.querySelector('[data-testid="fold-references"]')?.dispatchEvent(new MouseEvent('click'))),
     };
+  }
+
+  /** What was on, of what one can switch off, since the item came up. */
+  get aids() {
+    return this.areas.some((area) => pairMarksIn(area.text)?.seen) ? [PAIR_MARKS] : [];
   }
 
   /** @returns {ReadingArea[]} */

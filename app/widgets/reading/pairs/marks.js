@@ -8,7 +8,8 @@ import { differences, numberBefore } from './differences.js';
 /** @typedef {import('../../texts/drawn.js').Drawn} Drawn */
 /** @typedef {import('./differences.js').Difference} Difference */
 
-const SETTING = 'pair_marks';
+/** What they are called in settings and submissions. */
+export const PAIR_MARKS = 'pair_marks';
 const OFF = 'off';
 const SIDES = ['left', 'right'];
 
@@ -27,7 +28,9 @@ export class PairMarks {
     this.preferences = keys.preferences;
     /** @type {Drawn[]} */
     this.sides = [];
-    this.toggler = button('', () => this.toggle(), { class: 'mini', key: keys.of('pair_marks'), testid: 'pair-marks', hint: TEXT.pairMarksTitle });
+    /** Whether the answers were marked at any time. */
+    this.seen = false;
+    this.toggler = button('', () => this.toggle(), { class: 'mini', key: keys.of(PAIR_MARKS), testid: 'pair-marks', hint: TEXT.pairMarksTitle });
     this.element = h('div', { class: 'pair-legend', 'data-testid': 'pair-legend' },
       ...SIDES.map((side, at) => h('span', { class: `of-${side}` }, h('mark', { class: 'only' }), TEXT.onlyIn(at))),
       h('span', {}, h('mark', { class: 'figure of-left' }), h('mark', { class: 'figure of-right' }), TEXT.otherFigure), this.toggler);
@@ -36,7 +39,7 @@ export class PairMarks {
   }
 
   get on() {
-    return this.preferences.get(SETTING) !== OFF;
+    return this.preferences.get(PAIR_MARKS) !== OFF;
   }
 
   /** Takes over a side that was drawn; both are marked once they are there. @param {number} at 0 is left @param {Drawn} drawn */
@@ -47,7 +50,7 @@ export class PairMarks {
 
   /** Switches the marks on or off, here and in what follows. */
   toggle() {
-    this.preferences.set(SETTING, this.on ? OFF : null);
+    this.preferences.set(PAIR_MARKS, this.on ? OFF : null);
     this.#draw();
     this.#say();
   }
@@ -56,6 +59,7 @@ export class PairMarks {
     const { sides } = this;
     for (const side of sides) for (const kind of ['only', 'figure']) side.unmark(kind);
     if (!this.on) return;
+    this.seen = true;
     const sentences = sides.map((side) => sentencesOf(side.pieces.map((piece) => ({ ...piece, whole: piece.node instanceof Element }))));
     const [left, right] = sides.map(({ raw }, at) => sentences[at].map((range) => raw.slice(...range)));
     differences(left, right).forEach((found, at) => found.forEach((difference, number) => this.#mark(at, sentences[at][number], difference)));

@@ -1,0 +1,126 @@
+"""`revisions.csv` and `events.csv`: what became of the items of a project, and who did what when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from sqlmodel import Session, col
+
+from db.items.rows import items_as_json
+from db.models import Account, Event, Item, ItemVersion, Revision, Study
+from db.query import pick
+from exports.bundles.columns import names_of
+from exports.cells import safe
+from exports.csv_file import CsvFile
+from exports.sinks import Out
+
+AT_ONCE = 500
+
+
+def write_revisions(session: Session, project_id: int, out: Out, *, names: bool) -> int:
+    """Write one row a revision of an item of the project, in the order of time; how many rows."""
+    table = CsvFile(out, names_of("revisions"))
+    people = _people(session, project_id, names=names)
+    after = n = 0
+    query = (
+        pick(
+            Revision.id, Item.external_id, Revision.from_version_id, Revision.to_version_id, Study.name,
+            Revision.person_id, Revision.created_at, Revision.reason, Revision.invalidates,
+        )
+        .select_from(Revision)
+        .join(Item, col(Item.id) == Revision.item_id)
+        .join(Study, col(Study.id) == Revision.study_id, isouter=True)
+        .where(col(Item.project_id) == project_id)
+        .order_by(col(Revision.id))
+    )  # fmt: skip
+    while rows := session.execute(query.where(col(Revision.id) > after).limit(AT_ONCE)).all():
+        versions = [version for row in rows for version in row[2:4]]
+        contents = {version: orjson.loads(orjson.dumps(item)) for version, item in _contents(session, versions).items()}
+        numbered = pick(ItemVersion.id, ItemVersion.number).where(col(ItemVersion.id).in_(versions))
+        numbers = {row[0]: row[1] for row in session.execute(numbered)}
+        cells = [
+            (
+                *(safe(item), numbers[first], numbers[second], _changed(contents[first], contents[second])),
+                *(safe(study or ""), people.get(person, ""), _time(at), safe(reason), _json(invalidates)),
+            )
+            for _, item, first, second, study, person, at, reason, invalidates in rows
+        ]
+        table.add(cells, len(cells))
+        n += len(cells)
+        after = rows[-1][0]
+    return n
+
+
+def _contents(session: Session, versions: list[int]) -> Mapping[int, Any]:
+    return items_as_json(session, list(dict.fromkeys(versions)))
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The fields that differ; scores are no part of what an item says."""
+    names = dict.fromkeys([*before, *after])
+    return " ".join(name for name in names if name != "scores" and before.get(name) != after.get(name))
+
+
+def write_events(session: Session, project_id: int, out: Out, *, names: bool) -> int:
+    """Write one row an event of the project, in the order of time; how many rows.
+
+    People are P1, P2, … in the order of their first event unless `names`; where an event's details name somebody they
+    are called so there, too.
+    """
+    table = CsvFile(out, names_of("events"))
+    people = _people(session, project_id, names=names)
+    called: dict[str, str] = {}
+    if not names:
+        for name, person in session.execute(pick(Account.name, Account.person_id)):
+            called[name] = people.get(person, "somebody")
+    after = n = 0
+    query = pick(Event).where(col(Event.project_id) == project_id).order_by(col(Event.id))
+    while rows := list(session.execute(query.where(col(Event.id) > after).limit(AT_ONCE)).scalars()):
+        cells = [
+            (
+                *(event.id, _time(event.at), people.get(event.person_id, ""), event.via, event.kind, event.thing),
+                people.get(event.thing_id, "") if event.thing == "person" else event.thing_id,
+                _json(_renamed(event.details, called)),
+            )
+            for event in rows
+        ]
+        table.add(cells, len(cells))
+        n += len(cells)
+        after = rows[-1].id or 0
+        for event in rows:
+            session.expunge(event)
+    return n
+
+
+def _renamed(value: Any, called: Mapping[str, str]) -> Any:
+    """Details in which whoever is named is called otherwise."""
+    if isinstance(value, str):
+        return called.get(value, value)
+    if isinstance(value, dict):
+        return {called.get(name, name): _renamed(part, called) for name, part in value.items()}
+    return [_renamed(part, called) for part in value] if isinstance(value, list) else value
+
+
+def _people(session: Session, project_id: int, *, names: bool) -> dict[int | None, str]:
+    """Who did something in the project, or something was done to, as the tables call them."""
+    acted: dict[int, None] = {}
+    events = pick(Event.person_id, Event.thing, Event.thing_id).where(col(Event.project_id) == project_id)
+    for person, thing, thing_id in session.execute(events.order_by(col(Event.id))):
+        for found in (person, thing_id if thing == "person" else None):
+            if found is not None:
+                acted.setdefault(found)
+    if not names:
+        return {person: f"P{number}" for number, person in enumerate(acted, 1)}
+    query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(acted))
+    known = {row[0]: safe(row[1]) for row in session.execute(query)}
+    return {person: known.get(person, f"P{number}") for number, person in enumerate(acted, 1)}
+
+
+def _time(at: Any) -> str:
+    return str(at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+
+
+def _json(value: Any) -> str:
+    return safe(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())

@@ -1,0 +1,91 @@
+"""A study as formats with a place for every annotator's labels take it: items, labels, where units stand, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import orjson
+from sqlmodel import Session
+
+from db.engine import Database, Within
+from db.items.rows import items_as_json
+from db.models import Study
+from db.people.pseudonyms import pseudonyms, real_names
+from db.permissions import Actor
+from db.studies.design import protocol_of
+from db.studies.settlements import settled_of_versions
+from exports.formats._writing import Coefficient, Given, Judged, StudyOut, Unit
+
+
+class Seen(NamedTuple):
+    """The database as an export sees it: through one session, on behalf of somebody."""
+
+    db: Database
+    actor: Actor
+    session: Session
+
+    def within(self) -> Database:
+        """For operations that open the database themselves."""
+        return Within(self.db, self.session)
+
+
+def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool) -> StudyOut:
+    """A study with the items of these blocks of versions; annotators are pseudonymous unless `names`.
+
+    Labels that were given for earlier versions stay out: people said it of other content.
+    """
+    return StudyOut(
+        study.name,
+        protocol_of(study),
+        partial(_judged, seen.session, study, blocks, names=names),
+        partial(agreement_of, seen, study),
+    )
+
+
+def _judged(
+    session: Session, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool
+) -> Iterator[Judged]:
+    from db.studies.ratings import labels_of_versions  # noqa: PLC0415 - loads numpy, which the server starts without
+
+    assert study.id is not None
+    called = (real_names if names else pseudonyms)(session, study.id)
+    for block in blocks():
+        given: dict[str, list[Given]] = {}
+        for label in labels_of_versions(session, study, block):
+            time = label.time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            about = (label.criterion, label.target, label.value, time, label.comment or None)
+            given.setdefault(label.item, []).append(Given(called[label.person_id], *about))
+        units: dict[str, list[Unit]] = {}
+        for unit in settled_of_versions(session, study.id, block):
+            found = Unit(unit.criterion, unit.target, unit.value, unit.state, unit.votes)
+            units.setdefault(unit.external_id, []).append(found)
+        items = items_as_json(session, block)
+        for version_id in block:
+            item = orjson.loads(orjson.dumps(items[version_id]))
+            yield Judged(item, given.get(item["id"], ()), units.get(item["id"], ()))
+
+
+def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:
+    """The coefficient that stands for agreement on each criterion of a study, as the page of agreement has it."""
+    from exports.agreement.study import agreement_report  # noqa: PLC0415 - as above
+
+    assert study.id is not None
+    report = agreement_report(seen.within(), seen.actor, study.id, named=False)
+    found = []
+    for criterion in report.criteria:
+        headline = criterion.headline or criterion.statistics[0]
+        found.append(
+            Coefficient(
+                criterion.criterion.name,
+                headline.name,
+                headline.value,
+                headline.low,
+                headline.high,
+                headline.n_units,
+                headline.n_raters,
+                headline.reason,
+            )
+        )
+    return found

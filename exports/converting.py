@@ -1,0 +1,362 @@
+"""From one format into another without a database: items, labels and documents' bytes, and what the new files lost.
+
+What was lost is measured: the files that were written are read again by their format, and everything that was said
+before and is not said any more is counted (`exports.formats._losing`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from annotators.items.normal import Normal, content_hash, to_json
+from annotators.items.parsed import ForeignLabel, ParsedDocument, Rejected
+from exports.bundles.typed import first_difference
+from exports.cells import safe
+from exports.checks import check_export_folder
+from exports.csv_file import CsvFile
+from exports.formats._losing import Lost, lost_between, statements
+from exports.formats._writing import (
+    OPEN,
+    Files,
+    Given,
+    Judged,
+    LabelledWriter,
+    StudyOut,
+    StudyWriter,
+    Unit,
+    Writer,
+    Written,
+    cell_of,
+    check_options,
+)
+from exports.formats.base import DOCUMENTS_ALONE as NATIVE
+from exports.formats.base import FORMATS, FileReading, inferred, protocol_of_labels, read_sources
+from exports.formats.labels import NEEDED, OPTIONAL, read_labels
+from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
+from exports.reading.sources import SourceFile, Sources, open_sources
+from exports.reading.tables import heading_of
+from exports.sinks import FolderSink, Out
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol as AskedProtocol
+
+_SHOWN = 20
+
+
+@dataclass
+class Converted:
+    """What a conversion wrote: how many items, labels and files of documents, what was lost, and the files."""
+
+    items: int
+    labels: int
+    documents: int
+    lost: list[Lost]
+    files: list[str]
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay convert --json` prints it."""
+        return {
+            "items": self.items,
+            "labels": self.labels,
+            "documents": self.documents,
+            "lost": [lost.to_json() for lost in self.lost],
+            "files": self.files,
+            "notes": self.notes,
+        }
+
+
+def writer_named(name: str) -> Writer:
+    """The format of this name that items are written in; InvalidInput for one that is only read."""
+    found = FORMATS.get(name)
+    if not isinstance(found, Writer):
+        written = ", ".join(format_.name for format_ in FORMATS if isinstance(format_, Writer))
+        raise InvalidInput(f"{name} is only read. What can be written: {written}.")
+    return found
+
+
+def convert_files(
+    paths: Sequence[Path | str],
+    *,
+    into: str,
+    output: Path,
+    format_name: str | None = None,
+    skip_bad: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> Converted:  # fmt: skip
+    """Read files as one format (None: the one that recognises them) and write them as the format `into`.
+
+    `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
+    in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
+    unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
+    whole (`exports.formats._writing.Files.options`). Raises InvalidInput naming bad rows, unless `skip_bad`; Conflict
+    for a folder that holds something; what readers raise for files that are none of theirs.
+    """
+    writer = writer_named(into)
+    check_options([writer], options or {})
+    check_export_folder(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}-"))
+    try:
+        with open_sources(paths) as sources:
+            source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
+            source.look_through(_tables_of_labels(sources))
+            done = _written(source, writer, made, options or {})
+        made.chmod(0o755)
+        if output.exists():
+            output.rmdir()
+        made.rename(output)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return done
+
+
+class _Source:
+    """What is read, each item once: its normal form, and its labels beside it."""
+
+    def __init__(self, reading: FileReading, *, skip_bad: bool) -> None:
+        self.reading = reading
+        self._skip_bad = skip_bad
+        self.labels: dict[str, list[ForeignLabel]] = {}
+        self.n_labels = self.n_repeated = 0
+
+    def look_through(self, tables: Iterable[SourceFile] = ()) -> None:
+        """Read everything once, for what is wrong with it and for the labels; InvalidInput for bad rows.
+
+        `tables` are those of labels that lie beside the items.
+        """
+        bad = [row for row in self.reading.documents() if isinstance(row, Rejected)]
+        seen: dict[str, str] = {}
+        for row in self.reading.items():
+            if isinstance(row, Rejected):
+                bad.append(row)
+                continue
+            item = to_json(row.item)
+            digest = content_hash(item)
+            if seen.setdefault(row.item.id, digest) != digest:
+                reason = f"an item {row.item.id!r} with other content stands before it. Give one of them another id."
+                bad.append(Rejected(row.file, row.line, reason))
+                continue
+            for label in row.labels:
+                self.labels.setdefault(label.name, []).append(label)
+                self.n_labels += 1
+        if not seen and not bad:
+            raise InvalidInput(f"{self.reading.source}: there is no item in it. Name the files that have some.")
+        if bad and not self._skip_bad:
+            shown = [f"{row.file}, line {row.line}: {row.reason}" for row in bad[:_SHOWN]]
+            more = f"\n… and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
+            said = f"{self.reading.source} has {count(len(bad), 'bad row')}, so nothing was written:"
+            raise InvalidInput("\n".join([said, *shown]) + more)
+        self._ids = seen
+        for table in tables:
+            for label in read_labels(table.path).checked():
+                if label.item in seen:
+                    self.labels.setdefault(label.name, []).append(label)
+                    self.n_labels += 1
+
+    def items(self) -> Iterator[Normal]:
+        """Every item in normal form; one that stands twice comes once."""
+        left = dict(self._ids)
+        for row in self.reading.items():
+            if not isinstance(row, Rejected):
+                item = to_json(row.item)
+                if left.get(row.item.id) == content_hash(item):
+                    del left[row.item.id]
+                    yield _plain(item)
+
+    def documents(self) -> Iterator[ParsedDocument]:
+        """The documents that are described or supplied."""
+        return (row for row in self.reading.documents() if isinstance(row, ParsedDocument))
+
+    def protocol(self) -> AskedProtocol:
+        """What was asked when the labels were given: as the format says, else as the labels show."""
+        return protocol_of_labels(self.reading) or inferred(chain.from_iterable(self.labels.values()))
+
+
+def _tables_of_labels(sources: Sources) -> list[SourceFile]:
+    """The tables of labels that lie beside the items."""
+    return [
+        file
+        for file in sources.files
+        if file.basename.endswith((".csv", ".tsv"))
+        and set(NEEDED) <= {column.lower() for column in heading_of(file.head())}
+    ]
+
+
+def _plain(item: Normal) -> Normal:
+    """As it is written: tuples as lists."""
+    found: Normal = orjson.loads(orjson.dumps(item))
+    return found
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _written(source: _Source, writer: Writer, folder: Path, options: Mapping[str, str]) -> Converted:
+    sink = FolderSink(folder)
+
+    def opened(name: str) -> AbstractContextManager[Out]:
+        return sink.open(name)
+
+    every = isinstance(writer, StudyWriter)
+    study = _Spoken(source) if source.n_labels and (every or isinstance(writer, LabelledWriter)) else None
+    if writer.name == NATIVE and source.n_labels:
+        _labels_written(source, sink)
+    with Files(opened, partial(sink.put, difference=first_difference), options) as files:
+        written = _items_written(source, writer, study, files)
+        left_out = files.left_out
+    supplied = _documents_written(source, writer, sink, folder)
+    if not written.items and not supplied:
+        names = "one item" if written.left_out == 1 else f"{written.left_out:,} items"
+        raise InvalidInput(f"{writer.name} can hold none of the {names}. Take another format (`assay formats`).")
+    return _held_against(source, writer, folder, written, left_out)
+
+
+def _items_written(source: _Source, writer: Writer, study: _Spoken | None, files: Files) -> Written:
+    if study is None:
+        return writer.write(source.items, files)
+    if isinstance(writer, StudyWriter):
+        return writer.write_study(study.out(), files)
+
+    def with_labels() -> Iterator[Normal]:
+        for judged in study.judged():
+            assert isinstance(writer, LabelledWriter)
+            yield writer.with_labels(judged.item, judged.final)
+
+    return writer.write(with_labels, files)
+
+
+def _labels_written(source: _Source, sink: FolderSink) -> None:
+    """`labels.csv`, a label a row, as it is imported (docs/importing.md)."""
+    columns = (*NEEDED, *OPTIONAL)
+    with sink.open("labels.csv") as out:
+        table = CsvFile(out, columns)
+        for labels in source.labels.values():
+            rows = [[_cell(label, name) for name in columns] for label in labels]
+            table.add(rows, len(rows))
+
+
+def _cell(label: ForeignLabel, column: str) -> str:
+    value = getattr(label, _CELLS.get(column, column))
+    return "" if value is None else safe(str(value))
+
+
+_CELLS = {"other_item": "other"}
+"""Column of a table of labels → what a label calls it, where that is something else."""
+
+
+class _Spoken:
+    """The items of a source with what people said of them."""
+
+    def __init__(self, source: _Source) -> None:
+        self._source, self.protocol = source, source.protocol()
+        self._criteria = {criterion.name: criterion for criterion in self.protocol.criteria}
+        self._criteria |= {derived.criterion.name: derived.criterion for derived in self.protocol.derived_criteria()}
+
+    def out(self) -> StudyOut:
+        return StudyOut(self.protocol.name, self.protocol, self.judged)
+
+    def judged(self) -> Iterator[Judged]:
+        for item in self._source.items():
+            given = [self._given(label) for label in self._source.labels.get(item["id"], ())]
+            yield Judged(item, given, units_of(given))
+
+    def _given(self, label: ForeignLabel) -> Given:
+        criterion = self._criteria.get(label.criterion)
+        value = criterion.parse(label.value) if criterion is not None else label.value
+        time = label.time.isoformat().replace("+00:00", "Z") if label.time else None
+        return Given(label.annotator, label.criterion, label.target, value, time, label.comment)
+
+
+def units_of(labels: Sequence[Given]) -> list[Unit]:
+    """Where each unit stands: what everybody who labelled it agrees on, what more than half say, or open."""
+    votes: dict[tuple[str, str], Counter[str]] = {}
+    values: dict[str, Any] = {}
+    for label in labels:
+        said = cell_of(label.value)
+        values[said] = label.value
+        votes.setdefault((label.criterion, label.target), Counter())[said] += 1
+    return [_settled(*unit, given, values) for unit, given in votes.items()]
+
+
+def _settled(criterion: str, target: str, votes: Counter[str], values: Mapping[str, Any]) -> Unit:
+    [(first, n)] = votes.most_common(1)
+    how = "unanimous" if len(votes) == 1 else "majority" if 2 * n > votes.total() else OPEN
+    return Unit(criterion, target, None if how == OPEN else values[first], how, votes)
+
+
+def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder: Path) -> int:
+    """Put the bytes of documents where every format finds them, and describe all of them where the format does."""
+    describes, taken, n = writer.name == NATIVE, set[str](), 0
+    rows = []
+    for document in source.documents():
+        row: Normal = {"key": document.key}
+        if document.title:
+            row["title"] = document.title
+        if document.path is not None and is_document_path(document.key) and document.key.casefold() not in taken:
+            taken.add(document.key.casefold())
+            path = f"documents/{document.key}"
+            with document.path.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            sink.copy(path, document.path, sha256)
+            row["path"] = path
+            n += 1
+        if document.metadata:
+            row["metadata"] = document.metadata
+        rows.append(row)
+    if describes:
+        (folder / ITEMS).touch()
+        (folder / DOCUMENTS).write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    return n
+
+
+# What is lost ---------------------------------------------------------------------------------------------------------
+
+
+def _held_against(source: _Source, writer: Writer, folder: Path, written: Written, left_out: set[str]) -> Converted:
+    with open_sources([folder]) as sources:
+        back = _Source(FORMATS.get(writer.name).read(sources), skip_bad=False)
+        back.look_through(_tables_of_labels(sources))
+        before = statements(item for item in source.items() if item["id"] not in left_out)
+        lost = lost_between(before, statements(back.items()))
+        there, kept = _supplied(source), _supplied(back)
+        described, still = _described(source), _described(back)
+    if left_out:
+        lost.insert(0, Lost("items", "items", len(left_out)))
+    for path, what, n in (
+        ("files", "files of documents", len(there - kept)),
+        ("titles", "titles and metadata of documents", len(described - still)),
+        ("labels", "labels of people", source.n_labels - back.n_labels),
+    ):
+        if n > 0:
+            lost.append(Lost(path, what, n))
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return Converted(written.items, back.n_labels, len(kept), lost, files, list(source.reading.notes()))
+
+
+def _supplied(source: _Source) -> set[str]:
+    return {document.key for document in source.documents() if document.path is not None}
+
+
+def _described(source: _Source) -> set[bytes]:
+    """What is said of documents beside their key and bytes; a title that is the name of the file says nothing."""
+    return {
+        orjson.dumps([document.key, document.title, document.metadata], option=orjson.OPT_SORT_KEYS)
+        for document in source.documents()
+        if document.metadata or document.title not in ("", PurePosixPath(document.key).name)
+    }

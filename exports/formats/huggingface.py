@@ -1,0 +1,697 @@
+"""Hugging Face: a folder that `datasets.load_dataset` opens, Parquet with a card; read also as `save_to_disk` left it.
+
+Configurations of what we write: `items`, and of a study `labels` (a row a label), `label_arrays` (a row a unit, an
+array a criterion), `adjudicated` and `soft_labels`. Nothing that a card names is ever fetched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count, ends
+from annotators.figures import number as figure
+from annotators.items.normal import Normal
+from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
+from annotators.later import Later
+from annotators.times import time_of
+from exports.formats._files import FilesReading
+from exports.formats._losing import usual
+from exports.formats._parquet import ParquetFiles, parquet_files
+from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Written, cell_of, metadata_of, parts_of
+from exports.formats.base import FORMATS, FileReading
+from exports.formats.table import guessed, items_of_table, mapped
+from exports.reading.sources import SourceFile, Sources
+from exports.reading.tables import MOST_COLUMNS, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from annotators.protocols import Protocol
+else:
+    pa, pq = Later("pyarrow"), Later("pyarrow.parquet")
+
+CARD = "README.md"
+PARQUET, ARROW = ".parquet", ".arrow"
+LICENCE = "licence"
+SPLIT = "test"
+"""The split of items that name none: what people verified is what systems are tried on."""
+
+SCORER = "imported:huggingface"
+_CONFIGS = ("items", "labels", "label_arrays", "adjudicated", "soft_labels")
+_LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment")
+_PROTOCOL = "protocol.json"
+_FRONT = re.compile(rb"\A---\r?\n(.*?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
+_SAYS_DATA = re.compile(rb"^(configs|dataset_info)\s*:", re.MULTILINE)
+_STATE = re.compile(rb'"_data_files"\s*:')
+_SPLITS = re.compile(rb'\A\s*\{\s*"splits"\s*:')
+_OF_NAME = re.compile(r"(?:^|/)(\w+?)(?:-\d{5}-of-\d{5})?\.parquet$")
+_LICENCE_FORM = re.compile(r"[A-Za-z0-9][\w.+-]{0,60}").fullmatch
+_SPLIT_FORM = re.compile(r"\w+(\.\w+)*").fullmatch
+_AT_ONCE = 500
+_LARGEST_PICTURE = 64 << 20
+_MOST_PICTURES = 4 << 30
+"""Bytes of one picture, and of all pictures of a source."""
+
+_PICTURES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp", b"II*\x00": ".tif", b"MM\x00*": ".tif"}
+
+
+class HuggingFace:
+    """A config called `items` gives the items and one called `labels` what people said; else every config is a table.
+
+    Columns are known as those of tables are (`exports.formats.table`). A column of pictures gives each item a figure as
+    evidence, whose picture is a document.
+    """
+
+    name = "huggingface"
+    title = "Hugging Face datasets folder"
+    help = "a folder with a README.md card and Parquet files, in configs and splits; or what save_to_disk wrote"
+    loses = usual(labels="labels of pairs, and those that say that it cannot be judged")
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a card that tells of data, and the description of what `save_to_disk` wrote."""
+        if file.basename == CARD.lower():
+            front = _FRONT.match(file.head().removeprefix(b"\xef\xbb\xbf"))
+            return None if front and _SAYS_DATA.search(front[1]) else "its front matter has no configs or dataset_info"
+        if file.basename == "state.json":
+            return None if _STATE.search(file.head()) else "it names no data files of a saved dataset"
+        if file.basename == "dataset_dict.json":
+            return None if _SPLITS.match(file.head()) else "it names no splits"
+        return f"it is no card ({CARD}), and no state.json or dataset_dict.json of a saved dataset"
+
+    def read(self, sources: Sources) -> FileReading:
+        """The Parquet or Arrow files of the sources, by configuration and split."""
+        return self.read_mapped(sources, {})
+
+    def read_mapped(self, sources: Sources, mapping: Mapping[str, Sequence[str]]) -> FileReading:
+        """The same, with these columns for fields."""
+        parts = [*_parts(sources)]
+        if not parts and not any(sources.loose_documents()):
+            raise InvalidInput(
+                f"{sources.description}: there is no {PARQUET} or {ARROW} file in it that a configuration names. "
+                "Download the dataset's files into the folder: nothing is fetched."
+            )
+        return _Reading(sources, parts, mapping)
+
+    def label_protocol(self) -> Protocol | None:
+        """The folder says what was asked, or its labels show it."""
+        return None
+
+    def check_options(self, options: Mapping[str, str]) -> None:
+        """A card needs a licence."""
+        licence = options.get(LICENCE, "")
+        if not licence:
+            raise InvalidInput(
+                "The card of a Hugging Face dataset names a licence. Say which with --licence, such as cc-by-4.0."
+            )
+        if not _LICENCE_FORM(licence):
+            raise InvalidInput(f"{licence[:80]!r} is no licence's short name. Write one such as cc-by-4.0 or mit.")
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write the card and the configuration `items`."""
+        return self._written((Judged(item, (), ()) for item in items()), None, files)
+
+    def write_study(self, study: StudyOut, files: Files) -> Written:
+        """Write the card, the items and what was said of them."""
+        return self._written(study.judged(), study, files)
+
+    def _written(self, judged: Iterable[Judged], study: StudyOut | None, files: Files) -> Written:
+        self.check_options(files.options)
+        facts = _Facts()
+        with parquet_files(files) as tables:
+            out = _Configs(tables, study)
+            for row in judged:
+                facts.note(row)
+                out.add(row)
+            if not facts.items:
+                tables.begin(f"items/{SPLIT}{PARQUET}", items_schema())
+        if study is not None:
+            definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+            files.begin(_PROTOCOL, definition, b"\n")
+        files.begin(CARD).write_text(_card(files.options[LICENCE], out.paths, facts, study))
+        return Written(facts.items, 0)
+
+
+FORMATS.register(HuggingFace())
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """One data file: of which configuration and split it is."""
+
+    config: str
+    split: str
+    file: SourceFile
+
+
+def _parts(sources: Sources) -> Iterator[_Part]:
+    data = [file for file in sources.files if file.basename.endswith((PARQUET, ARROW))]
+    cards = [file for file in sources.files if file.basename == CARD.lower()]
+    taken: set[str] = set()
+    for card in sorted(cards, key=lambda file: file.name.count("/"))[:1]:
+        root = PurePosixPath(card.name).parent
+        for config, split, pattern in _data_files(card):
+            for file in data:
+                if _fits(file.name, root, pattern) and file.name not in taken:
+                    taken.add(file.name)
+                    yield _Part(config, split, file)
+    if taken:
+        return
+    for file in data:
+        parent = PurePosixPath(file.name).parent.name
+        if file.basename.endswith(ARROW):
+            saved = file.path.parent.parent / "dataset_dict.json"
+            if not file.basename.startswith("cache-"):
+                yield _Part("default", parent if saved.is_file() else "", file)
+        else:
+            found = _OF_NAME.search(file.name)
+            yield _Part("default", found[1] if found else "", file)
+
+
+def _fits(name: str, root: PurePosixPath, pattern: str) -> bool:
+    relative = name if str(root) == "." else name.removeprefix(f"{root}/")
+    return fnmatchcase(relative, pattern) or fnmatchcase(relative, pattern.replace("**/", ""))
+
+
+def _data_files(card: SourceFile) -> Iterator[tuple[str, str, str]]:
+    """(configuration, split, pattern) of the data files that a card names; InvalidInput for what leads elsewhere."""
+    for config in _front_matter(card).get("configs") or ():
+        if not isinstance(config, dict):
+            continue
+        name, given = str(config.get("config_name", "default")), config.get("data_files")
+        for entry in given if isinstance(given, list) else [given]:
+            split, paths = (entry.get("split", ""), entry.get("path")) if isinstance(entry, dict) else ("train", entry)
+            for path in paths if isinstance(paths, list) else [paths]:
+                if not isinstance(path, str):
+                    continue
+                if "://" in path or path.startswith("/") or ".." in PurePosixPath(path).parts:
+                    raise InvalidInput(
+                        f"{card.name}: the configuration {name!r} names {path[:80]!r}, which lies outside of the "
+                        "folder. Put the file into it; nothing is fetched."
+                    )
+                yield name, str(split), path.removeprefix("./")
+
+
+def _front_matter(card: SourceFile) -> dict[str, Any]:
+    from annotators.asking.yaml_files import YamlFile  # noqa: PLC0415 - a format is listed without it
+
+    with card.path.open("rb") as file:
+        front = _FRONT.match(file.read(1 << 20).removeprefix(b"\xef\xbb\xbf"))
+    if front is None:
+        return {}
+    try:
+        return YamlFile(card.name, kind="card", begins="license: cc-by-4.0").read(front[1].decode(errors="replace"))
+    except RecursionError:
+        raise InvalidInput(f"{card.name}: its front matter is nested too deeply. Write a plainer one.") from None
+
+
+class _Reading(FilesReading):
+    """The data files of one source. `columns` and `headings` are those of the tables that were read last."""
+
+    format = HuggingFace.name
+
+    def __init__(self, sources: Sources, parts: list[_Part], mapping: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(sources, [part.file for part in parts])
+        self._parts, self._mapping = parts, mapping
+        self._ours = any(part.config == "items" for part in parts)
+        self._said: dict[str, list[ForeignLabel]] | None = None
+        self._notes: list[str] = []
+        self._pictures: TemporaryDirectory[str] | None = None
+        self.columns: dict[str, list[str]] = {}
+        self.headings: list[str] = []
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        yield from super().documents()
+        seen: set[str] = set()
+        spent = 0
+        for part in self._of_items():
+            try:
+                table = _open(part.file)
+                if not table.pictures:
+                    continue
+                for line, cells in table.rows():
+                    for column in table.pictures:
+                        for picture in _pictures_of(cells[table.place(column)]):
+                            spent += len(picture.data)
+                            if picture.key not in seen and picture.ending and spent <= _MOST_PICTURES:
+                                seen.add(picture.key)
+                                yield ParsedDocument(part.file.name, line, picture.key, path=self._kept(picture))
+            except AssayError as error:
+                yield Rejected(part.file.name, 1, str(error))
+
+    def _kept(self, picture: _Picture) -> Path:
+        if self._pictures is None:
+            self._pictures = TemporaryDirectory(prefix="assay-pictures-")
+        path = Path(self._pictures.name) / picture.key.replace("/", "-")
+        path.write_bytes(picture.data)
+        return path
+
+    def _of_items(self) -> list[_Part]:
+        """The parts that hold items: those of the configuration `items`, else all."""
+        return [part for part in self._parts if part.config == "items"] if self._ours else self._parts
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self._notes, self.columns, self.headings = [], {}, []
+        if self._said is None:
+            self._said = {}
+            for label in self._labels():
+                self._said.setdefault(label.item, []).append(label)
+        parts = self._of_items()
+        configs = {part.config for part in parts}
+        splits = {part.split for part in parts}
+        for part in parts:
+            try:
+                table = _open(part.file)
+                self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
+                if not self._mapping and "question" not in guessed(table.columns) and len(configs) > 1:
+                    self._notes.append(f"{part.file.name}: no column is known as the question. It is passed over.")
+                    continue
+                columns = mapped(table.columns, self._mapping)
+                self.columns |= columns
+                about = {}
+                if len(configs) > 1:
+                    about["config"] = part.config
+                if part.split and (len(splits) > 1 or (self._ours and part.split != SPLIT)):
+                    about["split"] = part.split
+                for row in items_of_table(part.file, table.as_table(about), _with_pictures(columns, table)):
+                    yield row if isinstance(row, Rejected) else self._labelled(row)
+            except AssayError as error:
+                yield Rejected(part.file.name, 1, str(error))
+            self.meter.done += part.file.size
+
+    def _labelled(self, row: ParsedItem) -> ParsedItem:
+        return row._replace(labels=tuple((self._said or {}).get(row.item.id, ())))
+
+    def _labels(self) -> Iterator[ForeignLabel]:
+        for part in self._parts:
+            if part.config != "labels":
+                continue
+            table = _open(part.file)
+            if not {"item", "annotator", "criterion", "value"} <= set(table.columns):
+                continue
+            places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
+            for line, cells in table.rows():
+                said = [None if place is None else cells[place] for place in places]
+                item, annotator, criterion, target, value, time, comment = said
+                if item and annotator and criterion and value is not None:
+                    about = (str(item), str(annotator), str(criterion), str(target or "item"))
+                    remark = str(comment) if comment else None
+                    yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, None, part.file.name)
+
+    def label_protocol(self) -> Protocol | None:
+        """What the folder says was asked."""
+        from annotators.protocols import Protocol as Asked  # noqa: PLC0415 - most imports have no labels
+
+        for file in self.sources.files:
+            if file.basename == _PROTOCOL and file.size < 1 << 20:
+                try:
+                    return Asked.model_validate(orjson.loads(file.path.read_bytes()))
+                except ValueError:
+                    self._notes.append(f"{file.name} is no protocol; what was asked is read off the labels.")
+        return None
+
+    def notes(self) -> Sequence[str]:
+        return self._notes
+
+
+def _with_pictures(columns: dict[str, list[str]], table: _Data) -> dict[str, list[str]]:
+    """The columns of fields, and those of pictures as evidence."""
+    if table.pictures:
+        return {**columns, "evidence": [*columns.get("evidence", ()), *table.pictures]}
+    return columns
+
+
+def _time(said: Any) -> datetime | None:
+    try:
+        return time_of(said.isoformat() if isinstance(said, datetime) else said)
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+class _Picture(NamedTuple):
+    key: str
+    data: bytes
+    ending: str
+
+
+def _pictures_of(cell: Any) -> Iterator[_Picture]:
+    """The pictures in a cell: `{"bytes", "path"}` or a list of them. A path alone is a name, and never opened."""
+    for one in cell if isinstance(cell, list) else [cell]:
+        data = one.get("bytes") if isinstance(one, dict) else None
+        if isinstance(data, bytes) and len(data) <= _LARGEST_PICTURE:
+            ending = next((ending for first, ending in _PICTURES.items() if data.startswith(first)), "")
+            yield _Picture(f"pictures/{hashlib.sha256(data).hexdigest()[:16]}{ending}", data, ending)
+
+
+class _Data:
+    """A Parquet or Arrow file as rows of JSON values."""
+
+    def __init__(self, file: SourceFile, schema: pa.Schema) -> None:
+        self._file = file
+        self.columns: list[str] = schema.names
+        self.pictures = [field.name for field in schema if _holds_pictures(field.type)]
+
+    def place(self, column: str) -> int:
+        return self.columns.index(column)
+
+    def rows(self) -> Iterator[tuple[int, list[Any]]]:
+        """(number from 1, cells); InvalidInput where the file cannot be read on."""
+        number = 0
+        try:
+            for batch in _batches(self._file.path):
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield number, list(cells)
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+            said = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            raise InvalidInput(f"row {number + 1} and what follows cannot be read ({said}). Write it again.") from None
+
+    def as_table(self, about: Mapping[str, str]) -> Table:
+        """As a table of items, with what is known of the file in columns of their own."""
+        pictures = {self.place(column) for column in self.pictures}
+
+        def rows() -> Iterator[tuple[int, list[Any] | str]]:
+            for number, cells in self.rows():
+                try:
+                    plain = [
+                        _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
+                    ]
+                except ValueError as error:
+                    yield number, str(error)
+                    continue
+                yield number, [*plain, *about.values()]
+
+        own = [name for name in about if name not in self.columns]
+        return Table([*self.columns, *own], rows())
+
+
+def _as_evidence(cell: Any) -> list[Normal] | None:
+    found = [
+        {"kind": "figure", "document": picture.key, "pages": [1]} for picture in _pictures_of(cell) if picture.ending
+    ]
+    return found or None
+
+
+def _holds_pictures(of: Any) -> bool:
+    inner = of.value_type if pa.types.is_list(of) or pa.types.is_large_list(of) else of
+    return bool(pa.types.is_struct(inner)) and {"bytes", "path"} == {
+        inner.field(i).name for i in range(inner.num_fields)
+    }
+
+
+def _open(file: SourceFile) -> _Data:
+    try:
+        if file.basename.endswith(PARQUET):
+            with pq.ParquetFile(file.path) as opened:
+                schema = opened.schema_arrow
+        else:
+            with pa.OSFile(str(file.path)) as source, pa.ipc.open_stream(source) as stream:
+                schema = stream.schema
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise InvalidInput(f"it cannot be read as Parquet or Arrow ({said}). Write it again.") from None
+    if len(schema.names) > MOST_COLUMNS:
+        raise InvalidInput(f"it has {len(schema.names):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
+    twice = [name for name, n in Counter(schema.names).items() if n > 1]
+    if twice:
+        raise InvalidInput(f"it has two columns called {twice[0][:80]!r}. Rename one of the two.")
+    return _Data(file, schema)
+
+
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    if path.name.lower().endswith(PARQUET):
+        with pq.ParquetFile(path) as opened:
+            yield from opened.iter_batches(batch_size=_AT_ONCE)
+        return
+    with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
+        for batch in stream:
+            for start in range(0, batch.num_rows, _AT_ONCE):
+                yield batch.slice(start, _AT_ONCE)
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as a JSON value, without what is null in objects; ValueError for bytes.
+
+    A reference that is an object of text and phrases is the one of the two that it has, and the metadata of a part, a
+    text here, is the object that it says: columns have one type.
+    """
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, dict):
+        if cell.keys() == {"text", "phrases"}:
+            return cell["text"] if cell["phrases"] is None else [_plain(phrase) for phrase in cell["phrases"]]
+        found = {str(name): _plain(part) for name, part in cell.items() if part is not None}
+        for name in ("metadata", "parameters"):
+            if isinstance(found.get(name), str):
+                with suppress(orjson.JSONDecodeError):
+                    found[name] = orjson.loads(found[name])
+        return found
+    if isinstance(cell, list | tuple):
+        return [_plain(part) for part in cell]
+    if isinstance(cell, bytes):
+        raise ValueError("a cell holds bytes, not a text. Write it as a text, or leave the column out.")
+    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def items_schema() -> pa.Schema:
+    """The columns of the configuration `items`: the fields of an item (docs/importing.md)."""
+    text, number, texts = pa.string(), pa.float64(), pa.list_(pa.string())
+    place = {"box": pa.list_(number), "metadata": text}
+
+    def parts(**fields: pa.DataType) -> pa.DataType:
+        return pa.list_(pa.struct(list(fields.items())))
+
+    return pa.schema(
+        [
+            *((name, text) for name in ("id", "question_key", "question", "answer", "system", "category", "language")),
+            ("references", parts(text=text, phrases=texts)),
+            ("documents", texts),
+            (
+                "evidence",
+                parts(
+                    key=text, kind=text, role=text, document=text, pages=pa.list_(pa.int64()), text=text,
+                    used=pa.bool_(), hop=pa.int64(), rank=pa.int64(), **place,
+                ),
+            ),
+            ("claims", parts(key=text, text=text, of=text, metadata=text)),
+            ("images", parts(key=text, document=text, page=pa.int64(), caption=text, **place)),
+            ("hops", parts(key=text, question=text, answer=text, metadata=text)),
+            ("scores", parts(scorer=text, name=text, value=number, target=text, parameters=text, reason=text)),
+            ("metadata", text),
+        ]
+    )  # fmt: skip
+
+
+def _row(item: Normal) -> Normal:
+    row = dict(item)
+    if "references" in item:
+        row["references"] = [{"text": one} if isinstance(one, str) else {"phrases": one} for one in item["references"]]
+    for name in ("evidence", "claims", "images", "hops"):
+        if name in item:
+            row[name] = [
+                {**part, "metadata": _json(part["metadata"])} if "metadata" in part else part
+                for part in parts_of(item, name)
+            ]
+    if "scores" in item:
+        row["scores"] = [
+            {**score, "parameters": _json(score["parameters"])} if "parameters" in score else score
+            for score in parts_of(item, "scores")
+        ]
+    if "metadata" in item:
+        row["metadata"] = _json(item["metadata"])
+    return row
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+class _Facts:
+    """What the card says of the items and labels."""
+
+    def __init__(self) -> None:
+        self.items = self.labels = self.settled = 0
+        self.questions: set[str] = set()
+        self.systems, self.categories, self.languages, self.how = (Counter[str]() for _ in range(4))
+        self.annotators: Counter[str] = Counter()
+
+    def note(self, row: Judged) -> None:
+        item = row.item
+        self.items += 1
+        self.questions.add(item["question_key"])
+        self.systems[item["system"]] += 1
+        for counter, name in ((self.categories, "category"), (self.languages, "language")):
+            if name in item:
+                counter[item[name]] += 1
+        self.labels += len(row.labels)
+        self.annotators.update(label.annotator for label in row.labels)
+        self.how.update(unit.how for unit in row.units)
+        self.settled += sum(unit.how != OPEN for unit in row.units)
+
+
+class _Configs:
+    """The Parquet files of a folder, row by row. `paths` has the files of each configuration, by split."""
+
+    def __init__(self, tables: ParquetFiles, study: StudyOut | None) -> None:
+        self._tables, self._study = tables, study
+        self.paths: dict[str, dict[str, str]] = {"items": {SPLIT: f"items/{SPLIT}{PARQUET}"}}
+        self._numbers: dict[str, bool] = {}
+        if study is not None:
+            self._numbers = {
+                criterion.name: criterion.scale == "interval"
+                for criterion in [*study.protocol.criteria, *(of.criterion for of in study.protocol.derived_criteria())]
+            }
+            text = pa.string()
+            arrays = [
+                field
+                for name, numeric in self._numbers.items()
+                for field in (
+                    (name, pa.list_(pa.float64() if numeric else text)),
+                    (f"{name}_annotators", pa.list_(text)),
+                )
+            ]
+            unit = [("item", text), ("criterion", text), ("target", text)]
+            schemas = {
+                "labels": [(name, text) for name in _LABELS],
+                "label_arrays": [("item", text), ("target", text), *arrays],
+                "adjudicated": [*unit, ("label", text), ("how", text), ("n", pa.int64())],
+                "soft_labels": [*unit, ("label", text), ("n", pa.int64()), ("share", pa.float64())],
+            }
+            for config, columns in schemas.items():
+                path = f"{config}/{SPLIT}{PARQUET}"
+                self.paths[config] = {SPLIT: path}
+                tables.begin(path, pa.schema(columns))
+
+    def add(self, row: Judged) -> None:
+        item = row.item
+        metadata = metadata_of(item)
+        split = metadata.get("split")
+        if isinstance(split, str) and _SPLIT_FORM(split) and split != SPLIT and len(split) < 60:
+            rest = {name: value for name, value in metadata.items() if name != "split"}
+            item = {**item, "metadata": rest} if rest else {k: v for k, v in item.items() if k != "metadata"}
+        else:
+            split = SPLIT
+        path = self.paths["items"].setdefault(split, f"items/{split}{PARQUET}")
+        self._tables.begin(path, items_schema()).add(_row(item))
+        if self._study is not None:
+            self._add_labels(row)
+
+    def _add_labels(self, row: Judged) -> None:
+        name = row.item["id"]
+        tables = {
+            config: self._tables.rows[splits[SPLIT]] for config, splits in self.paths.items() if config != "items"
+        }
+        arrays: dict[str, dict[str, list[Any]]] = {}
+        for label in row.labels:
+            tables["labels"].add({"item": name, **label._asdict(), "value": cell_of(label.value)})
+            if label.criterion in self._numbers:
+                value = float(label.value) if self._numbers[label.criterion] else cell_of(label.value)
+                unit = arrays.setdefault(label.target, {})
+                unit.setdefault(label.criterion, []).append(value)
+                unit.setdefault(f"{label.criterion}_annotators", []).append(label.annotator)
+        for target, unit in arrays.items():
+            tables["label_arrays"].add({"item": name, "target": target, **unit})
+        for settled in row.units:
+            about = {"item": name, "criterion": settled.criterion, "target": settled.target}
+            n = sum(settled.votes.values())
+            said = None if settled.how == OPEN else cell_of(settled.label)
+            tables["adjudicated"].add({**about, "label": said, "how": settled.how, "n": n})
+            for vote, times in settled.votes.items():
+                tables["soft_labels"].add({**about, "label": vote, "n": times, "share": times / n})
+
+
+_MEANINGS = {
+    "items": "the items: a question, an answer, who wrote it, its evidence, claims, images and scores",
+    "labels": "every label of every annotator, a row each",
+    "label_arrays": "a row a unit (an item or a part of it), an array of labels a criterion, and who gave them",
+    "adjudicated": "the final label of each unit, and how it was reached",
+    "soft_labels": "how often each label was given to each unit: its share of the votes",
+}
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def _card(licence: str, paths: Mapping[str, Mapping[str, str]], facts: _Facts, study: StudyOut | None) -> str:
+    size = next((name for most, name in _SIZES if facts.items < most), "n>1M")
+    head: list[str] = [f"license: {licence}"]
+    languages = [name for name in facts.languages if re.fullmatch(r"[a-z]{2,3}", name)]
+    if languages:
+        head += ["language:", *(f"- {name}" for name in sorted(languages))]
+    head += ["tags:", "- assay", "- human-verified" if study is not None else "- evaluation", "size_categories:"]
+    head += [f"- {size}", "configs:"]
+    for config, splits in paths.items():
+        head += [f"- config_name: {config}", *(["  default: true"] if config == "items" else []), "  data_files:"]
+        for split, path in splits.items():
+            head += [f"  - split: {split}", f"    path: {path}"]
+    lines = ["---", *head, "---", "", f"# {_word(study.name) if study else 'Items'}", ""]
+    lines += [*_counted(facts), "", "## Configurations", "", "| configuration | what is in it |", "|---|---|"]
+    lines += [f"| `{config}` | {_MEANINGS[config]} |" for config in paths]
+    lines += ["", "```python", "from datasets import load_dataset", "", 'items = load_dataset("PATH")["test"]']
+    if study is not None:
+        lines += ['labels = load_dataset("PATH", "labels")["test"]']
+    lines += ["```", ""]
+    if study is not None:
+        lines += _annotated(facts, study)
+    lines += ["## Licence", "", licence, ""]
+    return "\n".join(lines)
+
+
+def _counted(facts: _Facts) -> list[str]:
+    lines = [f"{count(facts.items, 'item')} of {count(len(facts.questions), 'question')}.", ""]
+    lines += ["| statistic | value |", "|---|---|", f"| items | {facts.items:,} |"]
+    lines += [f"| questions | {len(facts.questions):,} |"]
+    for title, counter in (("system", facts.systems), ("category", facts.categories), ("language", facts.languages)):
+        lines += [f"| {title} {_word(name)} | {n:,} |" for name, n in sorted(counter.items())]
+    if facts.labels:
+        lines += [f"| labels | {facts.labels:,} |", f"| annotators | {len(facts.annotators):,} |"]
+    return lines
+
+
+def _annotated(facts: _Facts, study: StudyOut) -> list[str]:
+    protocol = study.protocol
+    lines = ["## How it was annotated", ""]
+    lines += [
+        f"By the protocol *{_word(protocol.title)}* (`{protocol.name}`, version {protocol.version}), which "
+        f"`{_PROTOCOL}` has in full: {count(len(facts.annotators), 'annotator')} gave {count(facts.labels, 'label')}.",
+        "",
+        "| criterion | what it is about | scale |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {_word(one.title)} (`{one.name}`) | {one.target} | {one.scale} |" for one in protocol.criteria]
+    if facts.how:
+        reached = ", ".join(f"{how} {n:,}" for how, n in facts.how.most_common())
+        lines += ["", f"Of {count(facts.how.total(), 'unit')}, {facts.settled:,} are settled: {reached}."]
+    lines += ["", "## Agreement", ""]
+    found = study.agreement()
+    if not found:
+        return [*lines, "It was not measured here; `assay agreement` measures it on the labels.", ""]
+    lines += ["| criterion | coefficient | value | units | annotators |", "|---|---|---|---|---|"]
+    for row in found:
+        value = figure(row.value, reason=row.reason) + ends(row.low, row.high)
+        lines.append(f"| `{row.criterion}` | {_word(row.name)} | {value} | {row.n_units:,} | {row.n_raters:,} |")
+    return [*lines, ""]
+
+
+def _word(text: str) -> str:
+    """A name on one line of Markdown, which neither marks nor links anything."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,153 @@
+"""Judges in a browser: run from the form, their labels suggested before and after, a draft taken by a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlmodel import col, select
+
+from annotators.designing.design import StudyDesign
+from db.designing.making import create_study
+from db.judging.judged import judges_in_study
+from db.judging.planning import study_for_judges
+from db.models import Event
+from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.judging.answering import AnsweringServer, Habits
+from tests.judging.wire import Said, Sent, completion
+from tests.makers import StudyInUse, read_guidelines, tiny_protocol
+from tests.servers import RunningServer, running_server
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+NAME = "tiny-judge plain@1"
+BETTER = "A better answer, from the evidence."
+
+
+class Writing(AnsweringServer):
+    """Answers as a judge does, and writes the same answer whenever one is to be written."""
+
+    def answer(self, sent: Sent) -> Said:
+        fields = (sent.schema or {}).get("properties", {})
+        if "refusal" in fields:
+            return completion(sent, [json.dumps({"rationale": "It says so.", "refusal": None, "answer": BETTER})])
+        return super().answer(sent)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Writing]:
+    with Writing(Habits(error=0.5), seed=3) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, judge: Writing) -> Iterator[RunningServer]:
+    home = tmp_path_factory.mktemp("judges")
+    (home / "prices.toml").write_text('["tiny-judge"]\nsent = 0.15\nreceived = 0.6\n')
+    with running_server(home, ASSAY_JUDGE_SERVERS=judge.base_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def study(server: RunningServer) -> StudyInUse:
+    return StudyInUse(server.db, items=4, annotators=2, overlap=2)
+
+
+@pytest.fixture(scope="module")
+def judged(server: RunningServer, study: StudyInUse, browser: Any) -> int:
+    """A study of judges that `tiny-judge` has judged, started in the form."""
+    of = study_for_judges(server.db, study.researcher, study.project_id, protocol=tiny_protocol())
+    page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/judges?project={study.project_id}&study={of}&run=new")
+    page.get_by_role("combobox", name="Model").click()
+    page.keyboard.type("tiny-judge")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing leaves this machine")).to_be_visible()
+    screenshot(page, "judges-form")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("link", name=NAME)).to_be_visible(timeout=60_000)
+    screenshot(page, "judges-list")
+    page.context.close()
+    return of
+
+
+def test_a_run_from_the_form_judges_every_item(server: RunningServer, study: StudyInUse, judged: int) -> None:
+    [found] = judges_in_study(server.db, study.researcher, judged)
+    assert (found.name, found.judged.items, found.judged.labels) == (NAME, 4, 4)
+
+
+def suggesting(server: RunningServer, study: StudyInUse, when: str) -> int:
+    names = tuple(actor.name for actor in study.annotators)
+    design = StudyDesign(
+        name=f"Shown {when}", annotators=names, overlap=2, order="given", suggestions=when, suggested_by=NAME
+    )
+    made = create_study(server.db, study.researcher, study.project_id, protocol=tiny_protocol(), design=design).study_id
+    read_guidelines(server.db, made)
+    return made
+
+
+def annotating(page: Page, server: RunningServer, study: StudyInUse, of: int) -> None:
+    sign_in(page, server, study.annotators[0].name)
+    page.goto(f"{server.url}/annotate?project={study.project_id}&study={of}")
+    page.get_by_test_id("item").wait_for()
+
+
+def test_what_a_judge_said_is_marked_before_the_label_and_is_none(
+    server: RunningServer, study: StudyInUse, judged: int, new_page: NewPage
+) -> None:
+    page = new_page(width=1366, height=768)
+    annotating(page, server, study, suggesting(server, study, "before"))
+    expect(page.get_by_test_id("suggestions")).to_be_visible()
+    [marked] = page.locator(".suggested").all()
+    mark = marked.evaluate("node => getComputedStyle(node, '::after').borderTopStyle")
+    assert mark == "dashed", "the mark shows with the focus on it as well"
+    assert page.locator('input[type="radio"]:checked').count() == 0
+    assert "tiny-judge" not in page.content()
+    screenshot(page, "judges-suggested-before")
+
+
+def test_what_a_judge_said_comes_after_the_label_and_the_label_may_stay(
+    server: RunningServer, study: StudyInUse, judged: int, new_page: NewPage
+) -> None:
+    page = new_page(dark=True, width=1366, height=768)
+    annotating(page, server, study, suggesting(server, study, "after"))
+    assert page.get_by_test_id("suggestions").count() == 0
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("leave")).to_be_visible()
+    expect(page.locator(".suggested").first).to_be_visible()
+    screenshot(page, "judges-suggested-after")
+    page.get_by_test_id("leave").click()
+    expect(page.get_by_test_id("leave")).to_have_count(0)
+
+
+def test_a_draft_is_taken_by_a_person_and_the_revision_says_whose_it_was(
+    server: RunningServer, study: StudyInUse, judged: int, new_page: NewPage
+) -> None:
+    page = new_page(width=1366, height=768)
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/revise?project={study.project_id}&item=2")
+    expect(page.get_by_test_id("fields")).to_be_visible()
+    before = page.get_by_test_id("field-answer").input_value()
+    page.get_by_test_id("have-drafted-answer").click()
+    expect(page.get_by_test_id("draft-said")).to_contain_text("Nothing leaves this machine")
+    page.get_by_test_id("draft-ask").click()
+    expect(page.get_by_test_id("draft-text")).to_have_text(BETTER, timeout=60_000)
+    assert page.get_by_test_id("field-answer").input_value() == before
+    screenshot(page, "judges-draft")
+    page.get_by_test_id("draft-take").click()
+    expect(page.get_by_test_id("field-answer")).to_have_value(BETTER)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.type("Clearer.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_test_id("finished")).to_contain_text("Version 2 is saved")
+    with server.db.read() as session:
+        events = session.exec(select(Event).where(col(Event.kind) == "item revised")).all()
+        [proposed] = [event.details["proposed"] for event in events]
+    assert proposed["answer"]["model"] == "tiny-judge"
+    assert proposed["answer"]["prompt"]["name"] == "answer_rewriting"
+    assert not proposed["answer"]["changed"]

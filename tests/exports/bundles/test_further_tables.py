@@ -1,0 +1,88 @@
+"""Tables on request: agreement, alignment, posteriors, revisions, events; each derived again, without names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pandas as pd
+import pytest
+
+from db.engine import Database
+from exports.agreement.study import agreement_report
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against, verify_folder
+from tests.exports.labelled import PEOPLE, Labelled, labelled_study
+
+FORMATS = ("labels", "adjudicated", "agreement", "alignment", "revisions", "events")
+
+
+@pytest.fixture
+def made(sqlite_database: Database) -> Labelled:
+    return labelled_study(sqlite_database, items=25)
+
+
+def exported(db: Database, made: Labelled, to: Path, **options: Any) -> Path:
+    export_project(
+        db, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=FORMATS,
+        options={"posterior": "dawid_skene"}, **options,
+    )  # fmt: skip
+    return to
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def test_each_comes_in_every_type_and_is_derived_again(
+    sqlite_database: Database, made: Labelled, tmp_path: Path
+) -> None:
+    folder = exported(sqlite_database, made, tmp_path / "out", typed=("parquet", "xlsx"))
+    for name in FORMATS:
+        assert {f"{name}.{ending}" for ending in ("csv", "parquet", "xlsx")} <= {path.name for path in folder.iterdir()}
+        assert len(pd.read_parquet(folder / f"{name}.parquet")) == len(rows(folder / f"{name}.csv"))
+    dictionary = {(row["table"], row["column"]) for row in rows(folder / "data_dictionary.csv")}
+    assert {("agreement", "n_ratings"), ("events", "details"), ("adjudicated", "posterior")} <= dictionary
+    assert verify_folder(folder).ok
+    assert verify_against(sqlite_database, made.researcher, folder).to_json()["changed"] == []
+    events = pd.read_parquet(folder / "events.parquet")
+    assert str(events["time"].dtype) == "datetime64[us, UTC]"
+
+
+def test_agreement_is_that_of_the_page(sqlite_database: Database, made: Labelled, tmp_path: Path) -> None:
+    folder = exported(sqlite_database, made, tmp_path / "out")
+    report = agreement_report(sqlite_database, made.researcher, made.study_id, named=False)
+    there = [statistic.to_json() for criterion in report.criteria for statistic in criterion.statistics]
+    found = rows(folder / "agreement.csv")
+    assert len(found) == len(there) > 20
+    for row, statistic in zip(found, there, strict=True):
+        assert row["statistic"] == statistic["name"]
+        assert (float(row["value"]) if row["value"] else None) == pytest.approx(statistic["value"], rel=1e-11)
+        assert (row["value"] == "") == (row["reason"] != "")
+
+
+def test_soft_labels_and_posteriors_stand_beside_final_labels(
+    sqlite_database: Database, made: Labelled, tmp_path: Path
+) -> None:
+    folder = exported(sqlite_database, made, tmp_path / "out")
+    of_right = [row for row in rows(folder / "adjudicated.csv") if row["criterion"] == "right"]
+    for row in of_right:
+        for column in ("soft_label", "posterior"):
+            assert sum(orjson.loads(row[column]).values()) == pytest.approx(1, abs=1e-4)
+    unanimous = next(row for row in of_right if row["how"] == "unanimous")
+    assert orjson.loads(unanimous["soft_label"]) == {unanimous["label"]: 1.0}
+    assert orjson.loads(unanimous["posterior"])[unanimous["label"]] > 0.5
+    texts = [row for row in rows(folder / "adjudicated.csv") if row["criterion"] == "problems"]
+    assert {row["posterior"] for row in texts} == {""}
+
+
+def test_without_names_no_table_names_anybody(sqlite_database: Database, made: Labelled, tmp_path: Path) -> None:
+    folder = exported(sqlite_database, made, tmp_path / "out")
+    cells = [cell for path in folder.glob("*.csv") for row in csv.reader(path.open(encoding="utf-8")) for cell in row]
+    who = (*PEOPLE, made.researcher.name)
+    assert [cell for cell in cells if any(f'"{name}"' in cell or cell == name for name in who)] == []
+    named = exported(sqlite_database, made, tmp_path / "named", names=True)
+    assert "ada ⇄ ben" in {row["raters"] for row in rows(named / "agreement.csv")}

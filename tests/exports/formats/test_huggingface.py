@@ -1,0 +1,169 @@
+"""Folders for `datasets`: items and every annotator's labels with a card, read back as they were; strangers' too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from annotators.errors import InvalidInput
+from annotators.items.parsed import Rejected
+from db.engine import Database
+from exports.agreement.study import agreement_report
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against, verify_folder
+from exports.converting import convert_files
+from exports.formats import FORMATS
+from exports.reading.sources import open_sources
+from tests.exports.formats.places import Place
+from tests.exports.formats.test_writing import SAID
+from tests.exports.labelled import Labelled, labelled_study
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
+    "53de0000000c4944415408d763f8cfc000000301010018dd8db00000000049454e44ae426082"
+)
+
+
+def exported(db: Database, made: Labelled, to: Path, **options: Any) -> Path:
+    export_project(
+        db, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=["huggingface"], options=SAID,
+        **options,
+    )  # fmt: skip
+    return to / "huggingface"
+
+
+def table(folder: Path, config: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(folder / config / "test.parquet").to_pylist()
+    return found
+
+
+def test_a_study_leaves_with_every_label_and_comes_back_as_one(sqlite_database: Database, tmp_path: Path) -> None:
+    made = labelled_study(sqlite_database, items=20)
+    folder = exported(sqlite_database, made, tmp_path / "out")
+    assert verify_folder(tmp_path / "out").ok
+    assert verify_against(sqlite_database, made.researcher, tmp_path / "out").ok
+    labels = table(folder, "labels")
+    assert {row["annotator"] for row in labels} == {"A1", "A2", "A3", "A4"}
+    arrays = {row["item"]: row for row in table(folder, "label_arrays")}
+    first = arrays["i00001"]
+    assert len(first["share"]) == len(first["share_annotators"]) >= 1
+    assert all(isinstance(value, float) for value in first["share"])
+    soft = [row for row in table(folder, "soft_labels") if (row["item"], row["criterion"]) == ("i00001", "right")]
+    assert sum(row["share"] for row in soft) == pytest.approx(1)
+    settled = {row["how"] for row in table(folder, "adjudicated")}
+    assert settled <= {"unanimous", "majority", "open", "adjudicated"}
+    place = Place(sqlite_database, tmp_path / "home")
+    report = place.take(folder, labels_into="again")
+    assert (report.rejected, report.labels.obstacles, report.labels.n) == ([], [], len(labels))
+
+
+def test_the_card_has_the_agreement_of_the_page(sqlite_database: Database, tmp_path: Path) -> None:
+    made = labelled_study(sqlite_database, items=20)
+    card = (exported(sqlite_database, made, tmp_path / "out") / "README.md").read_text()
+    assert card.startswith("---\nlicense: cc-by-4.0\n")
+    report = agreement_report(sqlite_database, made.researcher, made.study_id, named=False)
+    for criterion in report.criteria:
+        if criterion.headline and criterion.headline.value is not None:
+            assert f"| {criterion.headline.value:.2f} [" in card.replace("−", "-")
+    assert "ada" not in card
+
+
+def test_names_of_people_leave_only_when_asked_for(sqlite_database: Database, tmp_path: Path) -> None:
+    made = labelled_study(sqlite_database, items=3)
+    folder = exported(sqlite_database, made, tmp_path / "out", names=True)
+    assert {"ada", "ben"} <= {row["annotator"] for row in table(folder, "labels")}
+
+
+@pytest.mark.parametrize(("licence", "said"), [(None, "--licence"), ("no such\nlicence", "short name")])
+def test_a_card_without_a_licence_is_refused_and_nothing_is_written(
+    sqlite_database: Database, tmp_path: Path, licence: str | None, said: str
+) -> None:
+    made = labelled_study(sqlite_database, items=1)
+    options = {} if licence is None else {"licence": licence}
+    with pytest.raises(InvalidInput, match=said):
+        export_project(
+            sqlite_database, made.researcher, made.project_id, to=tmp_path / "out", formats=["huggingface"],
+            options=options,
+        )  # fmt: skip
+    assert list(tmp_path.glob("*out*")) == []
+
+
+def stranger(folder: Path, card: str = "---\ndataset_info:\n  x: y\n---\n") -> Path:
+    """A dataset as others lay it: two splits, a picture a row, a column that nobody knows."""
+    for split, question in (("train", "What colour?"), ("validation", "And this?")):
+        rows = {
+            "query": [question],
+            "answer": ["red"],
+            "image": [{"bytes": PNG, "path": None}],
+            "difficulty": [3],
+            "when": pa.array([None], pa.timestamp("us")),
+        }
+        path = folder / "data" / f"{split}-00000-of-00001.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(rows), path)
+    (folder / "README.md").write_text(card)
+    return folder
+
+
+def test_a_strangers_dataset_comes_in_with_its_splits_and_pictures(place: Place, tmp_path: Path) -> None:
+    report = place.take(stranger(tmp_path / "set"))
+    assert (report.format, report.added, report.rejected, report.supplied) == ("huggingface", 2, [], 1)
+    first = place.items()[0]
+    assert (first.question, first.answer, first.metadata) == (
+        "What colour?",
+        "red",
+        {"difficulty": 3, "split": "train"},
+    )
+    assert first.evidence[0].document == place.items()[1].evidence[0].document
+    assert (first.evidence[0].document or "").endswith(".png")
+    done = convert_files([tmp_path / "set"], into="huggingface", output=tmp_path / "again", options=SAID)
+    assert done.lost == []
+    assert {"items/train.parquet", "items/validation.parquet"} <= set(done.files)
+
+
+@pytest.mark.parametrize("path", ["../x.parquet", "/etc/*.parquet", "hf://datasets/x/y.parquet", "https://h/x.parquet"])
+def test_nothing_outside_of_the_folder_is_read_or_fetched(tmp_path: Path, path: str) -> None:
+    folder = stranger(tmp_path / "set", f"---\nconfigs:\n- config_name: c\n  data_files: '{path}'\n---\n")
+    with open_sources([folder]) as sources, pytest.raises(InvalidInput, match="nothing is fetched"):
+        FORMATS.get("huggingface").read(sources)
+
+
+BAD_CARDS = {
+    "aliases": "---\nconfigs: &a [*a, *a]\n---\n",
+    "deep": "---\nconfigs: " + "[" * 2_000 + "]" * 2_000 + "\n---\n",
+    "tags": "---\nconfigs: !!python/object/apply:os.system ['touch /tmp/x']\n---\n",
+}
+
+
+@pytest.mark.parametrize("name", list(BAD_CARDS))
+def test_a_hostile_card_is_refused(tmp_path: Path, name: str) -> None:
+    folder = stranger(tmp_path / "set", BAD_CARDS[name])
+    with open_sources([folder]) as sources, pytest.raises(InvalidInput):
+        FORMATS.get("huggingface").read(sources)
+
+
+def test_files_that_are_damaged_or_too_wide_are_named(tmp_path: Path) -> None:
+    folder = stranger(tmp_path / "set")
+    (folder / "data" / "damaged.parquet").write_bytes(b"PAR1" + b"\x00" * 50)
+    wide = pa.table({f"c{number}": [1] for number in range(2_100)})
+    pq.write_table(wide, folder / "data" / "wide.parquet")
+    with open_sources([folder]) as sources:
+        found = list(FORMATS.get("huggingface").read(sources).items())
+    bad = [row for row in found if isinstance(row, Rejected)]
+    assert ["damaged" in bad[0].file, "2,100 columns" in bad[1].reason] == [True, True]
+
+
+def test_what_is_no_number_and_no_text_does_no_harm(tmp_path: Path) -> None:
+    rows = {"question": ["=cmd|' /C calc'!A0", "Q?"], "x": [float("nan"), float("inf")], "y": [b"\xff", None]}
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    with open_sources([tmp_path]) as sources:
+        first, second = FORMATS.get("huggingface").read(sources).items()
+    assert isinstance(first, Rejected)
+    assert "bytes" in first.reason
+    assert not isinstance(second, Rejected)
+    assert orjson.dumps(second.item.metadata) == b"{}"

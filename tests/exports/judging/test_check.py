@@ -1,0 +1,106 @@
+"""What is said of a judge from the labels that are stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotators.errors import InvalidInput, NotFound
+from annotators.intervals.bootstrap import Resampling
+from db.engine import Database
+from exports.judging.check import CheckReport, check_report, tables
+from tests.exports.judging.makers import panelled
+from tests.makers import first_administrator
+
+FEW = Resampling(resamples=200)
+
+
+@pytest.fixture
+def found(sqlite_database: Database, tmp_path: Path) -> CheckReport:
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2, "b": 0.2})
+    return check_report(sqlite_database, admin, made.study_id, judge="a", asked=FEW, family=["quay"])
+
+
+def test_every_figure_has_its_rows_and_an_interval_or_a_reason(found: CheckReport) -> None:
+    assert {criterion.criterion for criterion in found.criteria} == {"right", "quality"}
+    for entry in found.statistics:
+        assert entry.metric == "a" or entry.name.startswith("human_ceiling")
+        assert (entry.value is None) == (entry.reason is not None), entry
+        assert entry.value is None or entry.method, entry
+    error = found.find("judge_error", criterion="right")
+    assert error is not None
+    assert error.low is not None
+    assert error.high is not None
+    assert error.low <= 0.2 <= error.high
+    assert "against the label that most people gave" in (error.method or "")
+
+
+def test_a_judge_by_chance_lowers_agreement_as_one_more_rater(found: CheckReport) -> None:
+    change = found.find("agreement_change", criterion="quality")
+    assert change is not None
+    assert change.high is not None
+    assert change.high < 0
+    of_people, with_judge = (
+        found.find(name, criterion="quality") for name in ("agreement_people", "agreement_with_judge")
+    )
+    assert of_people is not None
+    assert with_judge is not None
+    assert with_judge.value == pytest.approx((of_people.value or 0) + (change.value or 0))
+
+
+def test_its_own_family_is_known_by_words_in_the_names_of_systems(found: CheckReport) -> None:
+    bias = found.find("family_bias", criterion="right")
+    assert bias is not None
+    assert "20 by its own family, 40 by others" in (bias.method or "") or bias.n < 60
+    assert "systems with 'quay' in their name" in (bias.method or "")
+
+
+def test_confusions_are_in_all_and_by_system_and_category(found: CheckReport) -> None:
+    (right,) = [criterion for criterion in found.criteria if criterion.criterion == "right"]
+    whole, *groups = right.confusions
+    error = found.find("judge_error", criterion="right")
+    assert error is not None
+    assert int(whole.counts.sum()) == error.n
+    assert {table.group for table in groups} == {"harbour", "lantern", "quay", "Text", "Tables"}
+    by_system = [table for table in groups if table.by == "system"]
+    assert sum(int(table.counts.sum()) for table in by_system) == error.n
+
+
+def test_what_was_never_asked_says_how_to_ask(found: CheckReport) -> None:
+    again = found.find("self_agreement", criterion="right")
+    assert again is not None
+    assert "--repeats" in (again.reason or "")
+    cost = found.find("cost_of_label", criterion="right")
+    assert cost is not None
+    assert "no request of this judge is in the ledger" in (cost.reason or "")
+
+
+def test_its_tables_have_a_cell_for_every_column(found: CheckReport) -> None:
+    made = list(tables(found))
+    assert {table.caption.partition(": ")[2] for table in made} >= {
+        "beside people",
+        "on what it errs",
+        "against itself",
+    }
+    assert all(len(row) == len(table.columns) for table in made for row in table.rows)
+
+
+def test_settled_labels_may_stand_for_people(sqlite_database: Database, tmp_path: Path) -> None:
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2})
+    found = check_report(sqlite_database, admin, made.study_id, judge="a", by="settled", asked=FEW)
+    error = found.find("judge_error", criterion="right")
+    assert error is not None
+    assert error.value is not None
+    assert "against the settled label" in (error.method or "")
+
+
+def test_a_judge_that_is_not_there_is_refused_with_those_that_are(sqlite_database: Database, tmp_path: Path) -> None:
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2})
+    with pytest.raises(NotFound, match=r"No judge 'ada'.*Judges of it: 'a'"):
+        check_report(sqlite_database, admin, made.study_id, judge="ada")
+    with pytest.raises(InvalidInput, match="ε is 1"):
+        check_report(sqlite_database, admin, made.study_id, judge="a", epsilon=1.0)

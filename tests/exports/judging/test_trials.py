@@ -1,0 +1,309 @@
+"""Judges with known habits, asked over HTTP: how they err and how often they contradict themselves is found."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlmodel import select
+
+from annotators.designing.design import StudyDesign
+from annotators.errors import InvalidInput, NotFound
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
+from annotators.judges.budget import Price, read_limit
+from annotators.judges.prompts import Prompt, default_prompt
+from annotators.judges.trust.injections import INJECTIONS
+from annotators.judges.trust.trials import FLIPS, Trial
+from annotators.protocols import PROTOCOLS
+from db.designing.making import create_study
+from db.engine import Database
+from db.judging.judges import JudgeSettings
+from db.judging.planning import study_for_judges
+from db.judging.run import Means, Sample, run_judge
+from db.judging.trying import plan_trials, try_judge
+from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel
+from db.permissions import Actor
+from db.studies.design import list_studies
+from exports.importing.items import import_paths
+from exports.importing.labels import import_label_table
+from exports.judging.check import CheckReport, check_report
+from tests.databases import put_database
+from tests.judging.answering import AnsweringServer, Habits
+from tests.makers import first_administrator, make_member, make_person, make_project
+
+N = 96
+QUICK = Prompt(name="quick", system="Judge. Be quick.")
+FEW = Resampling(resamples=300)
+BIASED = Habits(
+    error=0.05, by_length=0.15, first_label=0.2, first_evidence=0.25, repeats=0.8, error_with={"Be quick.": 0.4}
+)
+FAIR = Habits(error=0.15)
+OBEDIENT = Habits(obeys=0.4)
+
+
+def words_of(number: int) -> int:
+    return (20, 80, 160, 300)[number % 4]
+
+
+def right(number: int) -> str:
+    return "incomplete" if number // 4 % 2 else "complete"
+
+
+def item(number: int) -> dict[str, Any]:
+    """Two of three items are by a system of the judge's family; each has two passages that contradict each other."""
+    answer = f"Answer {number} truth={right(number)} " + "word " * (words_of(number) - 3)
+    system = ("tiny rag", "tiny two", "harbour")[number % 3]
+    evidence = [
+        {"id": f"e{place}", "kind": "passage", "text": f"Passage {number}.{place} says={label}"}
+        for place, label in enumerate(("complete", "incomplete"))
+    ]
+    return {
+        "id": f"i{number:03}", "question_key": f"q{number // 2}", "question": f"Question {number // 2}?",
+        "answer": answer, "system": system, "category": ("Text", "Tables")[number // 2 % 2], "evidence": evidence,
+        "metadata": {"retrieval_mode": ("gt_only", "gt_plus_distractors")[number // 2 % 2]},
+    }  # fmt: skip
+
+
+@dataclass
+class Judged:
+    db: Database
+    admin: Actor
+    project_id: int
+    study_id: int
+    servers: dict[str, AnsweringServer]
+    judges: dict[str, str]
+
+    def settings(self, name: str, **more: Any) -> JudgeSettings:
+        return JudgeSettings("tiny-judge", self.servers[name].base_url, default_prompt(), pictures=0, **more)
+
+    def tried(self, name: str, *trials: Trial, **more: Any) -> dict[str, Any]:
+        return try_judge(self.db, self.admin, self.study_id, judge=self.judges[name], trials=trials, **more)
+
+    def report(self, name: str, **more: Any) -> CheckReport:
+        return check_report(self.db, self.admin, self.study_id, judge=self.judges[name], asked=FEW, **more)
+
+
+def make(db: Database, folder: Path, habits: dict[str, Habits], seed: int = 5) -> Judged:
+    admin = first_administrator(db)
+    project_id = make_project(db, "judged")
+    folder.mkdir()
+    (folder / "items.jsonl").write_text("".join(json.dumps(item(number)) + "\n" for number in range(N)))
+    assert import_paths(db, admin, project_id, paths=[folder / "items.jsonl"]).rejected == []
+    study_id = study_for_judges(db, admin, project_id, protocol=PROTOCOLS.get("completeness"))
+    (study,) = list_studies(db, admin, project_id)
+    with (folder / "labels.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "annotator", "criterion", "value"])
+        writer.writerows(
+            (f"i{number:03}", person, "complete", right(number))
+            for number in range(N)
+            for person in ("xavier", "yolanda")
+        )
+    import_label_table(db, admin, project_id, study=study.name, path=folder / "labels.csv")
+    servers = {name: AnsweringServer(of, seed=seed).__enter__() for name, of in habits.items()}
+    made = Judged(db, admin, project_id, study_id, servers, {})
+    for name in servers:
+        found = run_judge(db, admin, study_id, judge=made.settings(name))
+        assert found["items"] == N
+        made.judges[name] = found["judge"]
+    return made
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    folder = tmp_path_factory.mktemp("trials")
+    db = Database(f"sqlite:///{folder}/assay.db")
+    put_database(folder / "assay.db")
+    made = make(db, folder / "in", {"biased": BIASED, "fair": FAIR, "obedient": OBEDIENT})
+    made.tried("biased", Trial("evidence"), Trial("labels"), Trial("repeats", samples=3), Trial("prompt", QUICK))
+    made.tried("fair", Trial("evidence"), Trial("labels"))
+    made.tried("obedient", Trial("injection"), Trial("harmless"))
+    yield made
+    for server in made.servers.values():
+        server.__exit__()
+    db.dispose()
+
+
+def error_of(number: int) -> float:
+    """How likely the biased judge errs: half of what hangs on an order is right by chance."""
+    by_order = BIASED.first_label + (1 - BIASED.first_label) * BIASED.first_evidence
+    return by_order / 2 + (1 - by_order) * (BIASED.error + BIASED.by_length * words_of(number) / 100)
+
+
+def holds(found: Aligned | None, truth: float) -> bool:
+    assert found is not None
+    assert found.low is not None, found
+    assert found.high is not None
+    return found.low <= truth <= found.high
+
+
+def test_every_habit_is_found_within_its_interval(judged: Judged) -> None:
+    found = judged.report("biased")
+    by_order = BIASED.first_label + (1 - BIASED.first_label) * BIASED.first_evidence
+    truth = {
+        "flip_rate_labels": BIASED.first_label,
+        "flip_rate_evidence": (1 - BIASED.first_label) * BIASED.first_evidence,
+        "self_agreement": BIASED.self_agreement(3, 2),
+        "judge_error": sum(map(error_of, range(N))) / N,
+        "length_bias": (1 - by_order) * BIASED.by_length,
+        "family_bias": 0.0,
+    }
+    assert {name: rate for name, rate in truth.items() if not holds(found.find(name), rate)} == {}
+    for name in ("flip_rate_labels", "flip_rate_evidence"):
+        low = getattr(found.find(name), "low", None)
+        assert low is not None and low > 0, name
+    assert all(entry.n == N for name in ("flip_rate_labels", "judge_error") if (entry := found.find(name)))
+
+
+def test_a_judge_without_habits_shows_none(judged: Judged) -> None:
+    found = judged.report("fair")
+    none = ("flip_rate_labels", "flip_rate_evidence", "length_bias", "length_lean", "family_bias", "family_lean")
+    assert [name for name in none if not holds(found.find(name), 0.0)] == []
+    assert holds(found.find("judge_error"), FAIR.error)
+    assert (found.find("flip_rate_labels") or found).value == 0.0  # type: ignore[union-attr]
+
+
+def test_how_often_evidence_is_obeyed_is_found_in_all_and_by_instruction(judged: Judged) -> None:
+    found = judged.report("obedient")
+    assert holds(found.find("injection_flips"), OBEDIENT.obeys)
+    assert holds(found.find("injection_control"), 0.0)
+    kinds = [entry.group for entry in found.statistics if entry.name == "injection_flips" and entry.group]
+    assert set(kinds) <= {kind.name for kind in INJECTIONS.kinds}
+    assert len(kinds) > 4
+    sent = [one for one in judged.servers["obedient"].sent if any("`complete`" in text for text in one.texts)]
+    assert sent
+
+
+def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None:
+    found = judged.report("biased")
+    (criterion,) = found.criteria
+    assert criterion.prompts is not None
+    of_all = {cell.prompt: cell for cell in criterion.prompts.cells if cell.data_set is None}
+    assert set(of_all) == {"plain@1", "quick@1"}
+    assert of_all["plain@1"].best
+    assert {cell.data_set for cell in criterion.prompts.cells} == {None, "Text", "Tables"}
+    assert criterion.prompts.smallest_gap in of_all
+    gap = found.find("prompt_gap", group="plain@1")
+    assert gap is not None
+    assert "gt_only less gt_plus_distractors" in (gap.method or "")
+    captions = [table.caption for section in found.sections() for table in section.tables]
+    assert "complete: agreement with people by prompt" in captions
+
+
+def test_sureness_comes_from_the_replies_to_the_same_call(judged: Judged) -> None:
+    found = judged.report("biased")
+    assert found.criteria[0].curve
+    assert "sure by the share of its replies" in (getattr(found.find("calibration_error"), "method", "") or "")
+    assert "2 units of evidence" not in str(found.to_json())
+    assert "no two answers" in (getattr(found.find("flip_rate_order"), "reason", "") or "")
+
+
+def test_what_is_tried_is_no_label_of_the_study_and_shows_nothing_of_people(judged: Judged) -> None:
+    with judged.db.read() as session:
+        kinds = [annotation.kind for annotation in session.exec(select(Annotation)).all()]
+        assert kinds.count("model") == N * len(judged.servers)
+        n_judged = len(session.exec(select(JudgedItem)).all())
+        assert n_judged == N * (len(judged.servers) + 4 + 2 + 2)
+        assert len(session.exec(select(StoredLabel)).all()) == N * (len(judged.servers) + 2)
+    for server in judged.servers.values():
+        assert not any(name in sent.text for sent in server.sent for name in ("xavier", "yolanda"))
+        assert server.paid_twice == []
+
+
+def test_what_was_tried_is_not_asked_again(judged: Judged) -> None:
+    before = len(judged.servers["fair"].sent)
+    again = judged.tried("fair", Trial("evidence"), Trial("labels"))
+    assert len(judged.servers["fair"].sent) == before
+    assert again["trials"] == [{"trial": "evidence", "items": 0}, {"trial": "labels", "items": 0}]
+
+
+def test_a_budget_stops_a_trial_and_the_next_one_goes_on(judged: Judged) -> None:
+    about: Any = {"sample": Sample(20, None, 4)}
+    before = len(judged.servers["fair"].sent)
+    with judged.db.read() as session:  # what is asked without a job counts as one
+        spent = len(session.exec(select(JudgeCall)).all())
+    limit = read_limit(f"{spent + 7}requests")
+    stopped = judged.tried("fair", Trial("prompt", QUICK), means=Means(limit=limit), **about)
+    assert (stopped["stopped"], len(judged.servers["fair"].sent) - before) == ("budget", 7)
+    done = judged.tried("fair", Trial("prompt", QUICK), **about)
+    assert done["stopped"] is None
+    assert len(judged.servers["fair"].sent) - before == 20
+
+
+def test_a_plan_counts_what_a_trial_changes(judged: Judged) -> None:
+    about: Any = {"judge": judged.judges["fair"], "price": Price(1.0, 2.0)}
+    plan = plan_trials(
+        judged.db, judged.admin, judged.study_id,
+        trials=[*(Trial(name) for name in FLIPS), Trial("repeats", samples=3), Trial("prompt", QUICK)], **about,
+    )  # fmt: skip
+    assert (plan.items, plan.requests) == (N, N * (4 + 2 + 1))  # no item has two answers to exchange
+    assert plan.cost is not None
+    assert plan.shows == ()  # the server is on this machine
+    few = plan_trials(
+        judged.db, judged.admin, judged.study_id, trials=[Trial("labels")], sample=Sample(10, "system", 1), **about
+    )
+    assert few.requests == 30
+
+
+def test_what_cannot_be_tried_is_refused_in_a_sentence(judged: Judged) -> None:
+    with pytest.raises(NotFound, match="cannot be asked"):
+        try_judge(judged.db, judged.admin, judged.study_id, judge="nobody", trials=[Trial("labels")])
+    with pytest.raises(InvalidInput, match="nothing to try"):
+        judged.tried("fair")
+    with pytest.raises(InvalidInput, match="asked for twice"):
+        judged.tried("fair", Trial("labels"), Trial("labels"))
+    with pytest.raises(InvalidInput, match="2 times or more"):
+        Trial("repeats", samples=1)
+    wrong = Prompt(name="other", protocol="grounding")
+    with pytest.raises(InvalidInput, match="is for the protocol 'grounding'"):
+        judged.tried("fair", Trial("prompt", wrong))
+
+
+# Pairs ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_prefers_one_side_is_found_out(sqlite_database: Database, tmp_path: Path) -> None:
+    """Whichever answer stands left: a preference is of one of the two systems, and so it is compared."""
+    admin = first_administrator(sqlite_database)
+    project_id = make_project(sqlite_database, "pairs")
+    rows = [
+        {"id": f"q{number}:{system}", "question_key": f"q{number}", "question": f"Question {number}?", "system": system,
+         "answer": f"What {system} says of {number}. quality={2 if (number % 2 == 0) == (system == 'harbour') else 0}"}
+        for number in range(60) for system in ("harbour", "quay")
+    ]  # fmt: skip
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert import_paths(sqlite_database, admin, project_id, paths=[path]).rejected == []
+    people = [make_person(sqlite_database, name) for name in ("xavier", "yolanda")]
+    for person in people:
+        make_member(sqlite_database, project_id, person, "annotator")
+    design = StudyDesign(
+        name="duel", annotators=("xavier", "yolanda"), overlap=2, pairs=("harbour", "quay"), order="given"
+    )
+    protocol = PROTOCOLS.get("pairwise_preference")
+    study_id = create_study(sqlite_database, admin, project_id, protocol=protocol, design=design).study_id
+    about: Any = {"judge": "tiny-judge plain@1", "trials": [Trial("order")]}
+    with AnsweringServer(Habits(first_side=0.35), seed=1) as server:
+        settings = JudgeSettings("tiny-judge", server.base_url, default_prompt(), pictures=0)
+        assert run_judge(sqlite_database, admin, study_id, judge=settings)["items"] == 60
+        assert plan_trials(sqlite_database, admin, study_id, **about).requests == 180
+        try_judge(sqlite_database, admin, study_id, **about)
+    found = check_report(sqlite_database, admin, study_id, judge=about["judge"], asked=FEW)
+    for criterion in ("correctness", "completeness", "overall"):
+        flips = found.find("flip_rate_order", criterion=criterion)
+        assert holds(flips, 0.35)
+        assert flips is not None
+        assert flips.n == 60
+        assert (flips.low or 0) > 0
+    with AnsweringServer(seed=1) as server:
+        settings = JudgeSettings("tiny-judge", server.base_url, default_prompt(), pictures=0)
+        about["judge"] = run_judge(sqlite_database, admin, study_id, judge=settings)["judge"]
+        try_judge(sqlite_database, admin, study_id, **about)
+    fair = check_report(sqlite_database, admin, study_id, judge=about["judge"], asked=FEW)
+    assert [getattr(fair.find("flip_rate_order", criterion=name), "value", None) for name in ("overall",)] == [0.0]

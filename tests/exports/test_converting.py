@@ -1,0 +1,108 @@
+"""Files of one format become those of another, and what is lost on the way is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from annotators.errors import Conflict, InvalidInput
+from exports.converting import convert_files
+from tests.exports.formats.test_writing import REAL, SAID, records
+
+WORD_FOR_WORD = ("unidoc", "double_bench", "mmlongbench", "refchecker")
+
+
+def written(path: Path, *rows: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return path
+
+
+def test_what_is_lost_is_counted_part_by_part(tmp_path: Path) -> None:
+    row = {
+        "id": "q1:reference", "question_key": "q1", "question": "Q?", "answer": "A", "documents": ["d.pdf"],
+        "claims": [{"text": "one"}, {"text": "two"}], "language": "en",
+        "evidence": [{"kind": "page", "role": "gold", "document": "d.pdf", "pages": [2]}, {"text": "more"}],
+    }  # fmt: skip
+    done = convert_files([written(tmp_path / "items.jsonl", row)], into="mmlongbench", output=tmp_path / "out")
+    lost = {entry["what"]: entry["n"] for entry in done.to_json()["lost"]}
+    assert lost["claims"] == 2
+    assert lost["evidence"] == lost["languages"] == 1
+    assert done.files == ["samples.json"]
+
+
+def test_items_that_a_format_cannot_hold_are_counted_and_nothing_else_of_them(tmp_path: Path) -> None:
+    page = {"question": "P?", "answer": "A", "documents": ["d.pdf"]}
+    other = {"question": "Q?", "answer": "A", "system": "alpha", "claims": [{"text": "one"}]}
+    done = convert_files([written(tmp_path / "items.jsonl", page, other)], into="mmlongbench", output=tmp_path / "out")
+    lost = {entry.path: entry.n for entry in done.lost}
+    assert lost["items"] == 1
+    assert "claims" not in lost
+
+
+def test_a_bad_row_stops_it_and_leaves_no_folder(tmp_path: Path) -> None:
+    path = written(tmp_path / "items.jsonl", {"question": "Q?"}, {"question": 3})
+    with pytest.raises(InvalidInput, match=r"line 2: `question` is 3"):
+        convert_files([path], into="table", output=tmp_path / "out")
+    assert sorted(tmp_path.iterdir()) == [path]
+    assert convert_files([path], into="table", output=tmp_path / "out", skip_bad=True).items == 1
+
+
+def test_two_items_of_one_id_with_other_content_are_bad_rows(tmp_path: Path) -> None:
+    path = written(tmp_path / "items.jsonl", {"id": "a", "question": "Q?"}, {"id": "a", "question": "R?"})
+    with pytest.raises(InvalidInput, match="other content"):
+        convert_files([path], into="table", output=tmp_path / "out")
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    path = written(tmp_path / "items.jsonl", {"question": "Q?"})
+    with pytest.raises(Conflict):
+        convert_files([path], into="table", output=tmp_path)
+
+
+def test_documents_and_labels_go_along(tmp_path: Path) -> None:
+    place = tmp_path / "in"
+    written(place / "items.jsonl", {"id": "a", "question": "Q?"})
+    written(place / "documents.jsonl", {"key": "x.pdf", "path": "documents/x.pdf", "title": "X"})
+    (place / "documents").mkdir()
+    (place / "documents" / "x.pdf").write_bytes(b"%PDF-1.4")
+    (place / "labels.csv").write_text("item,annotator,criterion,value\na,ada,fair,yes\na,ben,fair,no\nb,ada,fair,yes\n")
+    done = convert_files([place], into="native", output=tmp_path / "out", format_name="native")
+    assert (done.items, done.labels, done.documents, done.lost) == (1, 2, 1, [])
+    assert (tmp_path / "out" / "documents" / "x.pdf").read_bytes() == b"%PDF-1.4"
+    table = convert_files([tmp_path / "out"], into="table", output=tmp_path / "table", format_name="native")
+    assert {lost.path: lost.n for lost in table.lost} == {"titles": 1, "labels": 2}
+
+
+def test_labels_on_which_people_differ_are_lost_where_there_is_one_place(tmp_path: Path) -> None:
+    record = {"id": "1", "response": "A", "m_response_kg": [{"triplet": ["a", "b", "c"], "human_label": "Neutral"}]}
+    (tmp_path / "d_s_answers.json").write_bytes(orjson.dumps([record]))
+    done = convert_files([tmp_path / "d_s_answers.json"], into="refchecker", output=tmp_path / "out")
+    assert (done.labels, done.lost) == (1, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(REAL))
+def test_real_items_come_back_through_hugging_face(tmp_path: Path, shared_data: Path, name: str) -> None:
+    out = convert_files(
+        [shared_data / name], into="huggingface", output=tmp_path / "hub", format_name=name, options=SAID
+    )
+    assert {lost.path for lost in out.lost} <= {"labels"}  # of pairs
+    assert (name != "ragchecker") == (out.lost == [])
+    back = convert_files([tmp_path / "hub"], into=name, output=tmp_path / "back", format_name="huggingface")
+    assert (back.items, back.lost) == (out.items, [])
+    if name in WORD_FOR_WORD:
+        assert set(records(tmp_path / "back")) == set(records(shared_data / name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(REAL))
+def test_real_files_lose_nothing_in_their_own_format(tmp_path: Path, shared_data: Path, name: str) -> None:
+    done = convert_files([shared_data / name], into=name, output=tmp_path / "out", format_name=name)
+    assert done.items >= REAL[name]
+    assert done.lost == []
+    if name in WORD_FOR_WORD:
+        assert set(records(tmp_path / "out")) == set(records(shared_data / name))
