@@ -14,8 +14,9 @@ from annotators.judges.prompts.generating import Writes
 from app.server.routes.json_routes import integer, json_route, text
 from app.settings import Settings
 from app.worker import drafts
+from app.worker.kinds.draft import DRAFT
 from db.engine import Database
-from db.jobs import job_facts
+from db.jobs import job_facts, latest_job
 from db.judging.drafting import Asked
 from db.permissions import Actor
 from db.releasing.endings import end_item
@@ -66,7 +67,7 @@ def _item(settings: Settings, db: Database, actor: Actor | None, item_id: int, _
 
 def _draft(settings: Settings, db: Database, actor: Actor | None, item_id: int, body: dict[str, Any]) -> dict[str, Any]:
     """What asking a model for a draft would send; with `send`, the job that asks."""
-    place = _place(db, actor, item_id)
+    place = _place_to_revise(db, actor, item_id)
     assert actor is not None
     writes = body.get("writes")
     if writes not in WRITES:
@@ -84,7 +85,7 @@ def _draft(settings: Settings, db: Database, actor: Actor | None, item_id: int, 
 
 
 def _drafted(db: Database, actor: Actor | None, item_id: int, body: dict[str, Any]) -> dict[str, Any]:
-    place = _place(db, actor, item_id)
+    place = _place_to_revise(db, actor, item_id)
     return drafts.outcome(job_facts(db, actor, place.project_id, job_id=integer(body, "job")))
 
 
@@ -149,6 +150,13 @@ def _leave(db: Database, actor: Actor | None, item_id: int, _: dict[str, Any]) -
 
 def _place(db: Database, actor: Actor | None, item_id: int) -> ItemPlace:
     return item_place(db, actor, item_id=item_id)
+
+
+def _place_to_revise(db: Database, actor: Actor | None, item_id: int) -> ItemPlace:
+    """Where an item is, for those who may revise; others are told so before anything of the request is looked at."""
+    place = _place(db, actor, item_id)
+    latest_job(db, actor, place.project_id, kind=DRAFT.name)
+    return place
 
 
 def _jobs(body: dict[str, Any]) -> dict[str, int]:

@@ -44,6 +44,7 @@ FULL = StudyDesign(
     draw_seed=3,
     rule="majority",
     suggestions="after",
+    suggested_by="some-model plain@1",
     ask=("confidence", "same"),
     lease_minutes=30,
     deadline=datetime(2999, 12, 24, 17, 30, tzinfo=UTC),
