@@ -31,6 +31,11 @@ SMALL: dict[str, tuple[str, Any]] = {
         [{"question": "Q?", "short_answer": "A", "long_answer": "A.", "evidence_imgs": [], "evidence_txts": []}],
     ),
     "huggingface": ("README.md", "---\nlicense: mit\nconfigs:\n- config_name: items\n---\n"),
+    "ragas": ("x.jsonl", {"user_input": "Q?", "response": "A", "retrieved_contexts": ["C"], "faithfulness": 0.5}),
+    "deepeval": ("x.json", [{"input": "Q?", "actual_output": "A", "expected_output": "B"}]),
+    "trulens": ("x.json", [{"record_id": "r", "app_name": "a", "input": "Q?", "output": "A", "Relevance": 1.0}]),
+    "qrels": ("corpus.jsonl", {"_id": "d1", "title": "T", "text": "X"}),
+    "argilla": ("records.json", [{"id": "1", "fields": {"question": "Q?"}, "responses": {}, "suggestions": {}}]),
     "table": ("x.csv", "question,answer\nQ?,A\n"),
     "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
 }
