@@ -19,6 +19,7 @@ from exports.formats._records import (
     Record,
     RecordReading,
     Said,
+    is_records,
     items_of,
     lacking,
     list_of,
@@ -230,7 +231,7 @@ class SampleReading(RecordReading):
 
     def _of_file(self, data: Any) -> tuple[str | None, list[Any]] | None:
         if isinstance(data, list):
-            return None, data
+            return (None, data) if is_records(data, *self._of.needed[:1]) else None
         for field in ("samples", "testCases", "test_cases"):
             if isinstance(data, dict) and isinstance(data.get(field), list):
                 return field, data[field]
