@@ -1,0 +1,248 @@
+"""What formats of evaluation samples share: a record has a question, contexts, an answer, a reference, and metrics.
+
+They differ in what fields are called. What is no field of theirs and a number is a score; anything else is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.checks import called
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._losing import usual
+from exports.formats._records import (
+    JSON_ENDING,
+    LINES_ENDING,
+    Record,
+    RecordReading,
+    Said,
+    is_records,
+    items_of,
+    lacking,
+    list_of,
+    names_in,
+)
+from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of, metadata_of, parts_of, without
+from exports.formats.base import FileReading
+from exports.reading.json_files import json_lines
+from exports.reading.sources import SourceFile, Sources
+
+HUMAN = "human_"
+"""What the columns of people's labels begin with."""
+
+_OWN = ("id", "question_key", "system", "category", "language")
+"""Fields of ours that the programs pass over."""
+
+
+class SampleFormat:
+    """Samples of one program; a subclass names the fields. What people said of the item stands in columns `human_…`."""
+
+    name: str
+    title: str
+    help: str
+    file: str
+    """What is written, by its ending a list or a record a line."""
+
+    question: ClassVar[str]
+    answer: ClassVar[str]
+    reference: ClassVar[str | None]
+    retrieved: ClassVar[str | None]
+    gold: ClassVar[str | None]
+    """The fields of question, answer, reference answer, retrieved and gold contexts."""
+
+    needed: ClassVar[tuple[str, ...]]
+    """The fields that a file of this format has at least."""
+
+    aside: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold numbers and are no metrics."""
+
+    loses: Mapping[str, str] = usual(
+        "documents",
+        "claims",
+        "images",
+        "hops",
+        "evidence.key",
+        "evidence.kind",
+        "evidence.document",
+        "evidence.pages",
+        "evidence.box",
+        "evidence.used",
+        "evidence.hop",
+        "evidence.rank",
+        "evidence.metadata",
+        "scores.parameters",
+        "scores.reason",
+        question="questions of spaces alone",
+        question_key="keys of questions",
+        references="reference answers after the first, and those that are phrases",
+        evidence="evidence without a text",
+        evidence__role="distractors, which count as retrieved",
+        scores="scores that are unscored, not of the item, or not of this program",
+        metadata="metadata called as a field of the program is, and numbers in it, which become scores",
+    )
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes JSON lists and JSON lines whose records have the fields of this program."""
+        if not file.basename.endswith((JSON_ENDING, LINES_ENDING)):
+            return f"it does not end with {JSON_ENDING} or {LINES_ENDING}"
+        return lacking(names_in(file.head()), self.needed)
+
+    def read(self, sources: Sources) -> FileReading:
+        """The JSON files of the sources."""
+        files = [file for file in sources.files if file.basename.endswith((JSON_ENDING, LINES_ENDING))]
+        if not files and not any(sources.loose_documents()):
+            raise InvalidInput(f"{sources.description}: there is no JSON file in it. Name the files or their folder.")
+        return SampleReading(sources, files, self)
+
+    def label_protocol(self) -> None:
+        """What was asked is read off the labels."""
+
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item with what was settled of it as a whole in columns of their own."""
+        said = {f"{HUMAN}{name}": cell_of(value) for (name, target), value in labels.items() if target == "item"}
+        return {**item, "metadata": {**metadata_of(item), **said}} if said else item
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write a sample an item."""
+        return Written.records(items, files, self.record, lambda item: self.file)
+
+    # Records ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The fields that are read as something else than metrics and metadata."""
+        named = (self.question, self.answer, self.reference, self.retrieved, self.gold)
+        return frozenset(name for name in (*named, *_OWN) if name)
+
+    def item(self, record: Record) -> Normal:
+        """A record as an item; InvalidInput for a conversation, and without a question."""
+        question = record.get(self.question)
+        if not isinstance(question, str):
+            raise InvalidInput(f"`{self.question}` is {called(question)}, not one text. Conversations are not read.")
+        answer, reference = record.get(self.answer), record.get(self.reference) if self.reference else None
+        answered = isinstance(answer, str)
+        evidence = [
+            {"kind": "passage", "role": role, "text": text, **({"rank": rank} if role == "retrieved" else {})}
+            for name, role in ((self.gold, "gold"), (self.retrieved, "retrieved"))
+            if name
+            for rank, text in enumerate(_texts(record, name), 1)
+        ]
+        rest = {
+            name: value
+            for name, value in record.items()
+            if name not in self.taken and not name.startswith(HUMAN) and value is not None
+        }
+        scores = {
+            name: value
+            for name, value in rest.items()
+            if isinstance(value, int | float) and name not in self.aside and not isinstance(value, bool)
+        }
+        row: Normal = {name: record[name] for name in _OWN if isinstance(record.get(name), str)}
+        if not answered and "system" not in row:
+            answer = reference if isinstance(reference, str) else ""
+        return {
+            **row,
+            "question": question,
+            "answer": answer if isinstance(answer, str) else "",
+            **({"system": "unnamed"} if answered and "system" not in row else {}),
+            "references": [reference] if isinstance(reference, str) else [],
+            "evidence": evidence,
+            "scores": [{"name": name, "value": value} for name, value in scores.items()],
+            "metadata": without(rest, *scores),
+        }
+
+    def record(self, item: Normal) -> Record:
+        """An item as a record."""
+        references = [one for one in item.get("references", []) if isinstance(one, str)][:1]
+        units = [unit for unit in parts_of(item, "evidence") if unit.get("text") is not None]
+        found: Record = {self.question: item["question"], self.answer: item["answer"]}
+        if self.reference and references:
+            found[self.reference] = references[0]
+        gold = [unit["text"] for unit in units if self.gold and unit.get("role") == "gold"]
+        others = [unit["text"] for unit in units if not (self.gold and unit.get("role") == "gold")]
+        if self.retrieved and others:
+            found[self.retrieved] = others
+        if self.gold and gold:
+            found[self.gold] = gold
+        found |= {name: item[name] for name in _OWN if name in item}
+        for score in parts_of(item, "scores"):
+            if score.get("value") is not None and score.get("target", "item") == "item":
+                found.setdefault(score["name"], score["value"])
+        metadata = metadata_of(item)
+        return found | {name: value for name, value in metadata.items() if name not in found and name not in self.taken}
+
+
+def _texts(record: Record, name: str) -> Iterator[str]:
+    value = record.get(name)
+    for text in [value] if isinstance(value, str) else list_of(record, name):
+        if isinstance(text, str):
+            yield text
+
+
+class SampleReading(RecordReading):
+    """The files of one source, of lists and of lines."""
+
+    def __init__(self, sources: Sources, files: list[SourceFile], of: SampleFormat) -> None:
+        super().__init__(sources, [file for file in files if file.basename.endswith(JSON_ENDING)])
+        self._of, self.format = of, of.name
+        self._lines = [file for file in files if file.basename.endswith(LINES_ENDING)]
+        self._said = Said(f"{of.name}-verified", _labels)
+
+    def begin(self) -> None:
+        """There is nothing to count."""
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """Those of lists, then those of lines."""
+        yield from super().items()
+        for file in self._lines:
+            records: list[Any] = []
+            at: list[int] = []
+            for found in json_lines(file, self.meter):
+                if isinstance(found, Rejected):
+                    yield found
+                    continue
+                at.append(found[0])
+                records.append(found[1])
+                if len(records) >= 1_000:
+                    yield from self._of_lines(file, records, at)
+                    records, at = [], []
+            yield from self._of_lines(file, records, at)
+
+    def _of_lines(self, file: SourceFile, records: Sequence[Any], at: Sequence[int]) -> Iterator[ParsedItem | Rejected]:
+        for line, record in zip(at, records, strict=True):
+            try:
+                if not isinstance(record, dict):
+                    raise InvalidInput("the line is not an object. Write one {…} a line.")
+                read = read_item(self._of.item(record), scorer=f"imported:{self.format}")
+                yield ParsedItem(file.name, line, read, tuple(self._said.of(record, read.id, file.name, line)))
+            except AssayError as error:
+                yield Rejected(file.name, line, str(error))
+
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        """The records of a list, or of what the program wraps around it."""
+        records = self._of_file(data)
+        if records is None:
+            return None
+        field, found = records
+        return items_of(file, field, found, self._of.item, f"imported:{self.format}", said=self._said)
+
+    def _of_file(self, data: Any) -> tuple[str | None, list[Any]] | None:
+        if isinstance(data, list):
+            return (None, data) if is_records(data, *self._of.needed[:1]) else None
+        for field in ("samples", "testCases", "test_cases"):
+            if isinstance(data, dict) and isinstance(data.get(field), list):
+                return field, data[field]
+        return None
+
+    def not_ours(self) -> str:
+        """What is said of a file of something else."""
+        return f"this is no list of samples with {', '.join(self._of.needed)}. Leave it out, or choose another format."
+
+
+def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
+    for name, value in record.items():
+        if name.startswith(HUMAN) and name != HUMAN and isinstance(value, str | int | float):
+            yield name.removeprefix(HUMAN), "item", cell_of(value)

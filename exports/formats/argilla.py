@@ -1,0 +1,421 @@
+"""Argilla 2: records with suggestions and responses, and the settings that ask for them.
+
+What is written is a folder for each kind of target: `records.json` and `settings.json`, as the SDK reads them. Beside
+them lie `items.json`, `protocol.json` and `annotators.json` for our reader alone; they do not belong onto a server.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from exports.formats._losing import usual
+from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
+from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
+from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
+from exports.formats.base import FORMATS, FileReading
+from exports.formats.table import guessed
+from exports.reading.json_files import element_lines, json_file
+from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.criteria import Criterion
+    from annotators.protocols import Protocol
+
+RECORDS, SETTINGS = "records.json", "settings.json"
+ITEMS, PROTOCOL, ANNOTATORS = "items.json", "protocol.json", "annotators.json"
+SCORER = "imported:argilla"
+_SPACE = uuid.UUID("5a1d6b0c-3f0e-4c1f-9a43-0a55a7000000")
+"""From which the ids of annotators are made: the same person has the same id in every export."""
+
+_MOST_RATING = 10
+
+
+class Argilla:
+    """A record is an item, or a unit of one; responses become labels, suggestions are no person's and left out."""
+
+    name = "argilla"
+    title = "Argilla 2 records and settings"
+    help = (
+        "records.json with fields, responses and suggestions (`records.to_json`, `to_disk`), and perhaps settings.json"
+    )
+    loses = usual(labels="labels of pairs, of places and rankings, and those that say that it cannot be judged")
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSON list of records, and the settings of a dataset."""
+        if not file.basename.endswith(JSON_ENDING):
+            return f"it does not end with {JSON_ENDING}"
+        there = names_in(file.head())
+        if file.basename == SETTINGS:
+            return lacking(there, ("questions", "fields"))
+        if file.basename == ITEMS:
+            return "it is read beside the records of a dataset"
+        return lacking(there, ("fields", "responses", "suggestions"))
+
+    def read(self, sources: Sources) -> FileReading:
+        """The records of the sources, with what their settings say was asked."""
+        return _ArgillaReading(sources, json_files(sources))
+
+    def label_protocol(self) -> Protocol | None:
+        """The settings say what was asked."""
+        return None
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write records without questions but one: a dataset needs some."""
+        n = 0
+        files.begin(SETTINGS, orjson.dumps(_settings("", ["question", "answer"], [_NOTE], [])), b"\n")
+        for item in items():
+            files.add(ITEMS, item)
+            texts = {"question": item["question"], **({"answer": item["answer"]} if item["answer"] else {})}
+            files.add(RECORDS, _record(item["id"], texts, item["id"], ALONE, {}))
+            n += 1
+        return Written(n, 0)
+
+    def write_study(self, study: StudyOut, files: Files) -> Written:
+        """Write a dataset for each kind of target, with everybody's labels as responses."""
+        protocol, n = study.protocol, 0
+        kinds = criteria_by_kind(protocol)
+        names = fields_of_tasks(protocol)
+        for kind, criteria in kinds.items():
+            fields = names if kind == ALONE else [*names, "unit"]
+            questions = [_question(criterion, fields) for criterion in criteria]
+            settings = _settings(protocol.guidelines, fields, questions, ["target"])
+            files.begin(f"{kind}/{SETTINGS}", orjson.dumps(settings, option=orjson.OPT_INDENT_2), b"\n")
+            files.begin(f"{kind}/{RECORDS}")
+        definition = orjson.dumps(protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+        files.begin(PROTOCOL, definition, b"\n")
+        people: dict[str, str] = {}
+        for judged in study.judged():
+            files.add(ITEMS, judged.item)
+            people |= {str(user_id(label.annotator)): label.annotator for label in judged.labels}
+            for kind, criteria in kinds.items():
+                for record in _records_of(judged, kind, criteria, protocol):
+                    files.add(f"{kind}/{RECORDS}", record)
+            n += 1
+        files.begin(ANNOTATORS, orjson.dumps(people, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), b"\n")
+        return Written(n, 0)
+
+
+FORMATS.register(Argilla())
+
+
+def user_id(annotator: str) -> uuid.UUID:
+    """The id that an annotator has in Argilla."""
+    return uuid.uuid5(_SPACE, annotator)
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+class _ArgillaReading(RecordReading):
+    """The records of one source. Where our items lie beside them, these are the items, and records give labels."""
+
+    format = Argilla.name
+
+    def begin(self) -> None:
+        self._people: dict[str, str] = {}
+        self._settings: dict[str, Record] = {}
+        self._said: dict[str, list[ForeignLabel]] = {}
+        self._suggested = self._left_out = 0
+        self._ours = any(file.basename == ITEMS for file in self.files)
+        for file in self.files:
+            if file.basename in (SETTINGS, ANNOTATORS):
+                found = json_file(file)
+                if isinstance(found, dict):
+                    if file.basename == SETTINGS:
+                        self._settings[str(PurePosixPath(file.name).parent)] = found
+                    else:
+                        self._people = {str(key): str(name) for key, name in found.items()}
+        if self._ours:
+            for file in self.files:
+                if file.basename == RECORDS:
+                    found = json_file(file)
+                    for number, record in enumerate(found if isinstance(found, list) else (), 1):
+                        if isinstance(record, dict):
+                            for label in self._labels(record, file, number):
+                                self._said.setdefault(label.item, []).append(label)
+
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        if file.basename in (SETTINGS, ANNOTATORS, PROTOCOL):
+            return iter(())
+        if not isinstance(data, list) or (self._ours and file.basename not in (ITEMS, RECORDS)):
+            return None
+        if self._ours:
+            return iter(()) if file.basename == RECORDS else self._own(file, data)
+        return self._items(file, data)
+
+    def _own(self, file: SourceFile, rows: Sequence[Any]) -> Iterator[ParsedItem | Rejected]:
+        for row, line in zip(rows, element_lines(file, None, len(rows)), strict=True):
+            try:
+                item = read_item(row)
+                yield ParsedItem(file.name, line, item, tuple(self._said.get(item.id, ())))
+            except AssayError as error:
+                yield Rejected(file.name, line, str(error))
+
+    def _items(self, file: SourceFile, records: Sequence[Any]) -> Iterator[ParsedItem | Rejected]:
+        for record, line in zip(records, element_lines(file, None, len(records)), strict=True):
+            try:
+                if not isinstance(record, dict) or not isinstance(record.get("fields"), dict):
+                    raise InvalidInput("it is no record with `fields`. Export the records of a dataset.")
+                row = self._row(record, file)
+                item = read_item(row, scorer=SCORER)
+                labels = [label._replace(item=item.id) for label in self._labels(record, file, line)]
+                yield ParsedItem(file.name, line, item, tuple(labels))
+            except AssayError as error:
+                yield Rejected(file.name, line, str(error))
+
+    def _row(self, record: Record, file: SourceFile) -> Normal:
+        fields = {name: _text(value) for name, value in record["fields"].items() if value is not None}
+        known = {name: columns[0] for name, columns in guessed(list(fields)).items() if name != "evidence"}
+        if "question" not in known:
+            asked = self._settings.get(str(PurePosixPath(file.name).parent), {}).get("fields")
+            first = next(
+                (one["name"] for one in asked or () if isinstance(one, dict) and one.get("name") in fields), None
+            )
+            known["question"] = first or next(iter(fields), "")
+        row: Normal = {}
+        for name, field in known.items():
+            value = fields.pop(field, "")
+            row[name] = [value] if name in ("references", "documents") else value
+        contexts = [fields.pop(name) for name in list(fields) if guessed([name]).keys() == {"evidence"}]
+        if contexts:
+            row["evidence"] = [{"text": text} for text in contexts]
+        given = record.get("metadata")
+        metadata = {**fields, **(given if isinstance(given, dict) else {})}
+        for name in ("system", "category", "language"):
+            if isinstance(metadata.get(name), str) and name not in row:
+                row[name] = metadata.pop(name)
+        identity = record.get("id")
+        if isinstance(identity, str | int) and not isinstance(identity, bool):
+            row["id"] = str(identity)
+        return {**row, "metadata": metadata}
+
+    def _labels(self, record: Record, file: SourceFile, line: int) -> Iterator[ForeignLabel]:
+        metadata = record.get("metadata")
+        about: Record = metadata if isinstance(metadata, dict) else {}
+        target = str(about.get("target") or ALONE) if self._ours else ALONE
+        item = str(about.get("item") or record.get("id"))
+        suggestions, responses = record.get("suggestions"), record.get("responses")
+        self._suggested += len(suggestions) if isinstance(suggestions, dict) else 0
+        for name, given in responses.items() if isinstance(responses, dict) else ():
+            for response in given if isinstance(given, list) else ():
+                value = response.get("value") if isinstance(response, dict) else None
+                if value is None or response.get("status") == "discarded":
+                    self._left_out += value is None
+                    continue
+                user = str(response.get("user_id") or "unknown")
+                said = cell_of(_stretches(value))
+                who = self._people.get(user, user)
+                yield ForeignLabel(line, item, who, _name(name), target, said, None, None, None, file.name)
+
+    def not_ours(self) -> str:
+        return "this is no list of Argilla records (fields, responses, suggestions). Leave it out, or name the format."
+
+    def notes(self) -> Sequence[str]:
+        if not self._suggested:
+            return ()
+        return [f"{self._suggested:,} suggestions are no person's labels and are left out."]
+
+    def label_protocol(self) -> Protocol | None:
+        """What the protocol beside the records says was asked, else the settings."""
+        from annotators.protocols import Protocol as Asked  # noqa: PLC0415 - most imports have no labels
+
+        self.begin()
+        for file in self.files:
+            if file.basename == PROTOCOL and isinstance(found := json_file(file), dict):
+                try:
+                    return Asked.model_validate(found)
+                except ValueError:
+                    break
+        return _protocol_of(next(iter(self._settings.values()), {}))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(one, dict) and "content" in one for one in value):
+        return "\n\n".join(f"{one.get('role', '')}: {one['content']}" for one in value)  # a conversation
+    return orjson.dumps(value).decode()
+
+
+def _stretches(value: Any) -> Any:
+    """Marked stretches as ours are, without scores."""
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "start" in one for one in value):
+        return [{name: one[name] for name in ("start", "end", "label") if name in one} for one in value]
+    return value
+
+
+def _name(question: str) -> str:
+    from annotators.asking.inferred_protocols import criterion_name  # noqa: PLC0415 - loads pydantic
+
+    return criterion_name(question)
+
+
+def _protocol_of(settings: Record) -> Protocol | None:
+    """What the questions of a dataset ask, as a protocol; None where they cannot be said."""
+    from annotators.protocols import Protocol as Asked  # noqa: PLC0415
+
+    criteria = []
+    for question in settings.get("questions") or ():
+        if not isinstance(question, dict) or not isinstance(question.get("settings"), dict):
+            return None
+        asked = question["settings"]
+        options = [one for one in asked.get("options") or () if isinstance(one, dict) and one.get("value") is not None]
+        labels = [{"value": one["value"], "title": str(one.get("text") or one["value"])} for one in options]
+        kind = {
+            "label_selection": "choice",
+            "multi_label_selection": "several",
+            "rating": "grade",
+            "text": "text",
+            "span": "spans",
+        }.get(str(asked.get("type")))
+        if kind is None:
+            continue
+        about: Record = {
+            "kind": kind,
+            "name": _name(str(question.get("name"))),
+            "title": str(question.get("title") or question.get("name")),
+            "help": str(question.get("description") or ""),
+            "required": bool(question.get("required", True)),
+        }
+        criteria.append(about if kind == "text" else {**about, "labels": labels})
+    if not criteria:
+        return None
+    names = [one["name"] for one in criteria]
+    step = {"name": "labels", "title": "Labels", "shows": ["question", "answer"], "criteria": names}
+    try:
+        return Asked.model_validate(
+            {
+                "name": "argilla_dataset",
+                "title": "Argilla dataset",
+                "summary": "The questions of an Argilla dataset.",
+                "guidelines": str(settings.get("guidelines") or "There were no guidelines."),
+                "criteria": criteria,
+                "steps": [step],
+            }
+        )
+    except ValueError:
+        return None
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _settings(guidelines: str, fields: Iterable[str], questions: list[Record], metadata: Iterable[str]) -> Record:
+    def field(name: str) -> Record:
+        title = name.capitalize()
+        asked = {"type": "text", "use_markdown": name in ("answer", "evidence")}
+        return {"name": name, "title": title, "required": name == "question", "type": "text", "settings": asked}
+
+    return {
+        "guidelines": guidelines,
+        "fields": [field(name) for name in fields],
+        "questions": questions,
+        "metadata": [
+            {
+                "name": name,
+                "title": name,
+                "type": "terms",
+                "visible_for_annotators": False,
+                "settings": {"type": "terms", "visible_for_annotators": False, "values": None},
+            }
+            for name in metadata
+        ],
+        "vectors": [],
+        "allow_extra_metadata": True,
+        "distribution": {"strategy": "overlap", "min_submitted": 1},
+        "mapping": None,
+    }
+
+
+_NOTE: Record = {
+    "name": "note", "title": "Note", "description": None, "required": True, "type": "text",
+    "settings": {"type": "text", "use_markdown": False},
+}  # fmt: skip
+
+
+def _question(criterion: Criterion, fields: Sequence[str]) -> Record:
+    """A criterion as a question; what Argilla has no question for is asked as a text."""
+    labels = criterion.label_list()
+    options = [{"value": str(label.value), "text": label.title} for label in labels]
+    numbers = [label.value for label in labels if isinstance(label.value, int)]
+    settings: Record = {"type": "text", "use_markdown": False}
+    if criterion.scale == "spans" and "answer" in fields:
+        settings = {
+            "type": "span", "field": "answer", "options": options, "visible_options": None, "allow_overlapping": False
+        }  # fmt: skip
+    elif criterion.scale == "set" and labels:
+        settings = {
+            "type": "multi_label_selection", "options": options, "visible_options": None, "options_order": "natural"
+        }  # fmt: skip
+    elif _is_rating(criterion, numbers):
+        settings = {"type": "rating", "options": [{"value": number} for number in numbers]}
+    elif criterion.scale in ("nominal", "ordinal") and labels:
+        settings = {"type": "label_selection", "options": options, "visible_options": None}
+    definitions = [f"{label.title}: {label.definition}" for label in labels if label.definition]
+    described = re.sub(r"\s+", " ", " ".join([criterion.help, *definitions])).strip()
+    return {
+        "name": criterion.name,
+        "title": criterion.title,
+        "description": described or None,
+        "required": criterion.required and criterion.when is None,
+        "type": settings["type"],
+        "settings": settings,
+    }
+
+
+def _is_rating(criterion: Criterion, numbers: Sequence[int]) -> bool:
+    every = bool(numbers) and len(numbers) == len(criterion.label_list())
+    return criterion.scale == "ordinal" and every and min(numbers) >= 0 and max(numbers) <= _MOST_RATING
+
+
+def _records_of(judged: Judged, kind: str, criteria: Sequence[Criterion], protocol: Protocol) -> Iterator[Record]:
+    asked = {criterion.name: _question(criterion, ["answer"])["type"] for criterion in criteria}
+    said: dict[str, dict[str, list[Record]]] = {}
+    for label in judged.labels:
+        if label.criterion in asked:
+            value = _value(label.value, asked[label.criterion])
+            response = {"value": value, "user_id": str(user_id(label.annotator)), "status": "submitted"}
+            said.setdefault(label.target, {}).setdefault(label.criterion, []).append(response)
+    texts: dict[str, Any] = {task.target: task for task in tasks(judged.item, kind, criteria, protocol)}
+    name = judged.item["id"]
+    targets = dict.fromkeys([*texts, *(target for target in said if kind != ALONE)])
+    for target in targets:
+        task = texts.get(target)
+        shown = dict(task.texts) if task else {"question": judged.item["question"]}
+        if kind != ALONE:
+            shown["unit"] = task.unit if task else target
+        record_id = name if target == ALONE else f"{name}|{target}"
+        yield _record(record_id, shown, name, target, said.get(target, {}))
+
+
+def _value(value: Any, asked: str) -> Any:
+    if asked == "label_selection":
+        return cell_of(value)
+    if asked == "multi_label_selection":
+        return [str(one) for one in value]
+    if asked == "span":
+        return [{"start": one["start"], "end": one["end"], "label": str(one["label"])} for one in value]
+    return value if asked == "rating" else cell_of(value)
+
+
+def _record(
+    record_id: str, texts: Mapping[str, str], item: str, target: str, responses: Mapping[str, list[Record]]
+) -> Record:
+    return {
+        "id": record_id,
+        "fields": dict(texts),
+        "metadata": {"item": item, "target": target},
+        "suggestions": {},
+        "responses": dict(responses),
+        "vectors": {},
+        "status": "completed" if responses else "pending",
+    }

@@ -1,0 +1,365 @@
+"""BEIR and TREC: a corpus, queries and relevance judgements; out come the evidence that people verified.
+
+The grade of a page is what its final label stands for; `agreed.tsv` says how many said so, of how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._files import FilesReading
+from exports.formats._losing import usual
+from exports.formats._records import LINES_ENDING, lacking, names_in
+from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Unit, Written, metadata_of, parts_of
+from exports.formats.base import FORMATS, FileReading
+from exports.reading.json_files import json_lines
+from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.criteria import Criterion
+
+CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
+QRELS, TREC, AGREED = "qrels/test.tsv", "qrels.trec", "agreed.tsv"
+SCORER = "imported:qrels"
+_ENDINGS = (".tsv", ".txt", ".qrels", ".qrel", ".trec")
+_HEADING = ("query-id", "corpus-id", "score")
+_MOST_LINE = 1 << 20
+
+
+class Qrels:
+    """A query is an item of the system `reference`; what was judged relevant is gold, what was not a distractor.
+
+    The grade is kept in the unit's metadata. Judgements without a corpus or queries are read as well: ids stand for
+    texts then.
+    """
+
+    name = "qrels"
+    title = "BEIR and TREC relevance judgements"
+    help = "corpus.jsonl, queries.jsonl and qrels (TSV with query-id, corpus-id, score; or TREC's four columns)"
+    loses = usual(
+        "answer",
+        "system",
+        "category",
+        "language",
+        "references",
+        "documents",
+        "claims",
+        "images",
+        "hops",
+        "scores",
+        "evidence.key",
+        "evidence.kind",
+        "evidence.box",
+        "evidence.used",
+        "evidence.hop",
+        "evidence.rank",
+        items="further answers to a question; questions without evidence that is judged or a text",
+        id="ids of items",
+        question_key="spaces in keys of questions",
+        evidence="evidence that has no role, document, page and text",
+        evidence__role="the role retrieved",
+        evidence__document="documents of evidence, which are part of the ids",
+        evidence__pages="pages of evidence, which are part of the ids",
+        evidence__text="the second text of the same page",
+        evidence__metadata="metadata of evidence but its relevance",
+        labels="labels but the grade of pages and evidence, and who gave it",
+    )
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes corpus.jsonl and queries.jsonl, and judgements in columns."""
+        if file.basename in (CORPUS, QUERIES):
+            return lacking(names_in(file.beginning().split(b"\n", 1)[0]), ("_id", "text"))
+        if not file.basename.endswith(_ENDINGS):
+            return f"it is not called {CORPUS} or {QUERIES}, and does not end as judgements do"
+        first = file.beginning().split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
+        if tuple(first.split("\t")) == _HEADING or _trec(first) is not None:
+            return None
+        return "its first line has neither query-id, corpus-id, score nor the four columns of TREC"
+
+    def read(self, sources: Sources) -> FileReading:
+        """The judgements of the sources, with the texts of what they name."""
+        files = [file for file in sources.files if self.refusal(file) is None]
+        if not files:
+            raise InvalidInput(f"{sources.description}: there are no queries or judgements in it. {self.help}.")
+        return _QrelsReading(sources, files)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write corpus, queries and judgements by the roles that evidence has."""
+        return self._written((Judged(item, (), ()) for item in items()), {}, files)
+
+    def write_study(self, study: StudyOut, files: Files) -> Written:
+        """Write corpus, queries and judgements by the final labels of pages and evidence."""
+        grades = {
+            criterion.name: _grades(criterion)
+            for criterion in study.protocol.criteria
+            if str(criterion.target) in ("page", "evidence") and criterion.label_list()
+        }
+        return self._written(study.judged(), grades, files)
+
+    def _written(
+        self, judged: Iterable[Judged], grades: Mapping[str, Callable[[Any], int | None]], files: Files
+    ) -> Written:
+        n = left_out = 0
+        queries: set[str] = set()
+        documents: set[str] = set()
+        for row in judged:
+            key = _id(row.item["question_key"])
+            found = _verified(row, grades) if grades else _by_role(row.item)
+            if key in queries or not found:
+                left_out += files.leave_out(row.item)
+                continue
+            queries.add(key)
+            n += 1
+            extra = metadata_of(row.item)
+            files.add(QUERIES, {"_id": key, "text": row.item["question"], **({"metadata": extra} if extra else {})})
+            for one in found:
+                if one.document not in documents:
+                    documents.add(one.document)
+                    files.add(CORPUS, {"_id": one.document, "title": one.title, "text": one.text})
+                _lines(files, key, one)
+        return Written(n, left_out)
+
+
+FORMATS.register(Qrels())
+
+
+class _Relevance(NamedTuple):
+    document: str
+    title: str
+    text: str
+    grade: int
+    agreed: int | None = None
+    of: int | None = None
+    how: str = ""
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def _trec(line: str) -> tuple[str, str, int] | None:
+    """Query, document and grade of a line of TREC's qrels; None where it is none."""
+    parts = line.split()
+    if len(parts) != 4 or not parts[3].lstrip("-").isdigit() or len(parts[3]) > 6:
+        return None
+    return parts[0], parts[2], int(parts[3])
+
+
+def _beir(line: str) -> tuple[str, str, int] | None:
+    parts = line.split("\t")
+    if len(parts) != 3 or not parts[2].strip().lstrip("-").isdigit() or len(parts[2]) > 6:
+        return None
+    return parts[0], parts[1], int(parts[2])
+
+
+class _QrelsReading(FilesReading):
+    format = Qrels.name
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self._without = 0
+        judged: dict[str, dict[str, int]] = {}
+        bad: list[Rejected] = []
+        where: dict[str, tuple[str, int]] = {}
+        for file in self.files:
+            if not file.basename.endswith(LINES_ENDING):
+                self._judgements(file, judged, where, bad)
+        yield from bad
+        needed = {document for grades in judged.values() for document in grades}
+        corpus: dict[str, tuple[str, str]] = {}
+        for row in self._rows(CORPUS):
+            if isinstance(row, Rejected):
+                yield row
+            elif (key := str(row[2].get("_id"))) in needed:
+                corpus[key] = (str(row[2].get("title") or ""), str(row[2].get("text") or ""))
+        seen: set[str] = set()
+        for row in self._rows(QUERIES):
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            name, line, query = row
+            key = str(query.get("_id"))
+            seen.add(key)
+            made = self._row(key, query, judged.get(key, {}), corpus)
+            yield _parsed(name, line, made)
+        for key, grades in judged.items():
+            if key not in seen:
+                self._without += 1
+                yield _parsed(*where[key], self._row(key, {}, grades, corpus))
+
+    def _judgements(
+        self,
+        file: SourceFile,
+        judged: dict[str, dict[str, int]],
+        where: dict[str, tuple[str, int]],
+        bad: list[Rejected],
+    ) -> None:
+        with file.path.open("rb") as stream:
+            beir = False
+            for number in range(1, 1 << 62):
+                data = stream.readline(_MOST_LINE)
+                if not data:
+                    return
+                line = data.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").rstrip("\r\n")
+                if number == 1 and tuple(line.split("\t")) == _HEADING:
+                    beir = True
+                    continue
+                if not line.strip():
+                    continue
+                found = _beir(line) if beir else _trec(line)
+                if found is None or "�" in line or "\x00" in line:
+                    bad.append(
+                        Rejected(file.name, number, "this is no judgement: query, document and a whole number. Fix it.")
+                    )
+                    continue
+                judged.setdefault(found[0], {})[found[1]] = found[2]
+                where.setdefault(found[0], (file.name, number))
+
+    def _rows(self, called: str) -> Iterator[tuple[str, int, dict[str, Any]] | Rejected]:
+        for file in self.files:
+            if file.basename == called:
+                for row in json_lines(file, self.meter):
+                    if isinstance(row, Rejected):
+                        yield row
+                    elif isinstance(row[1], dict) and isinstance(row[1].get("_id"), str | int):
+                        yield file.name, row[0], row[1]
+                    else:
+                        yield Rejected(file.name, row[0], "the line has no `_id`. Write one {…} with _id and text.")
+
+    def _row(self, key: str, query: Normal, judged: Mapping[str, int], corpus: Mapping[str, tuple[str, str]]) -> Normal:
+        evidence = []
+        for document, grade in judged.items():
+            title, text = corpus.get(document, ("", ""))
+            of, _, page = document.rpartition("#")
+            pages = {"pages": [int(page)]} if of and page.isdigit() and 0 < len(page) < 7 and int(page) else {}
+            evidence.append(
+                {
+                    "kind": "page" if pages and not text else "passage",
+                    "role": "gold" if grade > 0 else "distractor",
+                    "document": of if pages else document,
+                    **pages,
+                    **({"text": text} if text else {}),
+                    "metadata": {"relevance": grade, **({"title": title} if title and title != of else {})},
+                }
+            )
+        kept = query.get("metadata")
+        metadata = kept if isinstance(kept, dict) else {}
+        question = str(query.get("text") or key)
+        return {"question_key": key, "question": question, "evidence": evidence, "metadata": metadata}
+
+    def notes(self) -> Sequence[str]:
+        if not self._without:
+            return ()
+        return [f"{self._without:,} judged queries are not in {QUERIES}: their ids stand for their texts."]
+
+
+def _parsed(file: str, line: int, row: Normal) -> ParsedItem | Rejected:
+    try:
+        return ParsedItem(file, line, read_item(row, scorer=SCORER))
+    except AssayError as error:
+        return Rejected(file, line, str(error))
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _id(text: str) -> str:
+    """An id as the files of TREC have it: without spaces."""
+    return "_".join(text.split()) or "_"
+
+
+def _grades(criterion: Criterion) -> Callable[[Any], int | None]:
+    """The grade that a label stands for: its number; of two labels 1 for the one that passes; else its place from 0.
+
+    Labels are listed as the protocol has them, the best first where they are words.
+    """
+    positive = getattr(criterion, "positive", None)
+    labels = [label.value for label in criterion.label_list()]
+    words = {str(label): len(labels) - 1 - place for place, label in enumerate(labels)}
+
+    def grade(value: Any) -> int | None:
+        if isinstance(value, int | float):
+            return round(value)
+        if positive is not None:
+            return int(str(value) == str(positive))
+        return words.get(str(value))
+
+    return grade
+
+
+def _verified(row: Judged, grades: Mapping[str, Callable[[Any], int | None]]) -> list[_Relevance]:
+    units = {f"evidence:{unit['key']}": unit for unit in parts_of(row.item, "evidence")}
+    found: dict[str, _Relevance] = {}
+    for settled in row.units:
+        grade = (
+            grades[settled.criterion](settled.label) if settled.criterion in grades and settled.how != OPEN else None
+        )
+        if grade is None:
+            continue
+        if settled.target.startswith("page:"):
+            document, _, page = settled.target.removeprefix("page:").partition("|")[0].rpartition(":")
+            made = _relevance(row.item, {"document": document, "pages": [int(page)]}, grade, settled)
+        elif settled.target in units:
+            made = _relevance(row.item, units[settled.target], grade, settled)
+        else:
+            continue
+        before = found.get(made.document)
+        if before is None or made.grade > before.grade:  # the best of its steps
+            found[made.document] = made
+    return list(found.values())
+
+
+def _relevance(item: Normal, unit: Normal, grade: int, settled: Unit) -> _Relevance:
+    from annotators.criteria.base import written  # noqa: PLC0415 - loads pydantic
+
+    document, text = _document(item, unit)
+    label = settled.label if isinstance(settled.label, str) else written(settled.label)
+    of = sum(settled.votes.values())
+    return _Relevance(document, unit.get("document", ""), text, grade, settled.votes.get(label, 0), of, settled.how)
+
+
+def _document(item: Normal, unit: Normal) -> tuple[str, str]:
+    """The id and the text of a unit in the corpus: its document and first page, or its place in the item."""
+    document, pages = unit.get("document"), unit.get("pages", [])
+    text = unit.get("text") or ""
+    if document and pages:
+        texts = [
+            other["text"]
+            for other in parts_of(item, "evidence")
+            if other.get("document") == document and other.get("pages", [])[:1] == pages[:1] and other.get("text")
+        ]
+        return _id(f"{document}#{pages[0]}"), text or (texts[0] if texts else "")
+    return _id(document or f"{item['question_key']}/{unit['key']}"), text
+
+
+def _by_role(item: Normal) -> list[_Relevance]:
+    found: dict[str, _Relevance] = {}
+    for unit in parts_of(item, "evidence"):
+        if unit.get("role") not in ("gold", "distractor"):
+            continue
+        document, text = _document(item, unit)
+        said = metadata_of(unit).get("relevance")
+        grade = said if isinstance(said, int) and not isinstance(said, bool) else int(unit["role"] == "gold")
+        title = metadata_of(unit).get("title") or unit.get("document", "")
+        found.setdefault(document, _Relevance(document, str(title), text, grade))
+    return list(found.values())
+
+
+def _lines(files: Files, key: str, one: _Relevance) -> None:
+    out = files.begin(QRELS)
+    if not out.rows:
+        out.write_text("\t".join(_HEADING) + "\n")
+    out.write_text(f"{key}\t{one.document}\t{one.grade}\n")
+    out.rows = (out.rows or 0) + 1
+    trec = files.begin(TREC)
+    trec.write_text(f"{key} 0 {one.document} {one.grade}\n")
+    trec.rows = (trec.rows or 0) + 1
+    if one.of is not None:
+        agreed = files.begin(AGREED)
+        if not agreed.rows:
+            agreed.write_text("query-id\tcorpus-id\tscore\tagreed\tof\thow\n")
+        agreed.write_text(f"{key}\t{one.document}\t{one.grade}\t{one.agreed}\t{one.of}\t{one.how}\n")
+        agreed.rows = (agreed.rows or 0) + 1

@@ -1,0 +1,258 @@
+"""Samples of evaluation tools, relevance judgements, Argilla's records: what is read, written, and hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlmodel import Session, select
+
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
+from annotators.designing.design import StudyDesign
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from annotators.items.targets import TargetKind
+from annotators.protocols import PROTOCOLS, Material, Step
+from db.designing.making import create_study
+from db.engine import Database
+from db.models import Study, StudyItem
+from db.studies.labels import import_labels
+from db.studies.ratings import labels_of_versions
+from db.studies.settlements import stream_settled
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against
+from exports.converting import convert_files
+from exports.formats import FORMATS
+from exports.reading.sources import open_sources
+from tests.exports.formats.places import Place, write_json
+from tests.exports.formats.test_labels_in_files import stored
+from tests.exports.labelled import labelled_study
+from tests.makers import tiny_protocol
+
+
+def read(name: str, *paths: Path) -> list[ParsedItem]:
+    with open_sources(paths) as sources:
+        found = list(FORMATS.get(name).read(sources).items())
+    assert [row for row in found if isinstance(row, Rejected)] == []
+    return [row for row in found if isinstance(row, ParsedItem)]
+
+
+def lines(path: Path, *rows: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)) + b"\n")
+    return path
+
+
+# Samples --------------------------------------------------------------------------------------------------------------
+
+
+def test_ragas_samples_come_in_with_contexts_and_metrics(tmp_path: Path) -> None:
+    sample = {
+        "user_input": "Q?", "response": "A", "reference": "R", "retrieved_contexts": ["one", "two"],
+        "reference_contexts": ["gold"], "faithfulness": 0.25, "answer_relevancy": None, "persona": "p",
+    }  # fmt: skip
+    [row] = read("ragas", lines(tmp_path / "s.jsonl", sample))
+    item = row.item
+    assert (item.question, item.answer, item.references, item.system) == ("Q?", "A", ("R",), "unnamed")
+    assert [(unit.role, unit.text, unit.rank) for unit in item.evidence] == [
+        ("gold", "gold", None), ("retrieved", "one", 1), ("retrieved", "two", 2)
+    ]  # fmt: skip
+    assert [(score.scorer, score.name, score.value) for score in item.scores] == [
+        ("imported:ragas", "faithfulness", 0.25)
+    ]
+    assert item.metadata == {"persona": "p"}
+
+
+def test_a_conversation_is_a_bad_row(tmp_path: Path) -> None:
+    path = lines(tmp_path / "s.jsonl", {"user_input": [{"content": "hi", "type": "human"}]})
+    with open_sources([path]) as sources:
+        [row] = FORMATS.get("ragas").read(sources).items()
+    assert isinstance(row, Rejected)
+    assert "Conversations" in row.reason
+
+
+def test_a_deepeval_run_gives_scores_with_their_threshold(tmp_path: Path) -> None:
+    case = {
+        "name": "case", "input": "Q?", "actualOutput": "A", "expectedOutput": "E", "retrievalContext": ["c"],
+        "metricsData": [
+            {"name": "Faithfulness", "score": 0.5, "threshold": 0.7, "success": False},
+            {"name": "Bias", "score": None, "error": "no key"},
+        ],
+    }  # fmt: skip
+    [row] = read("deepeval", write_json(tmp_path / "run.json", {"testCases": [case]}))
+    first, second = row.item.scores
+    assert (first.name, first.value, first.parameters) == ("Faithfulness", 0.5, {"threshold": 0.7})
+    assert (second.value, second.reason) == (None, "no key")
+    assert row.item.references == ("E",)
+
+
+def test_trulens_records_are_of_their_app_and_have_the_contexts_of_feedback(tmp_path: Path) -> None:
+    record = {
+        "app_name": "rag", "app_version": "v2", "record_id": "r1", "input": '"Q?"', "output": "A", "latency": 3,
+        "Groundedness": 0.9, "Groundedness_calls": [{"args": {"source": ["c1", "c2"]}, "ret": 0.9}],
+    }  # fmt: skip
+    [row] = read("trulens", write_json(tmp_path / "r.json", [record]))
+    assert (row.item.question, row.item.system) == ("Q?", "rag/v2")
+    assert [unit.text for unit in row.item.evidence] == ["c1", "c2"]
+    assert [score.name for score in row.item.scores] == ["Groundedness"]
+    assert row.item.metadata["latency"] == 3
+
+
+@pytest.mark.parametrize("name", ["ragas", "deepeval", "trulens"])
+def test_final_labels_leave_as_columns_and_come_back(sqlite_database: Database, tmp_path: Path, name: str) -> None:
+    made = labelled_study(sqlite_database, items=12)
+    export_project(
+        sqlite_database, made.researcher, made.project_id, to=tmp_path / "out", study_id=made.study_id, formats=[name]
+    )
+    assert verify_against(sqlite_database, made.researcher, tmp_path / "out").ok
+    with sqlite_database.read() as session:
+        settled = {
+            (unit.external_id, unit.criterion)
+            for unit in stream_settled(session, made.study_id)
+            if unit.state != "open"
+        }
+    found = read(name, tmp_path / "out" / name)
+    assert {(row.item.id, label.criterion) for row in found for label in row.labels} == settled
+    assert {label.annotator for row in found for label in row.labels} == {f"{name}-verified"}
+
+
+# Judgements -----------------------------------------------------------------------------------------------------------
+
+
+def beir(folder: Path) -> Path:
+    lines(folder / "corpus.jsonl", {"_id": "d1", "title": "T", "text": "one"}, {"_id": "d2", "text": "two"})
+    lines(folder / "queries.jsonl", {"_id": "q1", "text": "Q?", "metadata": {"a": 1}}, {"_id": "q2", "text": "R?"})
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq3\td2\t1\n")
+    return folder
+
+
+def test_beir_comes_in_with_grades_and_goes_out_again(tmp_path: Path) -> None:
+    found = {row.item.question_key: row.item for row in read("qrels", beir(tmp_path / "in"))}
+    assert [(unit.role, unit.text, unit.metadata["relevance"]) for unit in found["q1"].evidence] == [
+        ("gold", "one", 2), ("distractor", "two", 0)
+    ]  # fmt: skip
+    assert (found["q2"].evidence, found["q3"].question) == ((), "q3")
+    done = convert_files([tmp_path / "in"], into="qrels", output=tmp_path / "out")
+    assert [lost.to_json() for lost in done.lost] == [{"what": "items", "n": 1}]  # q2 has no judgement
+    written = (tmp_path / "out" / "qrels" / "test.tsv").read_text()
+    assert written == (tmp_path / "in" / "qrels" / "test.tsv").read_text()
+    assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d1 2\nq1 0 d2 0\nq3 0 d2 1\n"
+
+
+def test_trec_judgements_alone_are_read_and_bad_lines_named(tmp_path: Path) -> None:
+    (tmp_path / "x.qrels").write_text("1 0 doc#4 1\nnonsense\n1 0 d2 0\n")
+    with open_sources([tmp_path / "x.qrels"]) as sources:
+        bad, item = FORMATS.get("qrels").read(sources).items()
+    assert isinstance(bad, Rejected)
+    assert bad.line == 2
+    assert isinstance(item, ParsedItem)
+    assert (item.item.evidence[0].document, item.item.evidence[0].pages) == ("doc", (4,))
+
+
+def test_verified_pages_become_judgements_with_their_grade_and_who_agreed(place: Place, tmp_path: Path) -> None:
+    relevance = Grade(
+        name="relevance", title="Relevance", target=TargetKind.PAGE, labels=[Label(value=n) for n in range(4)]
+    )
+    shows = [Material.QUESTION, Material.DOCUMENTS]
+    protocol = tiny_protocol(
+        name="pages", criteria=[relevance],
+        steps=[Step(name="s", title="S", shows=shows, criteria=["relevance"])],
+    )  # fmt: skip
+    row = {"id": "a", "question_key": "q 1", "question": "Q?", "answer": "A", "documents": ["d.pdf"]}
+    lines(tmp_path / "in" / "items.jsonl", row)
+    lines(tmp_path / "in" / "documents.jsonl", {"key": "d.pdf", "n_pages": 9})
+    place.take(tmp_path / "in")
+    design = StudyDesign(name="pages", annotators=(place.actor.name,), overlap=1, order="given", rule="majority")
+    study = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    given = [("ada", 2, 3), ("ben", 2, 3), ("chloe", 2, 1), ("ada", 5, 0), ("ben", 5, 0), ("chloe", 5, 0)]
+    rows = [
+        ForeignLabel(line, "a", who, "relevance", f"page:d.pdf:{page}", str(grade))
+        for line, (who, page, grade) in enumerate(given, 2)
+    ]
+    import_labels(place.db, place.actor, study, rows=rows, source="t.csv")
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=["qrels"])
+    assert (to / "qrels" / "qrels.trec").read_text() == "q_1 0 d.pdf#2 3\nq_1 0 d.pdf#5 0\n"
+    agreed = (to / "qrels" / "agreed.tsv").read_text().splitlines()[1:]
+    assert agreed == ["q_1\td.pdf#2\t3\t2\t3\tmajority", "q_1\td.pdf#5\t0\t3\t3\tunanimous"]
+    assert verify_against(place.db, place.actor, to).ok
+
+
+# Argilla --------------------------------------------------------------------------------------------------------------
+
+
+def labels_of(session: Session, study: Study) -> list[tuple[str, str, str]]:
+    """Item, criterion and value of every label."""
+    versions = session.execute(select(StudyItem.item_version_id).where(StudyItem.study_id == study.id)).scalars().all()
+    found = labels_of_versions(session, study, versions)
+    return sorted((label.item, label.criterion, str(label.value)) for label in found)
+
+
+def test_every_label_comes_back_from_argilla(sqlite_database: Database, tmp_path: Path) -> None:
+    made = labelled_study(sqlite_database, items=10)
+    to = tmp_path / "out"
+    export_project(
+        sqlite_database, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=["argilla"]
+    )
+    assert verify_against(sqlite_database, made.researcher, to).ok
+    again = Place(sqlite_database, tmp_path / "home")
+    report = again.take(to / "argilla", labels_into="again")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    with sqlite_database.read() as session:
+        studies = session.execute(select(Study).order_by(Study.id)).scalars().all()
+        before, after = (labels_of(session, study) for study in studies)
+    assert len(before) == len(after) > 200
+    assert after == before
+
+
+def test_records_show_nothing_that_the_protocol_hides(place: Place, tmp_path: Path) -> None:
+    row = {
+        "id": "a", "question": "Q?", "answer": "A", "system": "secret-system", "category": "secret-category",
+        "evidence": [{"text": "seen", "role": "distractor", "metadata": {"x": "secret-metadata"}}],
+        "scores": [{"name": "secret_score", "value": 0.125}],
+    }  # fmt: skip
+    lines(tmp_path / "items.jsonl", row)
+    place.take(tmp_path / "items.jsonl")
+    protocol = PROTOCOLS.get("grounding")
+    design = StudyDesign(name="g", annotators=(place.actor.name,), overlap=1, order="given")
+    study = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=["argilla"])
+    records = b"".join(path.read_bytes() for path in (to / "argilla").rglob("records.json"))
+    assert b"seen" in records
+    assert b"secret" not in records
+    assert b"distractor" not in records
+    assert b"0.125" not in records
+
+
+def test_a_strangers_records_give_items_labels_and_a_protocol(place: Place, tmp_path: Path) -> None:
+    stars = [{"value": 1}, {"value": 2}]
+    options = [{"value": "good", "text": "Good"}, {"value": "bad", "text": "Bad"}]
+    settings = {
+        "guidelines": "Read it.", "fields": [{"name": "prompt"}, {"name": "response"}],
+        "questions": [
+            {"name": "quality", "title": "Quality?", "settings": {"type": "label_selection", "options": options}},
+            {"name": "stars", "title": "Stars", "settings": {"type": "rating", "options": stars}},
+            {"name": "say", "title": "Say", "required": False, "settings": {"type": "text"}},
+        ],
+    }  # fmt: skip
+    record = {
+        "id": "r1", "fields": {"prompt": "Q?", "response": "A"}, "metadata": {"system": "s", "n": 1}, "vectors": {},
+        "suggestions": {"quality": {"value": "bad", "score": 0.5, "agent": "model"}}, "status": "completed",
+        "responses": {"quality": [{"value": "good", "user_id": "u1"}, {"value": "bad", "user_id": "u2"}],
+                      "stars": [{"value": 2, "user_id": "u1"}]},
+    }  # fmt: skip
+    folder = tmp_path / "set"
+    write_json(folder / "records.json", [record])
+    write_json(folder / "settings.json", settings)
+    report = place.take(folder, labels_into="argilla")
+    assert (report.format, report.added, report.rejected) == ("argilla", 1, [])
+    assert any("1 suggestions" in note for note in report.notes)
+    assert stored(place) == {
+        ("u1", "quality", "item", "good"), ("u2", "quality", "item", "bad"), ("u1", "stars", "item", 2)
+    }  # fmt: skip
+    [item] = place.items()
+    assert (item.id, item.question, item.answer, item.system, item.metadata) == ("r1", "Q?", "A", "s", {"n": 1})
