@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from threading import RLock
 from typing import Generic, Protocol, TypeVar
 
-from annotators.errors import NotFound
+from annotators.errors import AssayError, NotFound
 
 
 class Named(Protocol):
@@ -34,8 +34,8 @@ class Registry(Generic[T]):
 
     `package` is scanned: every module in it is imported once, and registers what it defines by calling `register`.
     Packages of third parties are found through the entry-point group of the same name as the package's registry
-    (`assay.protocols`, `assay.scorers`, `assay.formats`, `assay.jobs`): the entry point names a module, which registers
-    likewise. Not `extended`, only what lies in the package is known.
+    (`assay.protocols`, `assay.scorers`, `assay.formats`, `assay.prompts`, `assay.jobs`): the entry point names a
+    module, which registers likewise (docs/plug-ins.md). Not `extended`, only what lies in the package is known.
     """
 
     def __init__(self, noun: str, package: str, *, extended: bool = True) -> None:
@@ -60,8 +60,19 @@ class Registry(Generic[T]):
             import_modules(self.package)
             if self.extended:
                 for entry in importlib.metadata.entry_points(group=f"assay.{self.noun}s"):
-                    entry.load()
+                    self._load_entry(entry)
             self._loaded = True
+
+    def _load_entry(self, entry: importlib.metadata.EntryPoint) -> None:
+        """Import what a third party's package adds; AssayError names the package where that fails, whatever it is."""
+        try:
+            entry.load()
+        except Exception as error:
+            package = "" if entry.dist is None else f" of the package {entry.dist.name} {entry.dist.version}"
+            raise AssayError(
+                f"The {self.noun}s{package} ({entry.value}) cannot be loaded: {type(error).__name__}: {error}. Repair "
+                "the package, or uninstall it."
+            ) from error
 
     def get(self, name: str) -> T:
         """The thing called `name`; NotFound lists the known names."""

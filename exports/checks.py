@@ -6,7 +6,7 @@ refused at once and in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from annotators.errors import Conflict, InvalidInput, NotFound
@@ -37,6 +37,20 @@ def check_report(path: Path) -> str:
     if ending not in REPORTS:
         raise InvalidInput(f"{path.name} ends with {ending or 'nothing'!r}. A report ends with {', '.join(REPORTS)}.")
     return ending
+
+
+DATASET_FORMATS = {"latex": ".tex", "html": ".html", "md": ".md"}
+"""Format of a dataset's report → the ending of its file."""
+
+
+def check_dataset_formats(names: Sequence[str]) -> tuple[str, ...]:
+    """The formats, each once; InvalidInput for another, and for none."""
+    for name in names:
+        if name not in DATASET_FORMATS:
+            raise InvalidInput(f"{name!r} is no format of this report. Known: {', '.join(DATASET_FORMATS)}.")
+    if not names:
+        raise InvalidInput(f"The report needs at least one format. Known: {', '.join(DATASET_FORMATS)}.")
+    return tuple(dict.fromkeys(names))
 
 
 def check_export_folder(to: Path) -> None:

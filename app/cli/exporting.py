@@ -68,7 +68,7 @@ def export(
             "--format",
             metavar="A,B",
             help="native, labels, derived, adjudicated, questionnaires, known, agreement, alignment, scores, "
-            "revisions, events, and what `assay formats` writes, with commas between.  "
+            "report, revisions, events, and what `assay formats` writes, with commas between.  "
             "[default: native,labels,adjudicated; of a release without labels]",
             show_default=False,
         ),

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from app import ui
+from app.server.routes import downloads
 from app.server.routes.downloads import KEPT_SECONDS, Packed, pack_export
 from app.state import app_state
 from app.widgets import blocks
+from app.worker.report_tasks import DatasetFile
 from db.permissions import RESEARCHERS
-from db.projects import ProjectRow
+from db.projects import ProjectRow, project_overview
 from db.releasing.releases import list_releases
 from db.studies.design import StudyRow, list_studies
+from db.studies.ratings import alignment_stamp
 from exports.bundles.bundle import DEFAULT_FORMATS, POSTERIOR
-from exports.bundles.contents import NOT_RELEASED, has_place_for_labels, writers
+from exports.bundles.contents import NOT_RELEASED, REPORT, has_place_for_labels, writers
 from exports.bundles.manifest import Manifest
+from exports.drawing.report_files import slug
 from exports.formats._losing import losses_of
 from exports.formats._writing import AskingWriter
 
@@ -29,6 +34,7 @@ TITLES = {
     "scores": "Scores (scores.csv)",
     "agreement": "Agreement of each criterion (agreement.csv)",
     "alignment": "Metrics and judges against people (alignment.csv)",
+    "report": "The report of the dataset (report/), see below",
     "questionnaires": "Consent and answers to questions (questionnaires.csv)",
     "known": "Labels of gold and qualification items (known.csv)",
     "revisions": "Revisions of the project's items (revisions.csv)",
@@ -73,6 +79,8 @@ def page() -> None:
         if pressed:
             _make(project, wanted)
         _offer(project)
+        if wanted.release is None:
+            _report(project, wanted.study)
 
 
 def _form(project: ProjectRow) -> _Wanted:
@@ -93,7 +101,7 @@ def _form(project: ProjectRow) -> _Wanted:
     formats = tuple(
         name
         for name in TITLES
-        if not (release and name in NOT_RELEASED)
+        if not (release and name in (*NOT_RELEASED, REPORT))
         and st.checkbox(TITLES[name], value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
     )
     of_others = {name: writer.title for name, writer in writers().items()}
@@ -195,6 +203,38 @@ def _make(project: ProjectRow, wanted: _Wanted) -> None:
             options=wanted.options,
         )
         st.session_state[_READY] = (project.project_id, packed)
+
+
+def _report(project: ProjectRow, study: StudyRow | None) -> None:
+    """The report of the dataset, made when it is asked for: what a paper says about it."""
+    st.subheader("Report of the dataset", anchor=False)
+    st.caption(
+        "What a paper says about the data and its labels: sizes, protocol, annotators, agreement, metrics, known "
+        "limits, a datasheet. The figures are those of the pages. It may take a minute."
+    )
+    studies = list_studies(ui.db(), ui.actor(), project.project_id)
+    stamp = (
+        project_overview(ui.db(), ui.actor(), project.project_id),
+        *(
+            (row.study_id, row.state, *alignment_stamp(ui.db(), ui.actor(), row.study_id))
+            for row in studies
+            if study is None or row.study_id == study.study_id
+        ),
+    )
+    name = slug(f"{project.name} {study.name} report" if study else f"{project.name} report")
+    files = []
+    for label, ending in (("HTML", ".html"), ("Markdown", ".md"), ("LaTeX", ".tex")):
+        task = DatasetFile(ui.actor(), project.project_id, study.study_id if study else None, stamp, ending)
+        packed = ending != ".html"
+        files.append(
+            downloads.File(
+                f"{label} with its plots (ZIP)" if packed else label,
+                f"{name}-{label.lower()}.zip" if packed else f"{name}.html",
+                "application/zip" if packed else "text/html",
+                partial(ui.reports().result, task.key, task),
+            )
+        )
+    downloads.menu("dataset-report", files, "Report of the dataset", label="Download the report")
 
 
 def _offer(project: ProjectRow) -> None:

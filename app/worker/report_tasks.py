@@ -25,6 +25,7 @@ from exports.agreement.study import AgreementReport, agreement_in_parts
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
+from exports.dataset.document import STEM, dataset_report
 from exports.drawing.report_files import report_file
 from exports.estimates.report import estimate_report
 from exports.estimates.view import FewerLabels, fewer_labels
@@ -82,6 +83,27 @@ class StudyResults:
     def __call__(self, db: Database) -> Results:
         """Measure them."""
         return Results.of_study(db, self.actor, self.study_id, self.asked).drawn()
+
+
+@dataclass(frozen=True)
+class DatasetFile:
+    """The report of a dataset as a file, as labels, scores and items were at the time that `stamp` says."""
+
+    actor: Actor
+    project_id: int
+    study_id: int | None
+    stamp: tuple[object, ...]
+    ending: str
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("dataset", self.project_id, self.study_id, self.stamp, self.ending)
+
+    def __call__(self, db: Database) -> bytes:
+        """Measure it and write the file."""
+        made = dataset_report(db, self.actor, self.project_id, study_id=self.study_id)
+        return report_file(made, STEM, self.ending)
 
 
 # Fewer labels ---------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ from db.studies.design import protocol_of
 from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
-from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats, writers
+from exports.bundles.contents import REPORT, check_export_formats, check_labels_of, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.label_table import write_labels
@@ -68,7 +68,7 @@ from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
-from exports.checks import check_export_folder
+from exports.checks import DATASET_FORMATS, check_export_folder
 from exports.formats._writing import Files, LabelledWriter, StudyWriter, VerdictWriter, Writer, check_options
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
@@ -141,8 +141,11 @@ def export_project(
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
     try:
+        sink = FolderSink(made)
+        if REPORT in chosen:
+            _write_report(db, actor, selection, sink)
         with seldom_collected(), db.read() as session:
-            manifest = derive(db, actor, session, selection, FolderSink(made))
+            manifest = derive(db, actor, session, selection, sink)
         (made / NAME).write_bytes(manifest.encoded())
         made.chmod(0o755)
         if to.exists():
@@ -277,6 +280,17 @@ def _folders(studies: Sequence[Study]) -> dict[int | None, str]:
         taken.add(name.casefold())
         folders[study.id] = f"studies/{name}/"
     return folders
+
+
+def _write_report(db: Database, actor: Actor, selection: Selection, sink: Sink) -> None:
+    """The report of the dataset in all its formats, in the folder `report`."""
+    from exports.dataset.document import STEM, dataset_report  # noqa: PLC0415 - most exports measure nothing
+    from exports.drawing.report_files import report_files  # noqa: PLC0415
+
+    made = dataset_report(db, actor, selection.project_id, study_id=selection.study_id)
+    for name, content in report_files(made, STEM, DATASET_FORMATS.values()).items():
+        with sink.open(f"{REPORT}/{name}") as out:
+            out.write(content)
 
 
 # Items and documents --------------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ OF_PROJECTS = ("revisions", "events")
 NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "alignment", *OF_PROJECTS)
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
+REPORT = "report"
+"""The report of the dataset (`exports.dataset`), which is measured and not derived again."""
 
 
 def writers() -> dict[str, Writer]:
@@ -23,7 +25,7 @@ def writers() -> dict[str, Writer]:
 
 def exported() -> tuple[str, ...]:
     """The names of all that an export may hold."""
-    return (ITEMS, *OF_STUDIES, SCORES, *OF_PROJECTS, *writers())
+    return (ITEMS, *OF_STUDIES, SCORES, REPORT, *OF_PROJECTS, *writers())
 
 
 def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
@@ -61,6 +63,8 @@ def check_release_formats(formats: Sequence[str], study: object) -> None:
     """Raise InvalidInput where a release does not hold what is asked for, or a study is named as well."""
     if study is not None:
         raise InvalidInput("A release says itself what is in it. Leave the study out.")
+    if REPORT in formats:
+        raise InvalidInput("The report is of the data as it is now, not of a release. Leave it out.")
     if wrong := [name for name in formats if name in NOT_RELEASED]:
         raise InvalidInput(
             f"A release holds final labels, no single annotator's: it has no {wrong[0]!r}. Export the study for that."

@@ -59,6 +59,16 @@ def check_typed(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def arrow_table(table: Path, columns: Sequence[Column]) -> pa.Table:
+    """A table (a CSV file of `csv_file`) with types, in memory."""
+    return pa.Table.from_batches(_batches(table, columns), schema=_schema(columns)).unify_dictionaries()
+
+
+def headings_of(table: Path) -> list[str]:
+    """The names of the columns of a table (a CSV file of `csv_file`)."""
+    return next(_cells_of(table, ","))
+
+
 def write_typed(path: Path, table: Path, columns: Sequence[Column], *, whole: bool = False) -> int:
     """Write a table (a CSV file of `csv_file`) to a new file, by its ending; how many of its cells had to be cut.
 

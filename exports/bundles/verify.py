@@ -25,11 +25,11 @@ from db.query import pick
 from db.releasing.releases import release_named
 from db.upkeep.export_log import is_logged
 from exports.bundles.bundle import Selection, derive
-from exports.bundles.contents import exported
+from exports.bundles.contents import REPORT, exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
 from exports.bundles.typed import check_typed
 from exports.garbage import seldom_collected
-from exports.sinks import ComparingSink
+from exports.sinks import ComparingSink, FileFacts
 
 _BLOCK = 1 << 20
 
@@ -100,6 +100,8 @@ def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
 def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
     report = _report(folder, manifest, "database")
     sink = ComparingSink(folder)
+    # A report is measured, with figures of the moment: its hash is what says that it is what was exported.
+    sink.files += [_listed(file) for file in manifest.files if str(file["path"]).startswith(f"{REPORT}/")]
     with seldom_collected(), db.read() as session:
         look_back(session, manifest.marks)
         selection = _selection(session, project_id, manifest)
@@ -118,6 +120,10 @@ def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manife
             f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."
         )
     return report
+
+
+def _listed(file: dict[str, Any]) -> FileFacts:
+    return FileFacts(file["path"], file["sha256"], file.get("bytes", 0), file.get("rows"))
 
 
 def _report(folder: Path, manifest: Manifest, against: str) -> VerifyReport:

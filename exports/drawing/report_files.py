@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -14,17 +14,28 @@ from typing import Any, Protocol
 from annotators.version import program_version
 from exports.checks import check_report
 from exports.drawing.charts import drawn
-from exports.drawing.tables import TextTable, as_html, as_latex, as_markdown
+from exports.drawing.latex import latex_table, marked, preamble
+from exports.drawing.markdown import markdown_html, markdown_latex, markdown_quoted
+from exports.drawing.tables import TextTable, as_html, as_markdown, latex_text
+
+FEW_FLOATS = 3
+"""Tables and plots of a section beyond which it has pages of its own in LaTeX, which else would carry them further."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: a title, tables, plots (name, caption, an Altair chart), and words."""
+    """One part of a report: a title, tables, plots (name, caption, an Altair chart), and words.
+
+    `text` is what somebody wrote in Markdown, and stands before all of these. `name` is what its block is called in
+    LaTeX; without one it is made of the title.
+    """
 
     title: str
     tables: Sequence[TextTable] = ()
     plots: Sequence[tuple[str, str, Any]] = ()
     words: Sequence[str] = field(default_factory=tuple)
+    text: str = ""
+    name: str = ""
 
 
 class ReportDocument(Protocol):
@@ -54,26 +65,34 @@ def write_report(report: ReportDocument, path: Path) -> list[Path]:
     """
     ending = check_report(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    if ending == ".html":
-        path.write_text(report_html(report), encoding="utf-8")
-        return [path]
-    text, files = report_markdown(report, path.stem) if ending == ".md" else report_latex(report, path.stem)
-    path.write_text(text, encoding="utf-8")
+    files = report_files(report, path.stem, [ending])
     for name, content in files.items():
         place = path.parent / name
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(content)
-    return [path, *(path.parent / name for name in files)]
+    return [path.parent / name for name in files]
+
+
+def report_files(report: ReportDocument, stem: str, endings: Iterable[str]) -> dict[str, bytes]:
+    """Path → content of the report in each of these forms: after its text the plots that it names."""
+    found: dict[str, bytes] = {}
+    for ending in endings:
+        if ending == ".html":
+            found[f"{stem}.html"] = report_html(report).encode()
+            continue
+        text, plots = (report_markdown if ending == ".md" else report_latex)(report, stem)
+        found[f"{stem}{ending}"] = text.encode()
+        found |= plots
+    return found
 
 
 def report_file(report: ReportDocument, stem: str, ending: str) -> bytes:
     """The report as one file to take away: HTML, or (`.md`, `.tex`) a ZIP of the text with its plots."""
+    files = report_files(report, stem, [ending])
     if ending == ".html":
-        return report_html(report).encode()
-    text, files = (report_markdown if ending == ".md" else report_latex)(report, stem)
+        return files[f"{stem}.html"]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"{stem}{ending}", text)
         for place, content in files.items():
             archive.writestr(place, content)
     return out.getvalue()
@@ -90,6 +109,8 @@ def report_html(report: ReportDocument) -> str:
     body = []
     for section in report.sections():
         body.append(f"<h2>{escape(section.title)}</h2>")
+        if section.text:
+            body.append(markdown_html(section.text))
         body += [
             f"<h3>{escape(table.caption)}</h3><div class=scroll>{as_html(table)}</div>" for table in section.tables
         ]
@@ -114,7 +135,7 @@ def report_markdown(report: ReportDocument, stem: str) -> tuple[str, dict[str, b
     files: dict[str, bytes] = {}
     lines = [f"# {_md(report.title)}", "", *(f"- {_md(name)}: {_md(value)}" for name, value in report.facts), ""]
     for section in report.sections():
-        lines += [f"## {_md(section.title)}", ""]
+        lines += [f"## {_md(section.title)}", "", *([markdown_quoted(section.text)] if section.text else [])]
         for table in section.tables:
             lines += [f"**{_md(table.caption)}**", "", as_markdown(table)]
         lines += [line for word in section.words for line in (_md(word), "")]
@@ -128,34 +149,38 @@ def report_markdown(report: ReportDocument, stem: str) -> tuple[str, dict[str, b
 
 
 def report_latex(report: ReportDocument, stem: str) -> tuple[str, dict[str, bytes]]:
-    """The report as a LaTeX document (booktabs, graphicx), and its plots by the path that it names them with."""
+    """The report as a LaTeX document (`latex.py`), and its plots by the path that it names them with."""
     files: dict[str, bytes] = {}
-    facts = " \\\\\n".join(f"{_tex(name)}: {_tex(value)}" for name, value in report.facts)
-    lines = [*_PREAMBLE, rf"\title{{{_tex(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle", facts, ""]
+    facts = " \\\\\n".join(f"{latex_text(name)}: {latex_text(value)}" for name, value in report.facts)
+    lines: list[str] = []
     for section in report.sections():
-        lines += [rf"\section{{{_tex(section.title)}}}", ""]
-        lines += [_wide(as_latex(table)) for table in section.tables]
-        lines += [line for word in section.words for line in (_tex(word), "")]
-        for name, caption, chart in section.plots:
-            place = f"{stem}-plots/{name}.pdf"
-            files[place] = drawn(chart, "pdf")
-            lines += [
-                r"\begin{figure}[htbp]", r"  \centering", rf"  \includegraphics[width=.7\linewidth]{{{place}}}",
-                rf"  \caption{{{_tex(caption)}}}", r"\end{figure}", "",
+        name = section.name or slug(section.title)
+        crowded = len(section.tables) + len(section.plots) > FEW_FLOATS
+        lines += [r"\clearpage" if crowded and lines else "", rf"\section{{{latex_text(section.title)}}}", ""]
+        if section.text:
+            lines += marked(f"{name}/text", [markdown_latex(section.text)])
+        for place, table in enumerate(section.tables, 1):
+            lines += marked(f"{name}/table-{place}", [latex_table(table)])
+        if section.words:
+            lines += marked(f"{name}/words", [line for word in section.words for line in (latex_text(word), "")])
+        for file, caption, chart in section.plots:
+            place_of = f"{stem}-plots/{file}.pdf"
+            files[place_of] = drawn(chart, "pdf")
+            figure = [
+                r"\begin{figure}[!htbp]", r"  \centering", rf"  \includegraphics[width=.7\linewidth]{{{place_of}}}",
+                rf"  \caption{{{latex_text(caption)}}}", r"\end{figure}",
             ]  # fmt: skip
+            lines += marked(f"{name}/{file}", figure)
+        lines += [r"\clearpage"] if crowded else []
     if report.notes:
-        notes = [rf"  \item {_tex(note)}" for note in report.notes]
-        lines += [r"\section{Notes}", r"\begin{itemize}", *notes, r"\end{itemize}"]
-    return "\n".join([*lines, r"\end{document}", ""]), files
+        notes = [rf"  \item {latex_text(note)}" for note in report.notes]
+        lines += marked("notes", [r"\section{Notes}", r"\begin{itemize}", *notes, r"\end{itemize}"])
+    title = [rf"\title{{{latex_text(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle", facts, ""]
+    body = "\n".join([*title, *lines, r"\end{document}", ""])
+    return "\n".join([*preamble(body), body]), files
 
 
 # Parts --------------------------------------------------------------------------------------------------------------
-
-_PREAMBLE = [
-    r"\documentclass{article}",
-    r"\usepackage[margin=2cm]{geometry}",
-    r"\usepackage{booktabs,graphicx,adjustbox}",
-]
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #17212b; background: #fff; margin: 0; }
@@ -167,6 +192,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 caption { display: none; } th { text-align: left; border-bottom: 1.5px solid #17212b; padding: 5px 9px; }
 td { border-bottom: 1px solid #d8dee3; padding: 5px 9px; vertical-align: top; }
 .n { text-align: right; white-space: nowrap; }
+.text { border-left: 3px solid #d8dee3; padding-left: 14px; max-width: 46em; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 18px; }
 figure { margin: 12px 0; } figure svg { max-width: 100%; height: auto; }
 figcaption { color: #59656f; font-size: .87rem; }
@@ -183,13 +209,6 @@ def _inline(chart: Any, name: str) -> str:
     return text
 
 
-def _wide(table: str) -> str:
-    """A LaTeX table that shrinks to the width of the page."""
-    begin, end = "  \\begin{tabular}", "  \\end{tabular}"
-    table = table.replace(begin, f"  \\begin{{adjustbox}}{{max width=\\textwidth}}\n{begin}")
-    return table.replace(end, f"{end}\n  \\end{{adjustbox}}")
-
-
 def slug(text: str) -> str:
     """A name for a file or an element from any text."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
@@ -198,9 +217,3 @@ def slug(text: str) -> str:
 
 def _md(text: str) -> str:
     return "".join(f"\\{letter}" if letter in r"\`*_{}[]<>#|" else letter for letter in text.replace("\n", " "))
-
-
-def _tex(text: str) -> str:
-    table = TextTable.of("", [text], [])
-    line = as_latex(table).split(r"\toprule" + "\n")[1].split("\n")[0]
-    return line.strip().removesuffix(r"\\").strip()

@@ -33,7 +33,8 @@ _LATEX = {
     "ω": r"$\omega$",
     "ε": r"$\varepsilon$",
     "λ": r"$\lambda$",
-    "–": "--",
+    "–": r"\textendash{}",
+    '"': r"\textquotedbl{}",
     "±": r"$\pm$",
     "×": r"$\times$",
     "<": "$<$",
@@ -42,6 +43,10 @@ _LATEX = {
     "\N{NO-BREAK SPACE}": "~",
 }
 
+
+_NOT_PRINTED = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_LIGATURE = re.compile(r"[-`',!?](?=[-`',])|^(?=[\[*])")
+"""What TeX prints as one sign with what follows; and what at the start of a row would be an option of the last."""
 
 _FIGURE = re.compile(
     r"(?<!\S)(?:[<>≤≥]\s)?[−+-]?\d[\d,.]*(?:\s(?:%|s|h|min)(?!\w)|%)?(?:\s\[[^\]\n]{1,40}\])?(?![^\s;,.)])"
@@ -115,19 +120,24 @@ def as_markdown(table: TextTable) -> str:
     return "\n".join([line(table.columns), line(rule), *(line(row) for row in table.rows), ""])
 
 
+def latex_text(text: str) -> str:
+    """A text as LaTeX prints it, letter for letter, on one line: what is markup is escaped, two signs are not one."""
+    plain = _NOT_PRINTED.sub(" ", text)
+    return _LIGATURE.sub(r"\g<0>{}", "".join(_LATEX.get(letter, letter) for letter in plain))
+
+
 def as_latex(table: TextTable) -> str:
     """A booktabs table with its caption."""
 
     def line(cells: Sequence[str]) -> str:
-        return "    " + " & ".join("".join(_LATEX.get(letter, letter) for letter in cell) for cell in cells) + r" \\"
+        return "    " + " & ".join(map(latex_text, cells)) + r" \\"
 
     align = "".join("r" if table.numeric(column) else "l" for column in range(len(table.columns)))
-    caption = "".join(_LATEX.get(letter, letter) for letter in table.caption)
     return "\n".join(
         [
             r"\begin{table}",
             r"  \centering",
-            f"  \\caption{{{caption}}}",
+            f"  \\caption{{{latex_text(table.caption)}}}",
             f"  \\begin{{tabular}}{{{align}}}",
             r"    \toprule",
             line(table.columns),

@@ -97,6 +97,7 @@ MAY: dict[str, frozenset[str]] = {
     "upkeep.export_log.is_logged": READERS,
     "upkeep.export_log.log_export": RESEARCHERS,
     "exports.bundles.bundle.export_project": RESEARCHERS,
+    "exports.dataset.document.dataset_report": RESEARCHERS,
     "exports.importing.items.import_paths": RESEARCHERS,
     "exports.importing.labels.import_label_table": RESEARCHERS,
     "exports.importing.labels.plan_label_table": RESEARCHERS,

@@ -28,7 +28,14 @@ class Judged:
 
 
 def make_judged(
-    db: Database, actor: Actor, folder: Path, *, questions: int = 30, labelled: int = 20, seed: int = 0
+    db: Database,
+    actor: Actor,
+    folder: Path,
+    *,
+    questions: int = 30,
+    labelled: int = 20,
+    seed: int = 0,
+    project: str = "judged",
 ) -> Judged:
     """Three systems' answers to each question; people judged those to the first `labelled` questions.
 
@@ -72,7 +79,7 @@ def make_judged(
         writer = csv.writer(file)
         writer.writerow(["item", "annotator", "criterion", "value"])
         writer.writerows(labels)
-    project_id = make_project(db, "judged")
+    project_id = make_project(db, project)
     import_paths(db, actor, project_id, paths=[folder / "items.jsonl"])
     made = import_label_table(
         db, actor, project_id, study="grading", path=folder / "labels.csv", infer=True, scales=("quality=ordinal",)

@@ -1,0 +1,175 @@
+"""Metrics and judges: what each system has by each of them, and how far they go with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from annotators.alignment import title_of
+from annotators.figures import number, percent
+from annotators.scorers.base import readable, value_kind
+from annotators.scorers.shared.group_means import METHOD, SHARES_METHOD, Sums
+from db.judging.judges import list_judges
+from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
+from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
+from exports.drawing import charts
+from exports.drawing.radar import radar
+from exports.drawing.report_files import Section, slug
+from exports.drawing.tables import TextTable
+from exports.results.labels import NO_CATEGORY
+
+MOST_CATEGORIES = 12
+"""Categories that the table of systems has columns for; with more the report has one table a metric of all."""
+
+Plot = tuple[str, str, Any]
+
+
+def scores(source: Source) -> Part:
+    """What each system has by each metric, by category, as benchmarks print it (MRAMG-Bench, Table 4); radars of it.
+
+    A column a metric and category, a row a system: the mean of each cell, the mean over all items, and the unweighted
+    mean of the categories.
+    """
+    found = list(_summaries(source))
+    if not found:
+        return Part()
+    numbers: Numbers = {}
+    tables, plots = [_overall(found)], list[Plot]()
+    for name, summary in found:
+        tables.append(_by_category(name, summary))
+        numbers |= {f"scores.{name}": summary.mean, f"scores.{name}.macro": summary.macro_mean,
+                    f"scores.{name}.n": summary.n_scored}  # fmt: skip
+        numbers |= {f"scores.{name}.{group.by}.{group.group or NO_CATEGORY}": group.mean for group in summary.groups}
+        plots += _radar(name, summary)
+    words = [
+        "Means are of the current items of the project. The macro mean gives every category the same weight. In "
+        f"brackets: the interval ({METHOD}, of shares in percent {SHARES_METHOD})."
+    ]
+    unscored = [(name, summary) for name, summary in found if summary.n_unscored]
+    limits = [
+        f"{summary.n_unscored:,} of {summary.n_scored + summary.n_unscored:,} items have no {name}."
+        for name, summary in unscored
+    ]
+    return Part([Section("Systems by metric", tables, plots, words, name="scores")], numbers, limits)
+
+
+def _summaries(source: Source) -> Iterator[tuple[str, ScoreSummary]]:
+    """Each value of each scorer in its newest state, as the page Scores has it."""
+    for used in list_scorers_in(source.db, source.actor, source.project_id):
+        if not used.newest:
+            continue
+        settings = ", ".join(readable(used.parameters, digits=10))
+        for value in used.values:
+            summary = score_summary(
+                source.db, source.actor, source.project_id, scorer=used.scorer, parameters=used.parameters, value=value
+            )
+            name = f"{used.scorer} ({settings})" if settings else used.scorer
+            yield (name if len(used.values) == 1 else f"{name}: {value}"), summary
+
+
+def _figure(summary: ScoreSummary, value: float | None, ends: tuple[float, float] | None = None) -> str:
+    """A mean as the page Scores prints it: flags as a share in percent."""
+    if value is None:
+        return ""
+    share = value_kind(summary.scorer, summary.value).kind == "flag"
+    shown = percent(value) if share else number(value, 3)
+    if ends is None:
+        return shown
+    low, high = (number(100 * end, 1) if share else number(end, 3) for end in ends)
+    return f"{shown} [{low}, {high}]"
+
+
+def _overall(found: Sequence[tuple[str, ScoreSummary]]) -> TextTable:
+    rows = [
+        [name, f"{summary.n_scored:,}", _figure(summary, summary.mean, summary.interval),
+         _figure(summary, summary.macro_mean, summary.macro_interval)]
+        for name, summary in found
+    ]  # fmt: skip
+    return TextTable.of("Metrics over all items", ("Metric", "Items", "Mean", "Macro mean"), rows, words=("Metric",))
+
+
+def _by_category(name: str, summary: ScoreSummary) -> TextTable:
+    """Systems by category; of many categories only the means."""
+    categories = sorted({cell.category for cell in summary.cells}, key=lambda category: category or "")
+    shown = categories if 1 < len(categories) <= MOST_CATEGORIES else []
+    cells = {(cell.system, cell.category): cell.sums for cell in summary.cells}
+    rows = []
+    for group in summary.groups:
+        if group.by != "system" or group.group is None:
+            continue
+        parts = [_figure(summary, cells.get((group.group, category), Sums()).mean) for category in shown]
+        mean, macro = _figure(summary, group.mean, group.interval), _figure(summary, group.macro_mean)
+        rows.append([group.group, *parts, mean, macro])
+    columns = ("System", *(category or NO_CATEGORY for category in shown), "Mean", "Macro mean")
+    return TextTable.of(f"{name}: systems by category", columns, rows, words=("System",))
+
+
+def _radar(name: str, summary: ScoreSummary) -> Iterator[Plot]:
+    systems = sorted({cell.system for cell in summary.cells})[: len(charts.COLOURS)]
+    categories = sorted({cell.category or NO_CATEGORY for cell in summary.cells})
+    values = {
+        system: {cell.category or NO_CATEGORY: cell.sums.mean for cell in summary.cells if cell.system == system}
+        for system in systems
+    }
+    high = value_kind(summary.scorer, summary.value).high or 1.0
+    chart = radar(values, categories, charts.PRINTED, high=high)
+    if chart is not None:
+        yield f"scores-{slug(name)}-radar", f"{name}: the mean of each category on its axis, a line a system.", chart
+
+
+def metrics(source: Source, of: OfStudy) -> Part:
+    """How far metrics and judges go with the people of a study, as the page Alignment shows it."""
+    found = of.alignment
+    if not of.is_labelled or not found.statistics:
+        return Part()
+    document = of.alignment_document
+    numbers: Numbers = {}
+    for entry in found.statistics:
+        about = [entry.criterion, entry.metric, entry.against, entry.group]
+        name = ".".join([f"alignment.{entry.name}", *(part for part in about if part)])
+        numbers |= figure_numbers(source.named(name, of), entry)
+    sections = [
+        replace(
+            section,
+            title=source.titled(f"Metrics against people: {section.title}", of),
+            plots=[(f"metrics-{of.study_id}-{name}", caption, chart) for name, caption, chart in section.plots],
+            name=f"metrics-{of.study_id}-{slug(section.title)}",
+        )
+        for section in document.sections()
+        if section.plots or any(table.rows for table in section.tables)
+    ]
+    limits = [f"Study {of.name}, metrics: {warning}" for warning in found.warnings]
+    return Part(sections, numbers, limits, [entry.name for entry in found.statistics])
+
+
+def judges(source: Source) -> Part:
+    """The judges of the project: which model, asked with which prompt, how often; and their agreement with people."""
+    found = list_judges(source.db, source.actor, source.project_id)
+    if not found:
+        return Part()
+    studies = {of.study_id: of for of in source.studies}
+    numbers: Numbers = {"judges": len(found)}
+    rows, beside = [], []
+    for judge in found:
+        counts = {of: n for of, n in judge.labelled.items() if of in studies}
+        settings = judge.settings
+        rows.append(
+            [judge.name, judge.model, judge.prompt, str(settings.get("samples", "")), str(settings.get("seed", "")),
+             f"{sum(counts.values()):,}"]
+        )  # fmt: skip
+        for study_id in counts:
+            for entry in studies[study_id].alignment.statistics:
+                if entry.metric and judge.name in entry.metric and entry.group is None and entry.against is None:
+                    figure = "" if entry.value is None else number(entry.value, 3)
+                    if figure and entry.low is not None and entry.high is not None:
+                        figure += f" [{number(entry.low, 3)}, {number(entry.high, 3)}]"
+                    beside.append([judge.name, studies[study_id].name, entry.criterion or "", title_of(entry.name),
+                                   figure or "not defined"])  # fmt: skip
+    columns = ("Judge", "Model", "Prompt", "Samples", "Seed", "Items judged")
+    tables = [TextTable.of("Judges", columns, rows, words=columns[:3])]
+    if beside:
+        columns_of = ("Judge", "Study", "Criterion", "Statistic", "Value")
+        tables.append(TextTable.of("Judges against people", columns_of, beside, words=columns_of[:4]))
+    limits = [f"{len(found):,} judges are models: their labels are in no coefficient of agreement among people."]
+    return Part([Section("Judges", tables, name="judges")], numbers, limits)

@@ -1,0 +1,74 @@
+"""Agreement of a frame that stands alone: no database, the figures of `assay agreement --table`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotators.agreement.report import agreement_report as report_of
+from annotators.later import Later
+from exports.agreement.rating_tables import RatingColumns, read_ratings
+from exports.agreement.report import Report
+from exports.checks import check_scale
+from exports.notebook.frames import as_file
+from exports.notebook.measured import Measured
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Later("pandas")
+
+
+def agreement(
+    frame: pd.DataFrame,
+    scale: str = "nominal",
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    value: str | None = None,
+    criterion: str | None = None,
+    target: str | None = None,
+    question: str | None = None,
+    wide: bool = False,
+    labels: list[str] | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+    level: float = 0.95,
+) -> Measured:
+    """How far raters agree in a frame: long (columns item, annotator, value, perhaps criterion, target, question), or
+    `wide` with a row a unit and a column a rater.
+
+    `scale` is nominal, ordinal, interval, ratio, ranking or spans, or `CRITERION=SCALE` for one criterion; `labels` are
+    those that there are, in their order. Raises NotFound for a column that is not there, InvalidInput for values that
+    do not fit the scale.
+
+    >>> import pandas as pd
+    >>> ratings = pd.DataFrame({"ada": ["yes", "no", "yes", "no"], "ben": ["yes", "no", "no", "no"]})
+    >>> agreement(ratings, wide=True).table()[["name", "value"]].head(2).round(3)
+                             name  value
+    0           percent_agreement  0.750
+    1  krippendorff_alpha_nominal  0.533
+    >>> agreement(ratings, scale="best", wide=True)
+    Traceback (most recent call last):
+    annotators.errors.InvalidInput: scale 'best' is none of nominal, ...
+    """
+    if "=" not in scale:
+        check_scale(scale)
+    columns = RatingColumns(unit, rater, value, criterion, target, question)
+    said = () if labels is None else (",".join(labels),)
+    with as_file(frame, "frame") as path:
+        found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said)
+    measured = report_of(found.tables, resamples=resamples, seed=seed, level=level, units="units")
+    document = Report.of_table(found, measured, resamples=resamples, seed=seed, level=level)
+    json = {"table": found.name, "seed": seed, "resamples": resamples, "level": level, "left_out": found.left_out,
+            "criteria": [one.to_json() for one in measured]}  # fmt: skip
+    return Measured(document, rows_of(json["criteria"]), json)
+
+
+def rows_of(criteria: object) -> list[dict[str, object]]:
+    """The statistics of the `agreement` JSON, a row each, with the criterion that they are of in front."""
+    assert isinstance(criteria, list)
+    return [
+        {"criterion": one["criterion"], "target": one["target"], "scale": one["scale"], **statistic}
+        for one in criteria
+        for statistic in one["statistics"]
+    ]

@@ -1,0 +1,283 @@
+"""The report of a dataset: its figures are those of the pages, whatever the data; the PDF says what the JSON says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.text import Text
+from annotators.designing.phases import Phases
+from annotators.errors import Conflict, InvalidInput, NotAllowed
+from annotators.figures import number
+from annotators.intervals.bootstrap import Resampling
+from db.annotating.annotations import answer_phase
+from db.engine import Database
+from db.permissions import Actor
+from exports.agreement.study import agreement_report
+from exports.alignment.study import alignment_report
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against, verify_folder
+from exports.dataset.datasheet import OPEN
+from exports.dataset.document import DatasetReport, dataset_report
+from exports.dataset.references import references
+from exports.drawing.report_files import report_html, report_latex, report_markdown
+from exports.results.document import Results
+from tests.conftest import IN_CI
+from tests.databases import put_database
+from tests.exports.judged import Judged, make_judged
+from tests.makers import (
+    StudyInUse,
+    first_administrator,
+    make_item,
+    make_member,
+    make_person,
+    make_project,
+    tiny_protocol,
+)
+
+ASKED = Resampling(40, 3)
+HOSTILE = r"<script>alert(1)</script> \input{/etc/passwd} $x_1 & 50 % #1 ~^{} [b] 'q' -- *s* |c| مرحبا بالعالم"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A judged project, and its report of the one study."""
+
+    db: Database
+    actor: Actor
+    judged: Judged
+    report: DatasetReport
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    folder = tmp_path_factory.mktemp("dataset")
+    put_database(folder / "assay.db")
+    db = Database(f"sqlite:///{folder}/assay.db")
+    actor = first_administrator(db)
+    judged = make_judged(db, actor, folder / "files", questions=12, labelled=10)
+    report = dataset_report(db, actor, judged.project_id, study_id=judged.study_id, asked=ASKED)
+    yield Made(db, actor, judged, report)
+    db.dispose()
+
+
+@pytest.fixture(scope="module")
+def lualatex() -> str:
+    """The program that sets reports in type; CI has to have it."""
+    found = shutil.which("lualatex")
+    if found is None and IN_CI:
+        pytest.fail("LuaLaTeX is not installed, which CI must have")
+    return found or pytest.skip("LuaLaTeX is not installed (Debian: apt-get install texlive-luatex)")
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_are_those_of_the_items_of_the_study(made: Made) -> None:
+    numbers = made.report.numbers
+    assert (numbers["items"], numbers["questions"], numbers["systems"]) == (30, 10, 3)
+    assert (numbers["items.category.Text"], numbers["items.category.Tables"]) == (15, 15)
+    assert (numbers["annotators"], numbers["annotations"], numbers["labels"]) == (3, 90, 180)
+    assert numbers["words.question.median"] == 6
+
+
+def test_agreement_is_that_of_the_page_to_the_last_digit(made: Made) -> None:
+    found = agreement_report(made.db, made.actor, made.judged.study_id, seed=3, resamples=40, named=False)
+    compared = 0
+    for criterion in found.criteria:
+        for statistic in criterion.statistics:
+            if statistic.raters is None and statistic.label is None:
+                name = f"agreement.{criterion.criterion.name}.{statistic.name}"
+                assert made.report.numbers[name] == statistic.value
+                assert made.report.numbers.get(f"{name}.low") == statistic.low
+                compared += 1
+    assert compared > 6
+
+
+def test_results_and_metrics_are_those_of_their_pages(made: Made) -> None:
+    numbers = made.report.numbers
+    results = Results.of_study(made.db, made.actor, made.judged.study_id, ASKED)
+    figures = [figure for figure in results.figures if figure.group is None and figure.criterion == "right"]
+    assert figures
+    for figure in figures:
+        about = [figure.criterion, figure.label, figure.labels]
+        assert numbers[".".join(["results", figure.name, *(str(part) for part in about if part)])] == figure.value
+    alignment = alignment_report(made.db, made.actor, made.judged.study_id, asked=ASKED, named=False)
+    plain = [one for one in alignment.statistics if one.metric and not one.group and not one.against and one.criterion]
+    assert {"spearman", "auroc"} <= {one.name for one in plain}
+    for one in plain:
+        name = f"alignment.{one.name}.{one.criterion}.{one.metric}"
+        assert (numbers[name], numbers.get(f"{name}.high")) == (one.value, one.high)
+
+
+def test_every_number_of_the_first_tables_is_printed_in_each_form(made: Made) -> None:
+    alpha = made.report.numbers["agreement.right.krippendorff_alpha_nominal"]
+    html = report_html(made.report)
+    markdown, _ = report_markdown(made.report, "r")
+    latex, plots = report_latex(made.report, "r")
+    for text in (html, markdown, latex):
+        assert number(alpha, 3) in text
+        assert "A1" in text
+        assert "ada" not in text  # people have pseudonyms
+        assert OPEN in text
+    assert set(re.findall(r"\\includegraphics\[[^\]]*\]\{([^}]+)\}", latex)) == set(plots)
+    assert "<script" not in html
+    assert not re.search(r"(src|href)=[\"']?(https?:|//)", html)
+
+
+def test_limits_and_references_follow_from_the_data(made: Made) -> None:
+    [limits] = [section.text for section in made.report.sections() if section.name == "limits"]
+    assert "The language of 30 of 30 items is not given" in limits
+    assert "no gold items and no qualification" in limits
+    [works] = [section.text for section in made.report.sections() if section.name == "references"]
+    assert "Krippendorff, K. \\(2011\\)" in works or "Krippendorff, K. (2011)" in works
+    assert len(references([])) < len(references(["gwet_ac1"])) < len(references(["gwet_ac1", "icc_a_1"]))
+
+
+def test_blocks_stand_between_marks_that_no_other_block_has(made: Made) -> None:
+    text, _ = report_latex(made.report, "r")
+    begins, ends = re.findall(r"^%%% begin (.*)$", text, re.M), re.findall(r"^%%% end (.*)$", text, re.M)
+    assert begins == ends
+    assert len(set(begins)) == len(begins)
+    assert "dataset/table-1" in begins
+
+
+# Any data -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_project_has_a_report_that_says_so(sqlite_database: Database, tmp_path: Path) -> None:
+    actor = first_administrator(sqlite_database)
+    report = dataset_report(sqlite_database, actor, make_project(sqlite_database, "empty"))
+    assert report.numbers["items"] == 0
+    written = report.write(tmp_path / "out", ["md", "html", "latex"])
+    assert [path.suffix for path in written] == [".md", ".html", ".tex"]
+    assert "There are no items yet" in written[0].read_text()
+    with pytest.raises(Conflict, match="not empty"):
+        report.write(tmp_path / "out")
+    with pytest.raises(InvalidInput, match="'docx' is no format"):
+        report.write(tmp_path / "other", ["docx"])
+
+
+def test_only_researchers_make_a_report(sqlite_database: Database) -> None:
+    project = make_project(sqlite_database)
+    somebody = make_person(sqlite_database)
+    make_member(sqlite_database, project, somebody, "annotator")
+    with pytest.raises(NotAllowed):
+        dataset_report(sqlite_database, somebody, project)
+
+
+def test_pay_and_background_are_told_in_counts_where_a_study_asked(sqlite_database: Database) -> None:
+    asked = [
+        Choice(name="pay", title="Pay", labels=[Label(value="12 an hour"), Label(value="20 an hour")]),
+        Text(name="degree", title="Degree", required=False),
+    ]
+    study = StudyInUse(sqlite_database, items=1, phases=Phases(before=asked))
+    for who, pay in enumerate(("12 an hour", "12 an hour", "20 an hour")):
+        answer_phase(
+            sqlite_database, study.annotators[who], study.study_id, uid=f"u{who}", phase="before",
+            answers={"pay": pay, "degree": f"Degree of somebody called {who}"},
+        )  # fmt: skip
+    report = dataset_report(sqlite_database, study.researcher, study.project_id, study_id=study.study_id, asked=ASKED)
+    [section] = [section for section in report.sections() if section.name.startswith("answers")]
+    pay, degree = section.tables
+    assert pay.rows == (("12 an hour", "2", "66.7 %"), ("others", "1", ""))
+    assert degree.rows == (("free texts", "3", ""),)
+    assert "called 0" not in report_html(report)
+
+
+@pytest.fixture
+def hostile(sqlite_database: Database) -> DatasetReport:
+    """One item and one label, with hostile and Arabic text wherever there is text."""
+    protocol = tiny_protocol(
+        title=HOSTILE, guidelines=f"# {HOSTILE}\n\n- {HOSTILE}\n\n| a | b |\n|---|---|\n| {HOSTILE[:9]} | 2 |\n"
+    )
+    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, protocol=protocol)
+    study.label_all(0)
+    make_item(sqlite_database, study.project_id, "second", system=HOSTILE, category=HOSTILE, language="ar")
+    return dataset_report(sqlite_database, study.researcher, study.project_id, asked=ASKED)
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+
+
+def test_hostile_text_is_text_in_every_form(hostile: DatasetReport) -> None:
+    html = report_html(hostile)
+    found = _Tags()
+    found.feed(html)
+    assert not {"script", "iframe", "img", "link", "a"} & found.tags
+    assert "مرحبا" in html
+    assert r"\input{" not in report_latex(hostile, "r")[0]
+    markdown = report_markdown(hostile, "r")[0]
+    assert not re.search(r"(?<!\\)<script", markdown)
+    assert hostile.numbers["annotations"] == 1
+
+
+# In type --------------------------------------------------------------------------------------------------------------
+
+
+def _set_in_type(program: str, report: DatasetReport, folder: Path) -> str:
+    """The words of the PDF, spaces and line ends as one space."""
+    report.write(folder, ["latex"])
+    command = [program, "-halt-on-error", "-interaction=batchmode", "dataset.tex"]
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, timeout=240)
+    assert done.returncode == 0, (folder / "dataset.log").read_text(errors="replace")[-3000:]
+    with pymupdf.open(folder / "dataset.pdf") as pdf:
+        return " ".join(" ".join(page.get_text() for page in pdf).split())
+
+
+@pytest.mark.slow
+def test_the_pdf_says_the_numbers_of_the_json(made: Made, lualatex: str, tmp_path: Path) -> None:
+    words = _set_in_type(lualatex, made.report, tmp_path / "pdf")
+    numbers = made.report.numbers
+    for name, title in (("items", "Items"), ("questions", "Questions"), ("systems", "Systems")):
+        assert re.search(rf"\b{title} {numbers[name]:,}\b", words), name
+    read = 0
+    for name, value in numbers.items():
+        if re.fullmatch(r"agreement\.\w+\.\w+", name) and value is not None:
+            shown = number(value, 3)
+            if f"{name}.low" in numbers:
+                low, high = (number(numbers[f"{name}.{end}"], 3) for end in ("low", "high"))
+                assert re.search(rf"{re.escape(shown)} \[{re.escape(low)}, ?{re.escape(high)}\]", words), name
+                read += 1
+    assert read > 6
+
+
+@pytest.mark.slow
+def test_hostile_and_arabic_text_is_set_in_type(hostile: DatasetReport, lualatex: str, tmp_path: Path) -> None:
+    words = _set_in_type(lualatex, hostile, tmp_path / "pdf")
+    assert "<script>alert(1)</script>" in words
+    assert r"\input{/etc/passwd}" in words
+    assert re.search("[\u0621-\u064a\ufe80-\ufefc]{3}", words)  # Arabic letters, or their forms within words
+    log = (tmp_path / "pdf" / "dataset.log").read_text(errors="replace")
+    assert "Missing character" not in log
+
+
+# In an export ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_export_has_the_report_in_its_manifest(made: Made, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    manifest = export_project(made.db, made.actor, make_project(made.db, "nothing"), to=folder, formats=["report"])
+    assert {"report/dataset.html", "report/dataset.md", "report/dataset.tex"} <= {
+        file["path"] for file in manifest.files
+    }
+    assert verify_folder(folder).ok
+    assert verify_against(made.db, made.actor, folder).ok
+    (folder / "report" / "dataset.md").write_text("changed")
+    assert list(verify_against(made.db, made.actor, folder).changed) == ["report/dataset.md"]

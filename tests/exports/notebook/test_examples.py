@@ -1,0 +1,146 @@
+"""Every example in the docstrings of notebooks, run on a home of its own; what they show is what commands print."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import shutil
+import types
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import exports.notebook
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from db.engine import Database
+from exports.notebook import Home, Measured, Project, Study, open_home
+from tests.app.cli.command_line import CommandLine
+from tests.conftest import ROOT
+from tests.databases import put_database
+from tests.exports.judged import make_judged
+from tests.makers import first_administrator, make_member, make_person
+
+MODULES = ("home", "measured", "tables", "frames")
+CLASSES = (Home, Project, Study, Measured)
+
+
+@pytest.fixture(scope="session")
+def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the project `finance` and its study `grading`, by ada, ben and chloe; dora may annotate."""
+    home = tmp_path_factory.mktemp("notebook") / "home"
+    home.mkdir()
+    put_database(home / "assay.db")
+    db = Database(f"sqlite:///{home}/assay.db")
+    made = make_judged(db, first_administrator(db), home / "files", questions=8, labelled=6, project="finance")
+    make_member(db, made.project_id, make_person(db, "dora"), "annotator")
+    db.dispose()
+    return home
+
+
+@pytest.fixture
+def home(made_home: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(made_home, tmp_path / "home"))
+
+
+def _examples() -> list[doctest.DocTest]:
+    finder = doctest.DocTestFinder(recurse=True)
+    modules = [importlib.import_module(f"exports.notebook.{name}") for name in MODULES]
+    return [test for module in modules for test in finder.find(module, extraglobs={}) if test.examples]
+
+
+@pytest.mark.parametrize("example", _examples(), ids=lambda test: test.name.removeprefix("exports.notebook."))
+def test_the_example_of_a_docstring_is_true(example: doctest.DocTest, home: Path, tmp_path: Path) -> None:
+    example.globs |= {"home": home, "folder": tmp_path, "open_home": open_home}
+    said: list[str] = []
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    found = doctest.DocTestRunner(optionflags=options).run(example, out=said.append)
+    assert not found.failed, "".join(said)
+
+
+def test_every_method_has_an_example() -> None:
+    lacking = [
+        f"{owner.__name__}.{name}"
+        for owner in CLASSES
+        for name, method in vars(owner).items()
+        if isinstance(method, types.FunctionType) and not name.startswith("_") and ">>>" not in (method.__doc__ or "")
+    ]
+    assert lacking == []
+    assert all(">>>" in (getattr(exports.notebook, name).__doc__ or "") for name in ("open_home", "agreement"))
+
+
+def test_figures_and_frames_are_those_of_the_commands(home: Path, tmp_path: Path) -> None:
+    assay = CommandLine(home)
+    study = open_home(home).project("finance").study("grading")
+    for found, command in (
+        (study.agreement(seed=1, resamples=50), ("agreement", "--seed", "1", "--resamples", "50")),
+        (study.alignment(resamples=50), ("alignment", "--resamples", "50")),
+        (study.estimate("quality"), ("estimate", "--criterion", "quality")),
+        (study.results(resamples=50), ("results", "--resamples", "50")),
+    ):
+        printed = assay.json(command[0], "finance", "grading", *command[1:])
+        assert found.to_json() == printed, command[0]
+        assert len(found.table()) == len(printed.get("statistics") or printed.get("rows") or found.table())
+    assay("export", "finance", "--study", "grading", "--to", tmp_path / "out", "--format", "labels,scores", "--parquet")
+    for name, frame in (("labels", study.labels()), ("scores", study.scores())):
+        exported = pd.read_parquet(tmp_path / "out" / f"{name}.parquet")
+        assert list(frame.columns) == list(exported.columns)
+        pd.testing.assert_frame_equal(frame.astype(str), exported.astype(frame.dtypes).astype(str), check_dtype=False)
+
+
+def test_what_was_measured_shows_itself(home: Path) -> None:
+    found = open_home(home).project("finance").study("grading").agreement(resamples=20)
+    html = found._repr_html_()
+    assert "<table" in html
+    assert "Agreement by criterion" in html
+    assert "<script" not in html
+    assert "Agreement by criterion" not in repr(found)
+    assert "Coefficient" in repr(found)
+
+
+def test_an_annotator_reads_and_writes_what_annotators_may(home: Path) -> None:
+    project = open_home(home, as_="dora", write=True).project("finance")
+    with pytest.raises(NotAllowed):
+        project.study("grading").labels()
+    with pytest.raises(NotAllowed):
+        project.import_items(pd.DataFrame({"id": ["x"], "question": ["Why?"]}))
+    with pytest.raises(NotFound, match="nobody"):
+        open_home(home, as_="nobody")
+
+
+def test_bad_rows_change_nothing_and_are_told(home: Path) -> None:
+    project = open_home(home, write=True).project("finance")
+    frame = pd.DataFrame({"id": ["a", "b"], "question": ["What?", ""], "answer": ["x", "y"]})
+    with pytest.raises(InvalidInput, match="question"):
+        project.import_items(frame)
+    assert "a" not in set(project.items()["id"])
+    assert project.import_items(frame, skip_bad=True)["added"] == 1
+    with pytest.raises(InvalidInput, match="overlap"):
+        project.create_study("p", protocol="qa_verification", annotators=["dora"], overlap=3)
+
+
+def test_a_database_of_another_version_is_not_opened(tmp_path: Path) -> None:
+    Database(f"sqlite:///{tmp_path}/assay.db").dispose()
+    (tmp_path / "assay.db").touch()
+    with pytest.raises(Conflict, match="revision"):
+        open_home(tmp_path)
+
+
+def _cells(text: str) -> list[str]:
+    return [block.split("\n```")[0] for block in text.split("```python\n")[1:]]
+
+
+def test_the_notebook_of_the_docs_runs_and_says_what_commands_print(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home, tmp_path / "work" / "assay-home")
+    monkeypatch.chdir(tmp_path / "work")
+    space: dict[str, Any] = {}
+    cells = _cells((ROOT / "docs" / "notebook.md").read_text())
+    assert len(cells) > 6
+    for cell in cells:
+        exec(compile(cell, "docs/notebook.md", "exec"), space)
+    printed = CommandLine(home).json("agreement", "finance", "grading", "--seed", "1")
+    assert space["figures"].to_json() == printed
