@@ -97,7 +97,7 @@ class Client:
         self.server, self.model, self.most, self.seed = plain_address(base_url), model, most, seed
         self._key = key
         self._by_server, self._in_words = structured != PROMPT, structured != SCHEMA
-        self._may_fall_back = structured == AUTO
+        self._may_fall_back, self._as_object = structured == AUTO, False
         self._with_seed = True
         self._http = openai.OpenAI(
             base_url=self.server, api_key=key or "none", max_retries=0, timeout=openai.Timeout(seconds, connect=10.0)
@@ -139,6 +139,8 @@ class Client:
         if self._by_server:
             schema = {"name": call.name, "schema": dict(call.schema), "strict": True}
             request["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif self._as_object:  # as llama.cpp's servers in Python take it
+            request["response_format"] = {"type": "json_object", "schema": dict(call.schema)}
         return request
 
     # What comes back
@@ -196,6 +198,15 @@ class Client:
                 f"{self.server} says that the account has no money left: {message} Pay there, or take another server; "
                 "then judge again."
             )
+        if (
+            status >= 500
+            and self._may_fall_back
+            and self._by_server
+            and "json_schema" in said
+            and "json_object" in said
+        ):
+            self._by_server, self._as_object = False, True
+            raise TryAgain(f"The server takes schemas in another form: {message}", after=0.0)
         if status in (408, 409, 425, 429) or status >= 500:
             raise TryAgain(f"Status {status}: {message}", after=_retry_after(error.response.headers))
         if status in (400, 413, 422):
@@ -206,8 +217,8 @@ class Client:
                     f"{self.model!r} on {self.server} takes no pictures, and the step shows some: {message} Take a "
                     "model with eyes, or --pictures 0."
                 )
-            if self._may_fall_back and (self._by_server or self._with_seed) and _FORMAT.search(said):
-                self._by_server = self._with_seed = False
+            if self._may_fall_back and (self._by_server or self._as_object or self._with_seed) and _FORMAT.search(said):
+                self._by_server = self._as_object = self._with_seed = False
                 raise TryAgain(f"The server knows no schemas: {message}", after=0.0)
             if _NO_MODEL.search(said) and ("model" in said.lower() or "pinned" in said):
                 raise ServerRefuses(f"{self.server} has no model {self.model!r}. {self._what_it_has()}")

@@ -16,6 +16,7 @@ from annotators.judges.budget import Cost, Price, Spending, read_limit, read_pri
 from annotators.judges.client import Client, ServerRefuses, plain_address
 from tests.judging import scripted as script
 from tests.judging.scripted import ScriptedServer
+from tests.judging.wire import Sent, error
 
 SCHEMA = {
     "type": "object",
@@ -219,6 +220,21 @@ def test_a_server_without_schemas_is_asked_in_words(open_server: Any) -> None:
     assert ask(a_call("And this?")).reply.ending == Ending.WHOLE
     assert [("response_format" in sent.body) for sent in server.sent] == [True, False, False]
     assert '"enum": ["yes", "no"]' in server.sent[-1].text
+
+
+def test_a_server_that_takes_schemas_in_another_form_gets_that(open_server: Any) -> None:
+    """llama-cpp-python 0.3.36 answers 500 to a JSON schema, and says what it takes."""
+    words = "response_format: Input should be 'text' or 'json_object', input: json_schema"
+
+    def by_form(sent: Sent) -> script.Turn:
+        asked = sent.body["response_format"]["type"]
+        return script.Saying(error(500, words)) if asked == "json_schema" else script.Whole({"label": "yes"})
+
+    with ScriptedServer(by_form) as server:
+        ask = asker(server).ask
+        assert [ask(a_call(words)).reply.ending for words in ("One?", "Two?")] == [Ending.WHOLE] * 2
+        assert server.requests == 3
+        assert server.sent[-1].body["response_format"] == {"type": "json_object", "schema": SCHEMA}
 
 
 @pytest.mark.parametrize(
