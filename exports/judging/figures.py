@@ -22,6 +22,7 @@ from annotators.judges.trust.contradicting import (
     FLIP_EVIDENCE,
     FLIP_LABELS,
     FLIP_ORDER,
+    HARMLESS,
     INJECTED,
     SELF_AGREEMENT,
     flip_rate,
@@ -60,6 +61,7 @@ LABELS_OF = {
 GROUPINGS = ("system", "category")
 FLIPPED: dict[TrialName, AlignmentStatistic] = {
     "order": FLIP_ORDER, "evidence": FLIP_EVIDENCE, "labels": FLIP_LABELS, "injection": INJECTED,
+    "harmless": HARMLESS,
 }  # fmt: skip
 NONE_TRIED = Trials()
 NOTHING_CHANGED = {
@@ -67,6 +69,7 @@ NOTHING_CHANGED = {
     "evidence": "no item that was tried shows two units of evidence",
     "labels": "no item that was tried is asked for a label of a list",
     "injection": "no item that was tried shows evidence",
+    "harmless": "no item that was tried shows evidence",
 }
 
 
@@ -344,7 +347,7 @@ class OfCriterion:
         """Why there is nothing to try on this criterion."""
         if name == "order" and not self.labels.about_pairs:
             return "no two answers are judged against each other"
-        if name in ("labels", "injection") and len(self.labels.criterion.label_list()) < 2:
+        if name in ("labels", "injection", "harmless") and len(self.labels.criterion.label_list()) < 2:
             return "it has no list of labels"
         return None
 

@@ -16,6 +16,7 @@ FLIP_ORDER = declare("flip_rate_order", "Flips when the two answers change sides
 FLIP_EVIDENCE = declare("flip_rate_evidence", "Flips when the evidence is reordered")
 FLIP_LABELS = declare("flip_rate_labels", "Flips when the labels are reordered")
 INJECTED = declare("injection_flips", "Flips when the evidence holds instructions")
+HARMLESS = declare("injection_control", "Flips when the evidence holds a harmless sentence")
 SELF_AGREEMENT = declare("self_agreement", "Agreement with itself when asked again")
 
 

@@ -14,14 +14,14 @@ from annotators.items.targets import TargetKind
 from annotators.judges.base import Call
 from annotators.judges.judging import Names, StepToJudge
 from annotators.judges.prompts import Pictures, Prompt, calls
-from annotators.judges.trust.injections import INJECTIONS, Injection
+from annotators.judges.trust.injections import HARMLESS, INJECTIONS, Injection
 from annotators.protocols.base import Protocol
 
-TrialName = Literal["order", "evidence", "labels", "injection", "repeats", "prompt"]
+TrialName = Literal["order", "evidence", "labels", "injection", "harmless", "repeats", "prompt"]
 NAMES: tuple[TrialName, ...] = get_args(TrialName)
-FLIPS: tuple[TrialName, ...] = ("order", "evidence", "labels", "injection")
+FLIPS: tuple[TrialName, ...] = ("order", "evidence", "labels", "injection", "harmless")
 """The trials that change what a label may not hang on: which answer stands left, the order of evidence and labels, and
-what the evidence tells a judge to do."""
+what the evidence tells a judge to do (beside a harmless sentence in the same place)."""
 
 Said = Mapping[tuple[str, str], str]
 """(criterion, stored target) → the label that the judge gave it before, as a vote."""
@@ -78,7 +78,7 @@ class Trial:
                 return n_evidence > 1
             case "labels":
                 return n_labels > 1
-            case "injection":
+            case "injection" | "harmless":
                 return n_evidence > 0 and n_labels > 1
         return True
 
@@ -132,7 +132,7 @@ class Tried:
     ) -> list[Call]:
         """The requests of a step, as `annotators.judges.prompts.calls` makes them."""
         about: dict[str, Any] = {"given": given, "mark": mark, "pictures": pictures}
-        if self.trial.name == "injection":
+        if self.trial.name in ("injection", "harmless"):
             made = list(self._injected(protocol, prompt, material, step, **about))
         else:
             made = calls(protocol, prompt, material, step, **about)
@@ -145,9 +145,9 @@ class Tried:
     def _injected(
         self, protocol: Protocol, prompt: Prompt, material: Mapping[str, Any], step: int, **about: Any
     ) -> Iterator[Call]:
-        """The requests of each criterion with the evidence that tells it which label to give."""
+        """The requests of each criterion with the evidence that tells it which label to give, or is harmless."""
         for criterion in protocol.step_criteria(step):
-            command = self.commands.get(criterion.name)
+            command = HARMLESS if self.trial.name == "harmless" else self.commands.get(criterion.name)
             there = command is not None and self.trial.changes(criterion, material)
             shown = with_injection(material, command) if command is not None and there else material
             found = calls(protocol, prompt, shown, step, **about)

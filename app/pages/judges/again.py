@@ -27,6 +27,7 @@ _TITLES = {
     "evidence": "Evidence the other way round",
     "labels": "Labels the other way round",
     "injection": "Orders in the evidence",
+    "harmless": "A harmless sentence in the evidence",
 }
 
 

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from annotators.judges.budget import Price
-from app import ui, wording
+from app import wording
 from app.state import app_state
 from app.widgets import blocks
 from db.judging.planning import JudgePlan
@@ -66,4 +66,6 @@ def confirmed(plan: JudgePlan, server: str, key: str) -> bool:
     if leaves is None:
         st.html(f'<p class="assay-soft">Nothing leaves this machine: {escape(server)} is on it.</p>')
         return True
-    return st.checkbox(f"I confirm: {ui.plain(leaves)}.", key=key)
+    # The words stand by themselves: the label of a box is cut where it is longer than a line.
+    st.html(f'<p class="assay-panel">{escape(leaves[0].upper() + leaves[1:])}.</p>')
+    return st.checkbox("I confirm that it may leave", key=key)

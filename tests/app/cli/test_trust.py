@@ -93,11 +93,11 @@ CHECK = ("judge", "check", "finance", "completeness by judges", "--judge", "tiny
 def test_a_judge_is_asked_once_more_and_its_labels_stay(asked: tuple[CommandLine, AnsweringServer]) -> None:
     assay, server = asked
     plan = assay.json(*CHECK, "--flips", "--repeats", "3", "--dry-run")
-    assert (plan["items"], plan["requests"], len(server.sent)) == (10, 10 * (3 + 2), 10)
+    assert (plan["items"], plan["requests"], len(server.sent)) == (10, 10 * (4 + 2), 10)
     assert "a run would have" in assay(*CHECK, "--flips", "--dry-run").out
     found = assay.json(*CHECK, "--flips", "--repeats", "3", "--sample", "6", "--budget", "500requests", "--yes")
-    assert [one["items"] for one in found["asked"]["trials"]] == [6] * 5
-    assert found["asked"]["requests"] == len(server.sent) - 10 == 6 * (3 + 2)
+    assert [one["items"] for one in found["asked"]["trials"]] == [6] * 6
+    assert found["asked"]["requests"] == len(server.sent) - 10 == 6 * (4 + 2)
     by_name = {entry["name"]: entry for entry in found["statistics"] if entry["group"] is None}
     assert by_name["flip_rate_labels"]["n"] == by_name["self_agreement"]["n"] == 6
     assert "no two answers" in by_name["flip_rate_order"]["reason"]

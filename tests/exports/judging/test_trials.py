@@ -123,7 +123,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     made = make(db, folder / "in", {"biased": BIASED, "fair": FAIR, "obedient": OBEDIENT})
     made.tried("biased", Trial("evidence"), Trial("labels"), Trial("repeats", samples=3), Trial("prompt", QUICK))
     made.tried("fair", Trial("evidence"), Trial("labels"))
-    made.tried("obedient", Trial("injection"))
+    made.tried("obedient", Trial("injection"), Trial("harmless"))
     yield made
     for server in made.servers.values():
         server.__exit__()
@@ -172,6 +172,7 @@ def test_a_judge_without_habits_shows_none(judged: Judged) -> None:
 def test_how_often_evidence_is_obeyed_is_found_in_all_and_by_instruction(judged: Judged) -> None:
     found = judged.report("obedient")
     assert holds(found.find("injection_flips"), OBEDIENT.obeys)
+    assert holds(found.find("injection_control"), 0.0)
     kinds = [entry.group for entry in found.statistics if entry.name == "injection_flips" and entry.group]
     assert set(kinds) <= {kind.name for kind in INJECTIONS.kinds}
     assert len(kinds) > 4
@@ -208,7 +209,7 @@ def test_what_is_tried_is_no_label_of_the_study_and_shows_nothing_of_people(judg
         kinds = [annotation.kind for annotation in session.exec(select(Annotation)).all()]
         assert kinds.count("model") == N * len(judged.servers)
         n_judged = len(session.exec(select(JudgedItem)).all())
-        assert n_judged == N * (len(judged.servers) + 4 + 2 + 1)
+        assert n_judged == N * (len(judged.servers) + 4 + 2 + 2)
         assert len(session.exec(select(StoredLabel)).all()) == N * (len(judged.servers) + 2)
     for server in judged.servers.values():
         assert not any(name in sent.text for sent in server.sent for name in ("xavier", "yolanda"))
@@ -241,7 +242,7 @@ def test_a_plan_counts_what_a_trial_changes(judged: Judged) -> None:
         judged.db, judged.admin, judged.study_id,
         trials=[*(Trial(name) for name in FLIPS), Trial("repeats", samples=3), Trial("prompt", QUICK)], **about,
     )  # fmt: skip
-    assert (plan.items, plan.requests) == (N, N * (3 + 2 + 1))  # no item has two answers to exchange
+    assert (plan.items, plan.requests) == (N, N * (4 + 2 + 1))  # no item has two answers to exchange
     assert plan.cost is not None
     assert plan.shows == ()  # the server is on this machine
     few = plan_trials(

@@ -11,12 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from annotators.alignment.tables.pairs import Pairs
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
+from annotators.judges.trust.as_rater import one_more_rater
 from annotators.judges.trust.contradicting import FLIP_ORDER, flip_rate, self_agreement
-from annotators.judges.trust.errors import Errors, error_rate, family_bias, length_bias, system_bias
+from annotators.judges.trust.errors import (
+    SYSTEM_BIAS,
+    SYSTEM_LEAN,
+    Errors,
+    error_rate,
+    family_bias,
+    length_bias,
+    pair_bias,
+    system_bias,
+)
 from annotators.judges.trust.panel import combined, panel_value
 from annotators.judges.trust.prompts import prompt_table
+from annotators.judges.trust.saving import labels_still_needed
 from annotators.judges.trust.sureness import sureness
 
 FEW, MANY = 120, 2000
@@ -115,6 +127,42 @@ def others(rng: Rng, seed: int) -> dict[str, bool]:
     }
 
 
+def beside(rng: Rng, seed: int) -> dict[str, bool]:
+    """A judge that is one more person, errors of pairs as to a system, and what a correlation saves."""
+    asked = Resampling(RESAMPLES, seed)
+    n = 120
+    truth, question = rng.integers(2, size=n), np.repeat(np.arange(n // 3), 3)
+    clusters: dict[Any, int] = dict(enumerate(question.tolist()))
+    raters = {
+        name: dict(enumerate(np.where(rng.random(n) < 0.15, 1 - truth, truth).tolist()))
+        for name in ("a", "b", "c", "j")
+    }
+    judge = raters.pop("j")
+    scale: Any = "nominal"
+    change = one_more_rater(raters, judge, scale=scale, labels=[0, 1], asked=asked, clusters=clusters)[2]
+    sides = rng.integers(3, size=n)  # the system stands first, second, or is not there
+    signs = np.array([-1, 1, 0])[sides]
+    people = rng.integers(-1, 2, size=n)
+    said = np.where((rng.random(n) < 0.3) & (signs != 0), people + signs, people)
+    errors_of = Errors.of(
+        dict(enumerate(said.tolist())), dict(enumerate(people.tolist())), scale=(-2, 2), clusters=clusters
+    )
+    of_system = {i: (side == 0, side == 1) for i, side in enumerate(sides.tolist())}
+    bias, lean = pair_bias(errors_of, of_system, (SYSTEM_BIAS, SYSTEM_LEAN), "it", asked)
+    human = rng.normal(size=n)
+    still = {}
+    for r in (0.0, 0.7):
+        metric = r * human + np.sqrt(1 - r * r) * rng.normal(size=n)
+        entry, _ = labels_still_needed(Pairs.of(human, metric, binary=False), asked=asked)
+        still[f"labels_still_needed {r}"] = covers(entry, 1 - r * r)
+    return {
+        "agreement_change": covers(change, 0.0),
+        "system_bias of pairs": covers(bias, 0.3 / 4),
+        "system_lean of pairs": covers(lean, 0.3 / 4),
+        **still,
+    }
+
+
 def coverage(simulate: Any, times: int) -> dict[str, float]:
     """The share of so many simulated studies in which each interval holds the truth."""
     hits: Counter[str] = Counter()
@@ -125,13 +173,13 @@ def coverage(simulate: Any, times: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("simulate", [flips, errors, prompts, others])
+@pytest.mark.parametrize("simulate", [flips, errors, prompts, others, beside])
 def test_few_simulated_studies_do_not_speak_against_the_intervals(simulate: Any) -> None:
     assert {name: rate for name, rate in coverage(simulate, FEW).items() if rate < 0.88} == {}
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("simulate", [flips, errors, prompts, others])
+@pytest.mark.parametrize("simulate", [flips, errors, prompts, others, beside])
 def test_intervals_cover_as_often_as_they_say(simulate: Any) -> None:
     found = coverage(simulate, MANY)
     assert {name: rate for name, rate in found.items() if not 0.92 <= rate <= 0.995} == {}
