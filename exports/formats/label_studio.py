@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
 from annotators.figures import count
 from annotators.items.normal import Normal, read_item
@@ -17,15 +16,14 @@ from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
-from exports.label_studio.pull import annotator_of
-from exports.label_studio.tasks import ITEM, STUDY
-from exports.label_studio.theirs import Theirs, document_of, part_key, read_theirs
+from exports.label_studio.known import ITEM, STUDY, annotator_of, document_of, part_key
 from exports.label_studio.xml import Tag, read_config
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
+    from exports.label_studio.theirs import Theirs
 
 CONFIG_ENDING = ".xml"
 SCORER = "imported:label_studio"
@@ -102,6 +100,8 @@ class _Reading(FilesReading):
             raise InvalidInput(f"{sources.description}: there are no tasks beside the config. Export them as JSON.")
         self._theirs: Theirs | None = None
         if configs:
+            from exports.label_studio.theirs import read_theirs  # noqa: PLC0415 - a file is recognised without it
+
             text = configs[0].path.read_text("utf-8-sig", errors="replace")
             name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
             self._theirs = read_theirs(read_config(text, configs[0].name), name)
@@ -227,6 +227,8 @@ class _Reading(FilesReading):
         self._labels += len(latest)
         if theirs is None:
             return
+        from annotators.criteria.base import written  # noqa: PLC0415 - a file is recognised without it
+
         known = {asked.name for asked in theirs.asked}
         for who, one in latest.items():
             results = one.get("result")

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 
 from annotators.errors import Conflict
+from exports.label_studio.known import document_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.server import Server
-from exports.label_studio.theirs import document_of
 from exports.sinks import plain_name
 
 _OF_SERVER = "/data/upload/"

@@ -17,18 +17,16 @@ from db.elsewhere.came_back import AnnotationElsewhere, CameBack, take_back
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_by_token, items_elsewhere, study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
+from exports.label_studio.known import ITEM, STUDY, People, annotator_of
 from exports.label_studio.labelling import Labelling, labelling_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.push import check_config, project_mark
 from exports.label_studio.server import Server
-from exports.label_studio.tasks import ITEM, STUDY, labels_of
+from exports.label_studio.tasks import labels_of
 
 _AT_ONCE = 200
 _SHOWN = 20
 _LARGEST = 1 << 30
-
-People = Mapping[str, str]
-"""How somebody is known there → the name of the annotator here."""
 
 
 @dataclass
@@ -183,19 +181,6 @@ def _list(found: Any) -> list[Any]:
 
 def _id_of(one: Any) -> str:
     return str(one.get("id", "without an id")) if isinstance(one, dict) else "without an id"
-
-
-def annotator_of(given: object, people: People) -> str:
-    """The name of who made an annotation there: their address, unless it is to be another one."""
-    if isinstance(given, dict):
-        email, number = given.get("email"), given.get("id")
-    else:
-        email, number = None, given
-    if isinstance(email, str) and email.strip():
-        return people.get(email, email)
-    if isinstance(number, bool) or not isinstance(number, int | str):
-        raise InvalidInput(f"it does not say who made it (`completed_by` is {shown(given)})")
-    return people.get(str(number), f"label-studio-{number}")
 
 
 def _time(given: object) -> datetime | None:

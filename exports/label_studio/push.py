@@ -17,10 +17,11 @@ from annotators.progress import Progress
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_elsewhere, labels_elsewhere, study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
+from exports.label_studio.known import ITEM
 from exports.label_studio.labelling import Labelling, labelling_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.server import AT_ONCE, BLANK, ProjectThere, Server
-from exports.label_studio.tasks import ITEM, Seen, pictures_of, results_of, task_data
+from exports.label_studio.tasks import Seen, pictures_of, results_of, task_data
 
 Pictures = Callable[[int, int, Sequence[float] | None], Picture | None]
 """Document's id, page (from 1) and box (or all of it) → its picture; None where it has no bytes or cannot be drawn."""

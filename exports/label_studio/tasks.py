@@ -13,14 +13,9 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.items.blocks import blocks_of
 from annotators.items.targets import Units
 from exports.label_studio.controls import Given, control_of
+from exports.label_studio.known import ITEM, STUDY
 from exports.label_studio.labelling import INDEX, OF_ITEM, PREFIX, Labelling
 from exports.label_studio.lost import Lost
-
-ITEM = "assay_item"
-"""The field of a task that says which item of ours it is: a name that says nothing."""
-
-STUDY = "assay_study"
-"""The field of a task that says of which study it is."""
 
 Picture = Callable[[int, int, Sequence[float] | None], str | None]
 """Document's id, page (from 1) and box (or all of it) → the address at which the picture is there; None without one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from annotators.errors import InvalidInput, shown
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from exports.label_studio.controls import Given, stretch_in, values_of
+from exports.label_studio.known import document_of, part_key
 from exports.label_studio.lost import Lost
 from exports.label_studio.xml import Tag
 
@@ -385,16 +385,6 @@ _MAKERS: Mapping[str, Callable[[Theirs, Tag, Mapping[str, Tag]], _Made]] = {
     "Pairwise": _pairwise,
     "Ranker": _ranker,
 }
-
-
-def part_key(text: object) -> str:
-    """The key of a part of an item that is called so there."""
-    return re.sub(r"[|\s]+", "_", str(text)).lstrip(":") or "_"
-
-
-def document_of(address: object) -> str:
-    """The key of the document that an image of a task is, by its address there."""
-    return str(address or "").partition("?")[0].replace("\\", "/").rpartition("/")[2] or "image"
 
 
 # The protocol ---------------------------------------------------------------------------------------------------------

@@ -104,12 +104,14 @@ def _keep(folder: Path, first: Path) -> None:
     """Keep what the first start made, which takes most of its time, for later ones with this environment."""
     if first.exists():
         return
-    made = Path(f"{first}.new")
-    shutil.rmtree(made, ignore_errors=True)
+    made = Path(f"{first}.{os.getpid()}")
     shutil.copytree(folder, made, ignore=shutil.ignore_patterns("*.sqlite3*", "log"))
     with closing(sqlite3.connect(folder / DATABASE)) as there, closing(sqlite3.connect(made / DATABASE)) as copy:
         there.backup(copy)
-    made.rename(first)
+    try:
+        made.rename(first)
+    except OSError:  # another worker was first
+        shutil.rmtree(made)
 
 
 def lend_sdk(python: Path) -> None:
