@@ -43,9 +43,10 @@ def release(
     study: Annotated[str | None, option("STUDY", "What this study accepts, with its labels alone.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Freeze the accepted items with their final labels, and pairs with theirs.
+    """Freeze the accepted items with their final labels.
 
-    A release never changes. Its hash follows from what is in it: two with the same items and labels have the same.
+    Pairs come with theirs. A release never changes. Its hash follows from what is in it: two with the same items and
+    labels have the same.
     """
     check_names(context, project, study)
     from db.releasing.releases import make_release
