@@ -61,20 +61,25 @@ def replies(assay: CommandLine) -> list[Any]:
         return list(session.connection().exec_driver_sql(query))
 
 
-def check_tokens_and_resuming(assay: CommandLine, folder: Path, server: RealServer, most: str) -> Any:
-    """Half of the requests by a budget, the rest by the next run, none twice; what the server counts is kept."""
-    first = judged(assay, folder, server, "--most", most, "--concurrency", "2", "--budget", "2requests")
-    assert (first["stopped"], first["requests"], first["items"]) == ("budget", 2, 2)
+def check_tokens_and_resuming(
+    assay: CommandLine, folder: Path, server: RealServer, most: str, *, refused: int = 0
+) -> Any:
+    """Half of the requests by a budget, the rest by the next run, none twice; what the server counts is kept.
+
+    `refused` requests of each run, which are under way at once, tell it in which form the server takes schemas.
+    """
+    first = judged(assay, folder, server, "--most", most, "--concurrency", "2", "--budget", f"{2 + refused}requests")
+    assert (first["stopped"], first["requests"], first["items"]) == ("budget", 2 + refused, 2)
     second = judged(assay, folder, server, "--most", most, "--concurrency", "2")
-    assert (second["stopped"], second["requests"], second["items"]) == (None, ITEMS - 2, ITEMS)
+    assert (second["stopped"], second["requests"], second["items"]) == (None, ITEMS - 2 + refused, ITEMS)
     kept = replies(assay)
     assert len(kept) == ITEMS
     assert all(n_in > 50 and 0 < n_out <= int(most) for *_, n_in, n_out in kept)
     spent = [one["tokens"][way] for one in (first, second) for way in ("in", "out")]
     assert sum(spent) == sum(n_in + n_out for *_, n_in, n_out in kept)
     assert judged(assay, folder, server, "--most", most)["requests"] == 0
-    refused = judged(assay, folder, RealServer(server.base_url + "/nowhere", server.model), code=2)
-    assert "has no /chat/completions (status 404)" in refused["error"]
+    nowhere = judged(assay, folder, RealServer(server.base_url + "/nowhere", server.model), code=2)
+    assert "has no /chat/completions (status 404)" in nowhere["error"]
     return second
 
 
@@ -112,7 +117,7 @@ def test_llama_cpp_keeps_to_the_schema_so_that_every_item_is_labelled(
     llama: RealServer,
 ) -> None:
     study(begun, tmp_path)
-    found = check_tokens_and_resuming(begun, tmp_path, llama, "128")
+    found = check_tokens_and_resuming(begun, tmp_path, llama, "128", refused=2)
     assert found["labels"] + found["cannot_judge"] + sum(row["n"] for row in found["unscored"]) == ITEMS
     assert found["labels"] + found["cannot_judge"] > 0
     for ending, text, *_ in replies(begun):
