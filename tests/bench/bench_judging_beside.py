@@ -2,9 +2,9 @@
 
     python -m tests.bench.bench_judging_beside [--annotators 6] [--every 1.0] [--alone 30] [--reply 1.5]
 
-Annotators work alone, then beside `assay judge` with 32 requests at once of a server that takes `--reply` seconds for
-each (another process, as a judge's server is another machine), then alone again. Target: p95 of submit → next item
-beside the run at most 1.2 times that without.
+Annotators work alone, then beside a run that the server's own worker carries out, as the page starts it, with 32
+requests at once of a server that takes `--reply` seconds for each (another process, as a judge's server is another
+machine), then alone again. Target: p95 of submit → next item beside the run at most 1.2 times that without.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from annotators.judges.prompts import default_prompt
+from app.worker.jobs import queue
+from app.worker.kinds.judge import JUDGE, JudgeParameters
+from db.jobs import cancel_job, job_facts
+from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
 from tests.bench.bench_browser import one_step
 from tests.bench.bench_import_beside import Work, annotator, set_up
@@ -40,11 +45,12 @@ def serve(seconds: float) -> None:
 async def run(server: RunningServer, folder: Path, chosen: argparse.Namespace) -> float:
     """The ratio of the two p95; prints everything."""
     project_id, study_id = set_up(server, folder, chosen.annotators)
-    study_for_judges(server.db, server.admin, project_id, protocol=one_step())
+    judged = study_for_judges(server.db, server.admin, project_id, protocol=one_step())
     me = [sys.executable, "-m", "tests.bench.bench_judging_beside", "--serve", "--reply", str(chosen.reply)]
     judges = subprocess.Popen(me, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert judges.stdout is not None
     url = judges.stdout.readline().strip()
+    (server.home / "assay.toml").write_text(f'judge_servers = "{url}"\n')  # its worker reads it when it starts
     work = Work()
     tasks = [
         asyncio.create_task(annotator(server.url, f"person{number}", study_id, chosen.every, work))
@@ -54,19 +60,17 @@ async def run(server: RunningServer, folder: Path, chosen: argparse.Namespace) -
     marks = [time.monotonic()]
     await asyncio.sleep(chosen.alone)
     marks.append(time.monotonic())
-    command = [
-        *(sys.executable, "-m", "app.cli", "--home", str(server.home), "judge", "beside", "bench by judges"),
-        *("--model", "tiny-judge", "--base-url", url, "--pictures", "0", "--concurrency", str(AT_ONCE)),
-    ]
-    judging = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    await asyncio.sleep(6)  # until the program has started and all are under way
+    judge = JudgeSettings("tiny-judge", url, default_prompt(), pictures=0)
+    given = JudgeParameters(study_id=judged, judge=judge.to_json(), concurrency=AT_ONCE)
+    job = queue(server.db, server.admin, project_id, JUDGE, given)
+    await asyncio.sleep(15)  # until its worker has started and all are under way
     marks.append(time.monotonic())
     await asyncio.sleep(2 * chosen.alone)
-    assert judging.poll() is None, "the run is over too soon: take more items, or slower replies"
+    found = job_facts(server.db, server.admin, project_id, job_id=job.job_id)
+    assert found.state == "running", f"it is {found.state}: take more items, or slower replies"
     marks.append(time.monotonic())
-    judging.terminate()
-    judging.wait()
-    await asyncio.sleep(3)
+    cancel_job(server.db, server.admin, project_id, job_id=job.job_id)
+    await asyncio.sleep(8)
     marks.append(time.monotonic())
     await asyncio.sleep(chosen.alone)
     marks.append(time.monotonic())
