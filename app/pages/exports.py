@@ -34,7 +34,7 @@ TITLES = {
     "scores": "Scores (scores.csv)",
     "agreement": "Agreement of each criterion (agreement.csv)",
     "alignment": "Metrics and judges against people (alignment.csv)",
-    "report": "The report of the dataset (report/), see below",
+    "report": "The report of the dataset (report/)",
     "questionnaires": "Consent and answers to questions (questionnaires.csv)",
     "known": "Labels of gold and qualification items (known.csv)",
     "revisions": "Revisions of the project's items (revisions.csv)",

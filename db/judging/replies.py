@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import BoundedSemaphore
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func
@@ -13,6 +14,10 @@ from db.engine import Database
 from db.models import JudgeCall, JudgeReply
 from db.query import pick
 
+AT_ONCE = 4
+"""Threads that may be at the ledger at once. More get no further: connections beyond those that are kept open are made
+anew for each look-up, and all who write wait for each other."""
+
 
 class StoredReplies:
     """The ledger of one project's requests (`annotators.judges.asking.Ledger`); each entry is a transaction of its own.
@@ -22,6 +27,7 @@ class StoredReplies:
 
     def __init__(self, db: Database, project_id: int, job_id: int | None = None) -> None:
         self._db, self._project_id, self._job_id = db, project_id, job_id
+        self._turn = BoundedSemaphore(AT_ONCE)
 
     def known(self, key: str, sample: int) -> Reply | None:
         """The first reply to this request in the project that did not fail."""
@@ -37,13 +43,13 @@ class StoredReplies:
             .order_by(col(JudgeReply.call_id))
             .limit(1)
         )
-        with self._db.read() as session:
+        with self._turn, self._db.read() as session:
             row = session.execute(query).scalars().first()
             return None if row is None else _reply(row)
 
     def enter(self, key: str, sample: int, most: Cost) -> int:
         """A row for a request, before it is sent."""
-        with self._db.write() as session:
+        with self._turn, self._db.write() as session:
             call = JudgeCall(
                 project_id=self._project_id,
                 job_id=self._job_id,
@@ -59,7 +65,7 @@ class StoredReplies:
 
     def keep(self, number: int, reply: Reply, cost: Cost) -> None:
         """A row for what came of it."""
-        with self._db.write() as session:
+        with self._turn, self._db.write() as session:
             session.add(
                 JudgeReply(
                     call_id=number,

@@ -416,7 +416,7 @@ class OfCriterion:
     def _sureness(self) -> tuple[list[Bin], list[Aligned]]:
         samples = {unit: labels for unit, labels in without_cannot(self.samples).items() if len(labels) > 1}
         if not samples:
-            why = "the server gave no probabilities, and every call was made once: `--repeats K` asks again"
+            why = "servers are not asked for probabilities, and every call was made once: `--repeats K` asks again"
             return [], [entry.without_value(why, 0, **self.entry) for entry in (CALIBRATION, BRIER)]
         chances = shares_of_samples(samples)
         found, curve = sureness(
