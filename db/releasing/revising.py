@@ -58,7 +58,7 @@ MOST = 1_000
 
 @dataclass(frozen=True)
 class Waiting:
-    """An item that waits to be revised, and the titles of the criteria that fail."""
+    """An item that waits to be revised, and what fails: titles of criteria, with the label where only one does."""
 
     item_id: int
     item: str
@@ -115,12 +115,14 @@ def _keep(db: Database, actor: Actor, project_id: int) -> None:
 
 
 def _titles(item: Standing) -> Iterator[str]:
-    """The titles of the criteria of an item that fail."""
+    """The titles of the criteria of an item that fail, with the label that fails where the criterion has but one."""
     for there in item.studies.values():
         protocol = protocol_of(there.study)
         for name, place in there.last.items():
             if name in place.failing and name not in there.missing:
-                yield protocol.criterion(name).title
+                criterion = protocol.criterion(name)
+                labels = [label.title for label in criterion.label_list() if not criterion.passes(label.value)]
+                yield f"{criterion.title}: {labels[0]}" if len(labels) == 1 else criterion.title
 
 
 _FAILING = text(

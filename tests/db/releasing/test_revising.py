@@ -56,6 +56,8 @@ def test_what_fails_waits_until_it_is_revised_or_ended_and_waits_again_when_it_f
     label(study, "nn", "yy", "ny", "nn", "nn", "nn")
     about = (database, study.researcher, study.project_id)
     assert queue(study, study.researcher) == ["i00001", "i00004", "i00005", "i00006"]
+    waiting = revision_queue(*about).waiting
+    assert all(": " in fails for row in waiting for fails in row.fails)  # the label that fails, beside its criterion
     decide(study, "i00003", "no")
     revise_item(*about, external_id="i00001", fields={"answer": "Better."}, reason="wrong")
     revise_item(*about, external_id="i00004", fields={"category": "a"}, reason="sorted")
