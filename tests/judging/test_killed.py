@@ -30,6 +30,9 @@ AT_ONCE = 4
 class Killed:
     """A study of so many items, and judges of it that differ by their seed: each run asks anew."""
 
+    slow = 0.02
+    """Seconds that a reply takes."""
+
     def __init__(self, assay: CommandLine, server: ScriptedServer, folder: Path) -> None:
         self.assay, self.server, self.database = assay, server, assay.database()
         rows = [
@@ -91,7 +94,7 @@ def killed(
     without_settings(monkeypatch)
     monkeypatch.setattr("db.jobs.STALE_SECONDS", 0)  # a worker that was killed is known to be gone at once
     shutil.copytree(begun_home, tmp_path / "home")
-    with ScriptedServer(lambda _: script.Slow(0.02)) as server:
+    with ScriptedServer(lambda _: script.Slow(made.slow)) as server:
         made = Killed(CommandLine(tmp_path / "home"), server, tmp_path)
         yield made
         made.database.dispose()
@@ -145,7 +148,9 @@ def test_killed_at_a_hundred_moments(killed: Killed) -> None:
 
 
 def test_interrupted_in_good_order_nothing_at_all_is_lost_or_paid_twice(killed: Killed) -> None:
+    killed.slow = 0.3  # so that the signal comes long before the end
     killed.kill(0, 6, 0.01, signal.SIGINT)
+    killed.slow = Killed.slow
     entered, kept = killed.counts(killed.latest())
     assert 6 <= entered == kept < ITEMS, "replies under way were waited for"
     found = killed.command(0)
