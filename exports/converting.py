@@ -7,8 +7,6 @@ before and is not said any more is counted (`exports.formats._losing`).
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -49,7 +47,7 @@ from exports.formats.labels import NEEDED, OPTIONAL, read_labels
 from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
 from exports.reading.tables import heading_of
-from exports.sinks import FolderSink, Out
+from exports.sinks import FolderSink, Out, whole_folder
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol as AskedProtocol
@@ -109,21 +107,10 @@ def convert_files(
     writer = writer_named(into)
     check_options([writer], options or {})
     check_export_folder(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}-"))
-    try:
-        with open_sources(paths) as sources:
-            source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
-            source.look_through(_tables_of_labels(sources))
-            done = _written(source, writer, made, options or {})
-        made.chmod(0o755)
-        if output.exists():
-            output.rmdir()
-        made.rename(output)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
-    return done
+    with whole_folder(output) as made, open_sources(paths) as sources:
+        source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
+        source.look_through(_tables_of_labels(sources))
+        return _written(source, writer, made, options or {})
 
 
 class _Source:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,22 @@ from annotators.errors import AssayError
 
 _BLOCK = 1 << 20
 _FLUSH = 256 << 10
+
+
+@contextmanager
+def whole_folder(to: Path) -> Iterator[Path]:
+    """A folder to write into, which becomes `to` (absent or empty) at the end; nothing is left of one that fails."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    try:
+        yield made
+        made.chmod(0o755)
+        if to.exists():
+            to.rmdir()
+        made.rename(to)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
 
 
 @dataclass(frozen=True)

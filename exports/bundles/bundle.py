@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -72,7 +70,7 @@ from exports.checks import DATASET_FORMATS, check_export_folder
 from exports.formats._writing import Files, LabelledWriter, StudyWriter, VerdictWriter, Writer, check_options
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
-from exports.sinks import FolderSink, Out, Sink
+from exports.sinks import FolderSink, Out, Sink, whole_folder
 
 POSTERIOR = "posterior"
 """The option by which final labels have their posterior beside them."""
@@ -138,22 +136,13 @@ def export_project(
         found = row.release_id, row.name
     selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said)
     check_export_folder(to)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
-    try:
+    with whole_folder(to) as made:
         sink = FolderSink(made)
         if REPORT in chosen:
             _write_report(db, actor, selection, sink)
         with seldom_collected(), db.read() as session:
             manifest = derive(db, actor, session, selection, sink)
         (made / NAME).write_bytes(manifest.encoded())
-        made.chmod(0o755)
-        if to.exists():
-            to.rmdir()
-        made.rename(to)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     log_export(
         db,
         actor,
