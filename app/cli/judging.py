@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
     from db.judging.planning import JudgePlan
 
+# What every command that asks a judge's server takes.
+Per = Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")]
+Budget = Annotated[str | None, option("LIMIT", "The most that is spent: 5usd, 2e6tokens or 500requests.")]
+Concurrency = Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")]
+Rate = Annotated[float | None, option("N", "At most so many tokens a minute.")]
+ContextLength = Annotated[
+    int | None, option("N", "How many tokens the model takes in; longer requests are not sent.", "--context")
+]
+Timeout = Annotated[float, typer.Option(min=1, help="Seconds that a reply may take.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say how many requests, tokens and how much money; send nothing.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Send the data to the server without asking.")]
+
 
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
@@ -54,15 +68,13 @@ def judge(  # noqa: PLR0917 - the command's options
         str | None, option("NAME", "The prompt: NAME, NAME@VERSION or a file.  [default: what the protocol says]")
     ] = None,
     sample: Annotated[int | None, option("N", "Judge only so many items, drawn by the seed.")] = None,
-    per: Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")] = None,
+    per: Per = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw, and of the model.")] = 0,
     samples: Annotated[int, typer.Option(min=1, max=100, metavar="K", help="Replies to each request.")] = 1,
-    budget: Annotated[str | None, option("LIMIT", "The most that is spent: 5usd, 2e6tokens or 500requests.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
-    rate: Annotated[float | None, option("N", "At most so many tokens a minute.")] = None,
-    length: Annotated[
-        int | None, option("N", "How many tokens the model takes in; longer requests are not sent.", "--context")
-    ] = None,
+    budget: Budget = None,
+    concurrency: Concurrency = 4,
+    rate: Rate = None,
+    length: ContextLength = None,
     most: Annotated[int, typer.Option(min=16, help="Most tokens of a reply.", metavar="N")] = 1024,
     pictures: Annotated[
         int, typer.Option(min=0, max=64, help="Most pictures of a request; 0 for a model without eyes.")
@@ -73,11 +85,9 @@ def judge(  # noqa: PLR0917 - the command's options
             metavar="HOW", help="What holds replies to their form: auto, schema (the server), prompt (words)."
         ),
     ] = "auto",
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds that a reply may take.")] = 120.0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many requests, tokens and how much money; send nothing.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Send the data to the server without asking.")] = False,
+    timeout: Timeout = 120.0,
+    dry_run: DryRun = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Have a language model judge a study's items as a rater.

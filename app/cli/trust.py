@@ -26,7 +26,19 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
-from app.cli.judging import check_price, confirm, planned
+from app.cli.judging import (
+    Budget,
+    Concurrency,
+    ContextLength,
+    DryRun,
+    Per,
+    Rate,
+    Timeout,
+    Yes,
+    check_price,
+    confirm,
+    planned,
+)
 from app.cli.output import emit, progress, working
 from exports.checks import check_report as check_file
 
@@ -90,18 +102,14 @@ def check(  # noqa: PLR0917 - the command's options
         option("A,B", "Ask again with these prompts: names, NAME@VERSION or files."),
     ] = None,
     sample: Annotated[int | None, option("N", "Ask about so many judged items, drawn by the seed.", min=1)] = None,
-    per: Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")] = None,
-    budget: Annotated[str | None, option("LIMIT", "The most that is spent: 5usd, 2e6tokens or 500requests.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
-    rate: Annotated[float | None, option("N", "At most so many tokens a minute.")] = None,
-    length: Annotated[
-        int | None, option("N", "How many tokens the model takes in; longer requests are not sent.", "--context")
-    ] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds that a reply may take.")] = 120.0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many requests, tokens and how much money; send nothing.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Send the data to the server without asking.")] = False,
+    per: Per = None,
+    budget: Budget = None,
+    concurrency: Concurrency = 4,
+    rate: Rate = None,
+    length: ContextLength = None,
+    timeout: Timeout = 120.0,
+    dry_run: DryRun = False,
+    yes: Yes = False,
     report: ReportFile = None,
     level: Level = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals, and of the draw.")] = 0,
