@@ -83,7 +83,10 @@ class AnsweringServer(ChatServer):
         def fill(path: Path, leaf: Mapping[str, Any]) -> Any:
             return _Judgement(self, asked, str(path[0])).field(str(path[-1]), leaf)
 
-        return completion(sent, [json.dumps(filled(sent.schema, fill), ensure_ascii=False)])
+        def choose(path: Path, _alternatives: list[Mapping[str, Any]]) -> int:
+            return int(path[-1] == "judgement" and _Judgement(self, asked, str(path[0])).cannot)
+
+        return completion(sent, [json.dumps(filled(sent.schema, fill, choose=choose), ensure_ascii=False)])
 
 
 @dataclass(frozen=True)
@@ -124,17 +127,19 @@ class _Judgement:
 
     def field(self, name: str, leaf: Mapping[str, Any]) -> Any:
         """The value of a field of the judgement."""
-        cannot = self._chance("cannot") < self._habits.cannot
         match name:
             case "cannot_judge":
-                return cannot
-            case "reason":
-                return "The material does not say." if cannot else ""
+                return "The material does not say."
             case "rationale":
                 return "By what the material says."
             case "label" if "enum" in leaf:
-                return None if cannot else self._label(list(leaf["enum"]))
+                return self._label(list(leaf["enum"]))
         return first_choice((), leaf)
+
+    @property
+    def cannot(self) -> bool:
+        """Whether it is said that it cannot be judged."""
+        return self._chance("cannot") < self._habits.cannot
 
     def _label(self, labels: list[str]) -> str:
         said = self._first(labels)
