@@ -351,7 +351,6 @@ def judged(label: Any, **more: Any) -> dict[str, Any]:
     return {"rationale": "So it is.", "judgement": {"label": label, **more}}
 
 
-
 MATERIAL: dict[str, Any] = {
     "question": "Q?",
     "answer": "The mill burned in 1911. It burned.\n\nIt was rebuilt.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from annotators.errors import InvalidInput, shown
@@ -14,16 +14,23 @@ from annotators.protocols.base import Protocol
 
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 MOST_RATIONALE = 2_000
+NO_CHANCES: Mapping[str, Mapping[str, float]] = {}
 
 
-def read(call: Call, protocol: Protocol, text: str, material: Mapping[str, Any]) -> tuple[list[Judged], str | None]:
+def read(
+    call: Call,
+    protocol: Protocol,
+    text: str,
+    material: Mapping[str, Any],
+    chances: Mapping[str, Mapping[str, float]] = NO_CHANCES,
+) -> tuple[list[Judged], str | None]:
     """The labels of a reply, by the targets of the call; or none, and why the reply cannot be read.
 
     It has to be one JSON object, alone or in one code fence, that keeps the call's schema. A criterion that is not
-    required may be left without a label.
+    required may be left without a label. `chances` are those of the reply (`Reply.chances`).
     """
     try:
-        return list(_labels(call, protocol, reply_object(text), material)), None
+        return list(_labels(call, protocol, reply_object(text), material, chances)), None
     except InvalidInput as error:
         return [], str(error)
 
@@ -51,7 +58,13 @@ def _no_number(word: str) -> Any:
     raise InvalidInput(f"The reply has {word}, which is no number.")
 
 
-def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: Mapping[str, Any]) -> Any:
+def _labels(
+    call: Call,
+    protocol: Protocol,
+    said: Mapping[str, Any],
+    material: Mapping[str, Any],
+    chances: Mapping[str, Mapping[str, float]],
+) -> Iterator[Judged]:
     names = names_of(call.asks, material)
     only_fields("The reply", said, names.values())
     for (criterion_name, target), name in names.items():
@@ -80,7 +93,9 @@ def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: M
         _check_type(name, value, criterion.reply_schema(material))
         found = criterion.from_reply(value, material)
         criterion.check(found)
-        yield Judged(criterion_name, target, found, rationale=rationale)
+        sure = chances.get(f"{name}/{JUDGEMENT}/{LABEL}", {})
+        of_labels = tuple((criterion.from_reply(label, material), chance) for label, chance in sure.items())
+        yield Judged(criterion_name, target, found, rationale=rationale, chances=of_labels)
 
 
 def only_fields(whose: str, said: Mapping[str, Any], fields: Iterable[str]) -> None:
