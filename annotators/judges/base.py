@@ -76,7 +76,8 @@ class Reply:
     """What the server gave: its text as it came, how it ended, and what it cost.
 
     Tokens are as the server counts them (None: it does not say). `chances` has place in the reply → label → its
-    probability (0..1), where the server says them (annotators/judges/chances.py). `seconds` is from sending to the last byte, of the try that succeeded.
+    probability (0..1), where the server says them (annotators/judges/chances.py). `seconds` is from sending to the last
+    byte, of the try that succeeded.
     """
 
     text: str

@@ -85,8 +85,8 @@ class Client:
     """A model on a server. Threads may share it; the key is kept out of every message and of `repr`.
 
     `most` is the limit of a reply in tokens, `structured` one of `STRUCTURED`, `chances` whether log-probabilities are
-    asked for, until the server refuses them. Temperature is 0 and the seed is fixed, but for further samples of one call, which have 1 and seeds of
-    their own.
+    asked for, until the server refuses them. Temperature is 0 and the seed is fixed, but for further samples of one
+    call, which have 1 and seeds of their own.
     """
 
     def __init__(

@@ -23,7 +23,8 @@ def carried_out(
     """Queue a job and do it here, unless a worker has it already: then wait for that; its result.
 
     Of a job that was cancelled, from here by Ctrl-C or by somebody else, it is what the job came to by then, where its
-    kind says that; Conflict where not, and of one that failed elsewhere. `settings` are those it is done with, where they are not this home's.
+    kind says that; Conflict where not, and of one that failed elsewhere. `settings` are those it is done with, where
+    they are not this home's.
     """
     from app.worker.jobs import Interrupted, carry_out, queue, worker_name
     from db.jobs import JobOrder, WorkerDesk

@@ -92,7 +92,8 @@ class StoredReplies:
         """A row for what came of it."""
         row = (
             number, reply.ending.value, _storable(reply.text), _storable(reply.said), _storable(reply.model),
-            _storable(reply.fingerprint), reply.tokens_in, reply.tokens_out, cost.money, reply.seconds, reply.retries, dumps(dict(reply.chances)),
+            _storable(reply.fingerprint), reply.tokens_in, reply.tokens_out, cost.money, reply.seconds,
+            reply.retries, dumps(dict(reply.chances)),
         )  # fmt: skip
         self._write(_Entry(row, is_reply=True, due=0.0))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.material import Material

@@ -37,10 +37,10 @@ _RESAMPLES = 1000
 _TO_DO = {
     NOT_TRIED: "it has not been tried: “Ask it once more” does it",
     ONE_PROMPT: "only one prompt was asked with: “Ask it once more” asks with others",
-    ASKED_ONCE: "every call was made once: “Again” in “Ask it once more” asks for more replies, “Samples” of a run from "
-    "the start",
-    NOT_SURE: "its server was not asked for probabilities (“Probabilities” in the form of a run), or gave none, and every "
-    "call was made once: “Again” in “Ask it once more” asks for more replies",
+    ASKED_ONCE: "every call was made once: “Again” in “Ask it once more” asks for more replies, “Samples” of a "
+    "run from the start",
+    NOT_SURE: "its server was not asked for probabilities (“Probabilities” in the form of a run), or gave none, and "
+    "every call was made once: “Again” in “Ask it once more” asks for more replies",
 }
 """What the page says in place of reasons that name options of the command line."""
 
@@ -119,7 +119,7 @@ def _tabs(project: ProjectRow, task: CheckedJudge, found: CheckReport, criterion
 
 
 def _part(criterion: CriterionCheck, part: Part) -> bool:
-    """The table of a part; whether there is one. What to do where there is no figure is said in the words of the page."""
+    """The table of a part; whether there is one. What to do where a figure lacks is said in the words of the page."""
     said = [replace(entry, reason=_TO_DO.get(entry.reason or "", entry.reason)) for entry in criterion.statistics]
     table = part_table(replace(criterion, statistics=said), part)
     if table is None:
