@@ -387,7 +387,10 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _limit_lock_seconds(connection: Connection, *_statement: object) -> None:
-    """Before a statement on PostgreSQL: a transaction that has waited waits for its next lock so much less."""
+    """Before a statement on PostgreSQL: a transaction that has waited waits for its next lock so much less.
+
+    Between the locks of one statement nobody can intervene: each of them is waited for that long.
+    """
     until = given_deadline()
     if until is None or not connection.in_transaction():
         return

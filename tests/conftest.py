@@ -44,11 +44,28 @@ exports.sample.draw_documents = functools.cache(draw_documents)
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the simulations of the night out unless they are asked for."""
+    _give_time_a_second_go(items)
     if "nightly" in str(config.option.markexpr):
         return
     asleep = [item for item in items if item.get_closest_marker("nightly")]
     config.hook.pytest_deselected(items=asleep)
     items[:] = [item for item in items if item not in asleep]
+
+
+# What says of a failure that somebody waited in vain: for a condition (tests/waiting.py) or for the browser.
+_WAITED_IN_VAIN = ["it did not come to that in time", r"Timeout \d+ms exceeded"]
+
+
+def _give_time_a_second_go(items: list[pytest.Item]) -> None:
+    """Run a test again whose limit of time was passed; any other failure counts at once.
+
+    A machine that stands still for two seconds is no fault of the program's, and among ten thousand tests one meets it.
+    """
+    for item in items:
+        if item.get_closest_marker("by_the_clock"):
+            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=2))
+        else:
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=_WAITED_IN_VAIN))
 
 
 @pytest.fixture(autouse=True)

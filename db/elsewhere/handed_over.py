@@ -60,7 +60,7 @@ def study_elsewhere(db: Database, _actor: Actor, study_id: int) -> StudyElsewher
         study = session.get_one(Study, study_id)
         project = session.get_one(Project, study.project_id)
         found = study.project_id, project.name, study.name, protocol_of(study), study.overlap, study.n_items
-    return StudyElsewhere(study_id, *found, _token(secret_of(db, found[0]), f"study:{study_id}"))
+    return StudyElsewhere(study_id, *found, token_of(secret_of(db, found[0]), f"study:{study_id}"))
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -86,7 +86,7 @@ def items_elsewhere(
     return [
         ItemElsewhere(
             item.study_item_id,
-            _token(secret, f"item:{study_id}:{item.study_item_id}"),
+            token_of(secret, f"item:{study_id}:{item.study_item_id}"),
             {step.step: step.material for step in item.steps},
             {step.step: step.names for step in item.steps if isinstance(step.names, Wire)},
             item.kept,
@@ -105,7 +105,7 @@ def items_by_token(db: Database, _actor: Actor, study_id: int) -> dict[str, int]
         )
         ids, project_id = list(session.execute(query).scalars()), study.project_id
     secret = secret_of(db, project_id)
-    return {_token(secret, f"item:{study_id}:{of}"): of for of in ids}
+    return {token_of(secret, f"item:{study_id}:{of}"): of for of in ids}
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -156,6 +156,6 @@ def _current_labels(session: Session, study_id: int, study_item_id: int) -> list
     return [(person_id, label) for person_id, label in session.execute(query)]
 
 
-def _token(secret: bytes, of: str) -> str:
+def token_of(secret: bytes, of: str) -> str:
     """A name that tells nobody what it is of, and is the same each time."""
     return hmac.new(secret, f"elsewhere:{of}".encode(), hashlib.sha256).hexdigest()[:_DIGITS]

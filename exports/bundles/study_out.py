@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import orjson
 from sqlmodel import Session
 
+from db.elsewhere.handed_over import token_of
 from db.engine import Database, Within
 from db.items.rows import items_as_json
+from db.judging.items import secret_of
 from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
@@ -41,7 +43,22 @@ def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[i
         protocol_of(study),
         partial(_judged, seen.session, study, blocks, names=names),
         partial(agreement_of, seen, study),
+        _Tokens(seen, study),
     )
+
+
+class _Tokens:
+    """What items are called where people judge them: the same each time, and nothing that an id may say."""
+
+    def __init__(self, seen: Seen, study: Study) -> None:
+        self._seen, self._study = seen, study
+
+    def __call__(self, item: str) -> str:
+        return token_of(self._secret, f"out:{self._study.id}:{item}")
+
+    @cached_property
+    def _secret(self) -> bytes:
+        return secret_of(self._seen.db, self._study.project_id)
 
 
 def _judged(

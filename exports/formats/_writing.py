@@ -130,14 +130,22 @@ class Coefficient(NamedTuple):
     reason: str | None
 
 
+def _itself(item: str) -> str:
+    return item
+
+
 @dataclass(frozen=True)
 class StudyOut:
-    """A study whose labels go out with its items: its name, what it asks, the items, each time from the beginning."""
+    """A study whose labels go out with its items: its name, what it asks, the items, each time from the beginning.
+
+    `known_as` is what an item is called by its id where people are to judge it: ids may say what a study hides.
+    """
 
     name: str
     protocol: AskedProtocol
     judged: Callable[[], Iterator[Judged]]
     agreement: Callable[[], Sequence[Coefficient]] = tuple
+    known_as: Callable[[str], str] = _itself
 
 
 @runtime_checkable

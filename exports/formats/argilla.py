@@ -1,7 +1,7 @@
 """Argilla 2: records with suggestions and responses, and the settings that ask for them.
 
 What is written is a folder for each kind of target: `records.json` and `settings.json`, as the SDK reads them. Beside
-them lie `items.json`, `protocol.json` and `annotators.json` for our reader alone; they do not belong onto a server.
+them lies a folder `key` for our reader alone: it says which items the records are, and holds what the study hides.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import orjson
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from exports.formats._fields import in_answer, item_of_fields
+from exports.formats._key import Key, KeyReading, is_keyed
 from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
 from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
 
 RECORDS, SETTINGS = "records.json", "settings.json"
-ITEMS, PROTOCOL, ANNOTATORS = "items.json", "protocol.json", "annotators.json"
 SCORER = "imported:argilla"
 _SPACE = uuid.UUID("5a1d6b0c-3f0e-4c1f-9a43-0a55a7000000")
 """From which the ids of annotators are made: the same person has the same id in every export."""
@@ -56,8 +57,6 @@ class Argilla:
         there = names_in(file.head())
         if file.basename == SETTINGS:
             return lacking(there, ("questions", "fields"))
-        if file.basename == ITEMS:
-            return "it is read beside the records of a dataset"
         return lacking(there, ("fields", "responses", "suggestions"))
 
     def read(self, sources: Sources) -> FileReading:
@@ -70,18 +69,19 @@ class Argilla:
 
     def write(self, items: Items, files: Files) -> Written:
         """Write records without questions but one: a dataset needs some."""
-        n = 0
+        n, key = 0, Key(files)
         files.begin(SETTINGS, orjson.dumps(_settings("", ["question", "answer"], [_NOTE], [])), b"\n")
         for item in items():
-            files.add(ITEMS, item)
+            key.add(item, item["id"])
             texts = {"question": item["question"], **({"answer": item["answer"]} if item["answer"] else {})}
             files.add(RECORDS, _record(item["id"], texts, item["id"], ALONE, {}))
             n += 1
+        key.close({})
         return Written(n, 0)
 
     def write_study(self, study: StudyOut, files: Files) -> Written:
         """Write a dataset for each kind of target, with everybody's labels as responses."""
-        protocol, n = study.protocol, 0
+        protocol, n, key = study.protocol, 0, Key(files, study.protocol)
         kinds = criteria_by_kind(protocol)
         names = fields_of_tasks(protocol)
         for kind, criteria in kinds.items():
@@ -90,17 +90,16 @@ class Argilla:
             settings = _settings(protocol.guidelines, fields, questions, ["target"])
             files.begin(f"{kind}/{SETTINGS}", orjson.dumps(settings, option=orjson.OPT_INDENT_2), b"\n")
             files.begin(f"{kind}/{RECORDS}")
-        definition = orjson.dumps(protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
-        files.begin(PROTOCOL, definition, b"\n")
         people: dict[str, str] = {}
         for judged in study.judged():
-            files.add(ITEMS, judged.item)
+            known_as = study.known_as(judged.item["id"])
+            key.add(judged.item, known_as)
             people |= {str(user_id(label.annotator)): label.annotator for label in judged.labels}
             for kind, criteria in kinds.items():
-                for record in _records_of(judged, kind, criteria, protocol):
+                for record in _records_of(judged, kind, criteria, protocol, known_as):
                     files.add(f"{kind}/{RECORDS}", record)
             n += 1
-        files.begin(ANNOTATORS, orjson.dumps(people, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), b"\n")
+        key.close(people)
         return Written(n, 0)
 
 
@@ -121,44 +120,32 @@ class _ArgillaReading(RecordReading):
     format = Argilla.name
 
     def begin(self) -> None:
-        self._people: dict[str, str] = {}
         self._settings: dict[str, Record] = {}
         self._said: dict[str, list[ForeignLabel]] = {}
         self._suggested = self._left_out = 0
-        self._ours = any(file.basename == ITEMS for file in self.files)
+        self._key = KeyReading(self.sources)
         for file in self.files:
-            if file.basename in (SETTINGS, ANNOTATORS):
-                found = json_file(file)
-                if isinstance(found, dict):
-                    if file.basename == SETTINGS:
-                        self._settings[str(PurePosixPath(file.name).parent)] = found
-                    else:
-                        self._people = {str(key): str(name) for key, name in found.items()}
-        if self._ours:
-            for file in self.files:
-                if file.basename == RECORDS:
-                    found = json_file(file)
-                    for number, record in enumerate(found if isinstance(found, list) else (), 1):
-                        if isinstance(record, dict):
-                            for label in self._labels(record, file, number):
-                                self._said.setdefault(label.item, []).append(label)
+            if file.basename == SETTINGS and isinstance(found := json_file(file), dict):
+                self._settings[str(PurePosixPath(file.name).parent)] = found
+            elif self._key.there and file.basename == RECORDS:
+                listed = json_file(file)
+                for number, record in enumerate(listed if isinstance(listed, list) else (), 1):
+                    if isinstance(record, dict):
+                        for label in self._labels(record, file, number):
+                            self._said.setdefault(label.item, []).append(label)
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items of the key, else a record each."""
+        if is_keyed(self.sources):
+            self.begin()
+            yield from self._key.items(self._said)
+        else:
+            yield from super().items()
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
-        if file.basename in (SETTINGS, ANNOTATORS, PROTOCOL):
+        if file.basename == SETTINGS:
             return iter(())
-        if not isinstance(data, list) or (self._ours and file.basename not in (ITEMS, RECORDS)):
-            return None
-        if self._ours:
-            return iter(()) if file.basename == RECORDS else self._own(file, data)
-        return self._items(file, data)
-
-    def _own(self, file: SourceFile, rows: Sequence[Any]) -> Iterator[ParsedItem | Rejected]:
-        for row, line in zip(rows, element_lines(file, None, len(rows)), strict=True):
-            try:
-                item = read_item(row)
-                yield ParsedItem(file.name, line, item, tuple(self._said.get(item.id, ())))
-            except AssayError as error:
-                yield Rejected(file.name, line, str(error))
+        return self._items(file, data) if isinstance(data, list) else None
 
     def _items(self, file: SourceFile, records: Sequence[Any]) -> Iterator[ParsedItem | Rejected]:
         for record, line in zip(records, element_lines(file, None, len(records)), strict=True):
@@ -167,42 +154,31 @@ class _ArgillaReading(RecordReading):
                     raise InvalidInput("it is no record with `fields`. Export the records of a dataset.")
                 row = self._row(record, file)
                 item = read_item(row, scorer=SCORER)
-                labels = [label._replace(item=item.id) for label in self._labels(record, file, line)]
+                labels = [
+                    in_answer(label._replace(item=item.id), item.answer) for label in self._labels(record, file, line)
+                ]
                 yield ParsedItem(file.name, line, item, tuple(labels))
             except AssayError as error:
                 yield Rejected(file.name, line, str(error))
 
     def _row(self, record: Record, file: SourceFile) -> Normal:
-        fields = {name: _text(value) for name, value in record["fields"].items() if value is not None}
-        known = {name: columns[0] for name, columns in guessed(list(fields)).items() if name != "evidence"}
-        if "question" not in known:
+        fields = [name for name, value in record["fields"].items() if value is not None]
+        said: dict[str, str] = {}
+        if "question" not in guessed(fields):
             asked = self._settings.get(str(PurePosixPath(file.name).parent), {}).get("fields")
-            first = next(
-                (one["name"] for one in asked or () if isinstance(one, dict) and one.get("name") in fields), None
-            )
-            known["question"] = first or next(iter(fields), "")
-        row: Normal = {}
-        for name, field in known.items():
-            value = fields.pop(field, "")
-            row[name] = [value] if name in ("references", "documents") else value
-        contexts = [fields.pop(name) for name in list(fields) if guessed([name]).keys() == {"evidence"}]
-        if contexts:
-            row["evidence"] = [{"text": text} for text in contexts]
-        given = record.get("metadata")
-        metadata = {**fields, **(given if isinstance(given, dict) else {})}
-        for name in ("system", "category", "language"):
-            if isinstance(metadata.get(name), str) and name not in row:
-                row[name] = metadata.pop(name)
+            names = [str(one.get("name")) for one in asked or () if isinstance(one, dict)]
+            said["question"] = next((name for name in names if name in fields), next(iter(fields), ""))
+        row = item_of_fields(record["fields"], record.get("metadata"), said)
         identity = record.get("id")
         if isinstance(identity, str | int) and not isinstance(identity, bool):
             row["id"] = str(identity)
-        return {**row, "metadata": metadata}
+        return row
 
     def _labels(self, record: Record, file: SourceFile, line: int) -> Iterator[ForeignLabel]:
         metadata = record.get("metadata")
         about: Record = metadata if isinstance(metadata, dict) else {}
-        target = str(about.get("target") or ALONE) if self._ours else ALONE
-        item = str(about.get("item") or record.get("id"))
+        target = str(about.get("target") or ALONE) if self._key.there else ALONE
+        item = self._key.item_of(str(about.get("item") or record.get("id")))
         suggestions, responses = record.get("suggestions"), record.get("responses")
         self._suggested += len(suggestions) if isinstance(suggestions, dict) else 0
         for name, given in responses.items() if isinstance(responses, dict) else ():
@@ -213,7 +189,7 @@ class _ArgillaReading(RecordReading):
                     continue
                 user = str(response.get("user_id") or "unknown")
                 said = cell_of(_stretches(value))
-                who = self._people.get(user, user)
+                who = self._key.person(user)
                 yield ForeignLabel(line, item, who, _name(name), target, said, None, None, None, file.name)
 
     def not_ours(self) -> str:
@@ -225,25 +201,11 @@ class _ArgillaReading(RecordReading):
         return [f"{self._suggested:,} suggestions are no person's labels and are left out."]
 
     def label_protocol(self) -> Protocol | None:
-        """What the protocol beside the records says was asked, else the settings."""
-        from annotators.protocols import Protocol as Asked  # noqa: PLC0415 - most imports have no labels
-
+        """What the protocol in the key says was asked, else the settings."""
         self.begin()
-        for file in self.files:
-            if file.basename == PROTOCOL and isinstance(found := json_file(file), dict):
-                try:
-                    return Asked.model_validate(found)
-                except ValueError:
-                    break
+        if self._key.protocol is not None:
+            return self._key.protocol
         return _protocol_of(next(iter(self._settings.values()), {}))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(one, dict) and "content" in one for one in value):
-        return "\n\n".join(f"{one.get('role', '')}: {one['content']}" for one in value)  # a conversation
-    return orjson.dumps(value).decode()
 
 
 def _stretches(value: Any) -> Any:
@@ -377,7 +339,9 @@ def _is_rating(criterion: Criterion, numbers: Sequence[int]) -> bool:
     return criterion.scale == "ordinal" and every and min(numbers) >= 0 and max(numbers) <= _MOST_RATING
 
 
-def _records_of(judged: Judged, kind: str, criteria: Sequence[Criterion], protocol: Protocol) -> Iterator[Record]:
+def _records_of(
+    judged: Judged, kind: str, criteria: Sequence[Criterion], protocol: Protocol, name: str
+) -> Iterator[Record]:
     asked = {criterion.name: _question(criterion, ["answer"])["type"] for criterion in criteria}
     said: dict[str, dict[str, list[Record]]] = {}
     for label in judged.labels:
@@ -386,7 +350,6 @@ def _records_of(judged: Judged, kind: str, criteria: Sequence[Criterion], protoc
             response = {"value": value, "user_id": str(user_id(label.annotator)), "status": "submitted"}
             said.setdefault(label.target, {}).setdefault(label.criterion, []).append(response)
     texts: dict[str, Any] = {task.target: task for task in tasks(judged.item, kind, criteria, protocol)}
-    name = judged.item["id"]
     targets = dict.fromkeys([*texts, *(target for target in said if kind != ALONE)])
     for target in targets:
         task = texts.get(target)

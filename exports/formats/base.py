@@ -201,11 +201,14 @@ def recognise(sources: Sources) -> Format:
     """The one format that takes some of these files; InvalidInput when there is none, or more than one.
 
     Documents that come alone are taken by the native format, and tables that lie beside files of another format are
-    none of its. Where no format takes a file, each says why.
+    none of its. A format whose config names the files of its data (`names_its_data`) takes them, whatever they look
+    like. Where no format takes a file, each says why.
     """
     found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
     if len(found) > 1:
-        found = [format_ for format_ in found if format_.name != TABLES]
+        found = [format_ for format_ in found if getattr(format_, "names_its_data", False)] or [
+            format_ for format_ in found if format_.name != TABLES
+        ]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -174,6 +174,7 @@ MANY += [
 MANY += ["\u202e", " ", "\t", "😀*", "a*b ", "[x](", "<br", "&#"]
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.parametrize("sign", MANY)
 def test_a_hundred_thousand_signs_take_no_time_that_anybody_notices(parse: Parse, sign: str) -> None:
     text = sign * (100_000 // len(sign))

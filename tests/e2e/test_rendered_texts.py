@@ -398,6 +398,7 @@ def test_arabic_markdown_is_read_from_the_right(open_rows: Callable[..., Page]) 
     screenshot(page, "rendered-arabic")
 
 
+@pytest.mark.by_the_clock
 def test_hostile_texts_run_nothing_ask_for_nothing_and_freeze_nothing(
     open_rows: Callable[..., Page], server: RunningServer
 ) -> None:

@@ -219,6 +219,7 @@ def test_what_cannot_be_asked_for_is_refused(asked: dict[str, object], message: 
         measure(ratings_of(KRIPPENDORFF), **asked)  # type: ignore[arg-type]
 
 
+@pytest.mark.by_the_clock
 def test_fifty_raters_have_1225_kappas_in_seconds() -> None:
     ratings = rated(random_matrix(2, raters=50, units=200, labels=5))
     start = time.process_time()

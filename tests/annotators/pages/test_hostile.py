@@ -46,6 +46,7 @@ def test_the_documents_are_the_same_every_time(documents: dict[str, Path]) -> No
     assert {name: path.read_bytes() for name, path in documents.items()} == again
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.slow
 def test_nothing_hangs_and_every_failure_has_words_and_a_picture(limited: Renderer, documents: dict[str, Path]) -> None:
     assert len(documents) == N_DOCUMENTS
@@ -77,6 +78,7 @@ def test_nothing_hangs_and_every_failure_has_words_and_a_picture(limited: Render
     assert resident_mb() - before < 60
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.slow
 def test_their_words_are_read_or_refused_in_time(limited: Renderer, documents: dict[str, Path], tmp_path: Path) -> None:
     before = resident_mb()
@@ -115,6 +117,7 @@ def test_a_sound_document_is_served_right_after_each_of_them(
         assert "tide" in words.texts
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.slow
 def test_a_document_over_which_workers_die_is_given_up(documents: dict[str, Path], tmp_path: Path) -> None:
     """Pages that take for ever cost three waits and not one for each page."""

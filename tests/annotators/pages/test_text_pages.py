@@ -121,6 +121,7 @@ def test_markdown_is_laid_out_and_its_pictures_are_only_described(renderer: Rend
     assert renderer.render(path, MARKDOWN, 1, 800).media_type == "image/png"
 
 
+@pytest.mark.by_the_clock
 def test_an_endless_word_is_broken_quickly_and_copied_whole(renderer: Renderer, tmp_path: Path) -> None:
     path = written(tmp_path, "A" * 200_000)
     began = time.monotonic()

@@ -344,6 +344,7 @@ def test_questions_of_a_table_are_the_clusters_unless_told_otherwise(assay: Comm
         ("alignment", "--human", "value", "--metric", "thing"),
     ],
 )
+@pytest.mark.by_the_clock
 def test_a_wrong_column_is_refused_before_anything_large_is_imported(long: Path, arguments: tuple[str, ...]) -> None:
     command, *rest = arguments
     program = (

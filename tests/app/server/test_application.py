@@ -565,6 +565,7 @@ def test_the_same_server_runs_on_postgresql(tmp_path: Path, postgresql_database:
         assert not (tmp_path / "home" / "assay.db").exists()
 
 
+@pytest.mark.by_the_clock
 def test_an_answer_on_a_kept_connection_does_not_wait_for_an_acknowledgement(server: RunningServer) -> None:
     seconds = []
     with httpx.Client(base_url=server.url) as client:

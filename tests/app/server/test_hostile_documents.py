@@ -113,6 +113,7 @@ def label(client: httpx.Client, study_id: int) -> float:
     return time.monotonic() - begun
 
 
+@pytest.mark.by_the_clock
 def test_memory_stays_flat_and_labels_are_taken_while_hostile_pdfs_are_looked_at(world: World) -> None:
     looking, labelling = world.server.signed_in("ada"), world.server.signed_in("ada")
     looking.timeout = httpx.Timeout(60)

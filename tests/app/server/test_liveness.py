@@ -175,6 +175,7 @@ def test_thirty_submits_wait_for_a_locked_database_and_nobody_else_does(tmp_path
     run(tmp_path, place, wait_seconds=2, lock_seconds=5)
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.slow
 def test_a_database_that_says_nothing_keeps_no_file_from_anybody(tmp_path: Path, postgresql_database: Database) -> None:
     """Not even an error comes back: the health check says so at once, and the pages' files are served all the same."""

@@ -42,6 +42,7 @@ def page_worker(server: RunningServer) -> int:
     raise AssertionError("no process draws pages")
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are found in /proc")
 def test_pages_and_words_that_wait_too_long_are_answered_503_and_come_when_asked_again(
     served: tuple[RunningServer, Scene, httpx.Client],

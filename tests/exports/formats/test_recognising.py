@@ -38,6 +38,7 @@ SMALL: dict[str, tuple[str, Any]] = {
     "argilla": ("records.json", [{"id": "1", "fields": {"question": "Q?"}, "responses": {}, "suggestions": {}}]),
     "table": ("x.csv", "question,answer\nQ?,A\n"),
     "label_studio": ("x.json", [{"id": 1, "data": {"text": "T"}, "annotations": []}]),
+    "potato": ("config.yaml", "annotation_task_name: T\nannotation_schemes: []\n"),
     "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
 }
 

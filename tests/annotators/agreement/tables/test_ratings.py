@@ -120,6 +120,7 @@ def test_a_mapping_with_a_box_becomes_one() -> None:
     assert ratings.labels == (frozenset({Box("a.pdf", 2, 0.0, 0.0, 0.5, 1.0)}),)
 
 
+@pytest.mark.by_the_clock
 def test_a_million_ratings_are_read_in_seconds() -> None:
     rng = np.random.default_rng(0)
     units = [f"item-{i}" for i in range(333_334) for _ in range(3)][:1_000_000]

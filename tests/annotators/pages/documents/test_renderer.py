@@ -69,6 +69,7 @@ def test_a_worker_killed_while_idle_is_not_noticed(tmp_path: Path) -> None:
         assert makers.worker_pids(renderer) != [pid]
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.slow
 def test_a_hanging_page_holds_one_worker_and_the_others_go_on(tmp_path: Path) -> None:
     endless = makers.put(tmp_path, "endless.pdf", makers.endless_pdf())

@@ -160,6 +160,7 @@ def test_recognised_words_stand_in_for_a_missing_text_layer_only(counting: Count
 # Searching ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.by_the_clock
 @pytest.mark.slow
 def test_a_search_over_500_pages_finds_every_page_in_order_and_quickly(counting: Counting, tmp_path: Path) -> None:
     source = put(tmp_path, ordinary(500))

@@ -1,0 +1,109 @@
+"""The key of a folder that goes to another program: which items its records are, and what the study hides of them.
+
+It lies in a folder `key` of its own, for our reader alone. Everything else of the export may be handed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from annotators.errors import AssayError
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from exports.formats._fields import in_answer
+from exports.formats._writing import Files
+from exports.reading.json_files import element_lines, json_file
+from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
+
+FOLDER = "key"
+ITEMS, PROTOCOL, PEOPLE, NAMES = (f"{FOLDER}/{name}.json" for name in ("items", "protocol", "annotators", "names"))
+
+
+class Key:
+    """The key under way."""
+
+    def __init__(self, files: Files, protocol: Protocol | None = None) -> None:
+        self._files, self._names = files, dict[str, str]()
+        if protocol is not None:
+            definition = orjson.dumps(protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+            files.begin(PROTOCOL, definition, b"\n")
+
+    def add(self, item: Normal, known_as: str) -> None:
+        """An item in full, and what it is called in the records."""
+        self._files.add(ITEMS, item)
+        if known_as != item["id"]:
+            self._names[known_as] = item["id"]
+
+    def close(self, people: Mapping[str, str]) -> None:
+        """Write how people and items are called there → who and what they are."""
+        for name, said in ((PEOPLE, dict(people)), (NAMES, self._names)):
+            if said:
+                self._files.begin(name, orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), b"\n")
+
+
+class KeyReading:
+    """The key among the files of a source; `there` says whether there is one."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._files = {name: file for file in sources.files for name in [is_of_key(file)] if name is not None}
+        self.there = ITEMS in self._files
+        self._people, self._names = self._map(PEOPLE), self._map(NAMES)
+        self.protocol = self._protocol() if self.there else None
+
+    def _map(self, name: str) -> dict[str, str]:
+        found = json_file(self._files[name]) if name in self._files else None
+        return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+    def _protocol(self) -> Protocol | None:
+        from annotators.protocols import Protocol as Asked  # noqa: PLC0415 - most imports have no labels
+
+        found = json_file(self._files[PROTOCOL]) if PROTOCOL in self._files else None
+        try:
+            return Asked.model_validate(found) if isinstance(found, dict) else None
+        except ValueError:
+            return None
+
+    def person(self, known_as: str) -> str:
+        """Who somebody there is."""
+        return self._people.get(known_as, known_as)
+
+    def item_of(self, known_as: str) -> str:
+        """The id of what is called so there."""
+        return self._names.get(known_as, known_as)
+
+    def items(self, said: Mapping[str, Sequence[ForeignLabel]]) -> Iterator[ParsedItem | Rejected]:
+        """The items, each with what was said of it."""
+        file = self._files[ITEMS]
+        rows: Any = json_file(file)
+        if isinstance(rows, Rejected):
+            yield rows
+            return
+        if not isinstance(rows, list):
+            yield Rejected(file.name, 1, "the items of the key are a list. Take the file as it was exported.")
+            return
+        for row, line in zip(rows, element_lines(file, None, len(rows)), strict=True):
+            try:
+                item = read_item(row)
+                labels = tuple(in_answer(label, item.answer) for label in said.get(item.id, ()))
+                yield ParsedItem(file.name, line, item, labels)
+            except AssayError as error:
+                yield Rejected(file.name, line, str(error))
+
+
+def is_of_key(file: SourceFile) -> str | None:
+    """Which file of a key this is, None for any other."""
+    parts = PurePosixPath(file.name).parts
+    name = "/".join(parts[-2:])
+    return name if name in (ITEMS, PROTOCOL, PEOPLE, NAMES) else None
+
+
+def is_keyed(sources: Sources) -> bool:
+    """Whether there is a key among the files."""
+    return any(is_of_key(file) == ITEMS for file in sources.files)

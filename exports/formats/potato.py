@@ -1,0 +1,698 @@
+"""Potato 2: a project's config, its items, and what each annotator said (`annotation_output/NAME/user_state.json`).
+
+What is written is a project for each kind of target, which Potato starts with, and beside them a folder `key` for our
+reader alone: it says which items the instances are, and holds what the study hides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from annotators.errors import AssayError, InvalidInput, shown
+from annotators.figures import count
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from exports.formats._fields import in_answer, item_of_fields, text_of_field
+from exports.formats._files import FilesReading
+from exports.formats._key import Key, KeyReading
+from exports.formats._losing import usual
+from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
+from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
+from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.formats.table import guessed
+from exports.reading.json_files import element_lines, json_file, json_lines
+from exports.reading.sources import SourceFile, Sources
+from exports.reading.tables import is_table, open_table
+
+if TYPE_CHECKING:
+    from annotators.criteria import Criterion
+    from annotators.protocols import Protocol
+    from exports.formats._potato_schemes import Asked
+    from exports.label_studio.lost import Lost
+
+CONFIG, DATA, STATE = "config.yaml", "data.json", "user_state.json"
+CONFIG_ENDINGS = (".yaml", ".yml")
+STATES = "annotation_output"
+SCORER = "imported:potato"
+_SAYS_SO = (b"annotation_schemes", b"annotation_task_name")
+_LABELS, _SPANS = "instance_id_to_label_to_value", "instance_id_to_span_to_value"
+_OTHER_ANSWERS = {
+    "phase_to_page_to_label_to_value": "Answers of other phases (consent, instructions, surveys)",
+    "instance_id_to_link_to_value": "Links between marked stretches",
+    "instance_id_to_event_to_value": "Events made of marked stretches",
+}
+_HUMAN = "human"
+
+
+class Potato:
+    """An instance is an item, or a unit of one; a user's state gives labels, a machine's is left out."""
+
+    name = "potato"
+    names_its_data = True
+    title = "Potato 2 project"
+    help = (
+        "the folder of a project: its config (.yaml) with the data files that it names, and the users' states under "
+        f"{STATES}. What its schemes ask becomes a protocol; each part that cannot is named."
+    )
+    loses = usual(
+        labels="when labels were given, remarks, labels of pairs, sets without any label, and those that say that it "
+        "cannot be judged"
+    )
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a config, and the state of a user."""
+        if file.basename == STATE:
+            return None if _LABELS in names_in(file.head()) else f"it has no `{_LABELS}`"
+        if not file.basename.endswith(CONFIG_ENDINGS):
+            return f"it is no config ({CONFIG_ENDINGS[0]}) and no {STATE}"
+        lines = file.head().splitlines()
+        return None if any(line.startswith(_SAYS_SO) for line in lines) else "it has no `annotation_schemes`"
+
+    def read(self, sources: Sources) -> FileReading:
+        """The items of the projects, with what their users' states say; InvalidInput where there is no config."""
+        return _Reading(sources)
+
+    def label_protocol(self) -> Protocol | None:
+        """The config says what was asked."""
+        return None
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write a project that asks for a note: a project needs a scheme."""
+        key = Key(files)
+        scheme = {"annotation_type": "text", "name": "note", "description": "Note", "multiline": True}
+        files.begin(CONFIG).write(_yaml(_config("Items", "", ["question", "answer"], [scheme], [])))
+        files.begin(DATA)
+        n = 0
+        for item in items():
+            key.add(item, item["id"])
+            texts = {"question": item["question"], **({"answer": item["answer"]} if item["answer"] else {})}
+            files.add(DATA, {"id": item["id"], **texts})
+            n += 1
+        key.close({})
+        return Written(n, 0)
+
+    def write_study(self, study: StudyOut, files: Files) -> Written:
+        """Write a project for each kind of target, with everybody's labels as the states of users."""
+        out = [_Project(study, kind, criteria, files) for kind, criteria in criteria_by_kind(study.protocol).items()]
+        key, n = Key(files, study.protocol), 0
+        for judged in study.judged():
+            instance = study.known_as(judged.item["id"])
+            key.add(judged.item, instance)
+            for project in out:
+                project.add(judged, instance)
+            n += 1
+        people: dict[str, str] = {}
+        for project in out:
+            people |= project.close()
+        key.close(people)
+        return Written(n, 0)
+
+
+FORMATS.register(Potato())
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Theirs:
+    """One project: its config, what its schemes ask, and which fields of its data are what."""
+
+    file: SourceFile
+    config: Mapping[str, Any]
+    asked: list[Asked]
+    id_field: str
+    text_field: str
+    pair_field: str | None
+    lost: Lost
+    states: list[SourceFile] = field(default_factory=list)
+
+    @property
+    def folder(self) -> PurePosixPath:
+        return PurePosixPath(self.file.name).parent
+
+    @property
+    def spans(self) -> bool:
+        return any(one.criterion.scale == "spans" for one in self.asked)
+
+    @property
+    def spans_alone(self) -> bool:
+        return all(one.criterion.scale == "spans" for one in self.asked)
+
+
+class _Record(NamedTuple):
+    """One instance of the data: where it stands, its id, and what it says."""
+
+    file: str
+    line: int
+    instance: str
+    record: Record
+
+
+class _State:
+    """What one user said: instance → scheme → name → value, and the marked stretches of each scheme."""
+
+    def __init__(self, user: str, data: Mapping[str, Any]) -> None:
+        self.user = user
+        self.names: dict[str, dict[str, dict[str, Any]]] = {}
+        self.marked: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+        self.seconds: dict[str, float] = {}
+        self.times: dict[str, datetime] = {}
+        for instance, about, value in _entries(data.get(_LABELS)):
+            self.names.setdefault(instance, {}).setdefault(str(about["schema"]), {})[str(about.get("name"))] = value
+        for instance, about, value in _entries(data.get(_SPANS)):
+            spans = self.marked.setdefault(instance, {})
+            if about.get("schema") and value is not None:
+                spans.setdefault(str(about["schema"]), []).append(about)
+        behaviour = data.get("instance_id_to_behavioral_data")
+        for instance, of in behaviour.items() if isinstance(behaviour, dict) else ():
+            self._note_time(str(instance), of)
+
+    def _note_time(self, instance: str, of: object) -> None:
+        if not isinstance(of, dict):
+            return
+        spent, end = of.get("total_time_ms"), of.get("session_end")
+        if isinstance(spent, int | float) and 0 < spent < 1e12:
+            self.seconds[instance] = spent / 1000
+        if isinstance(end, int | float):
+            with suppress(OverflowError, ValueError, OSError):
+                self.times[instance] = datetime.fromtimestamp(end, UTC)
+
+
+def _entries(given: object) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
+    """(instance, what is labelled, value) of a map of lists of pairs; an empty list gives (instance, {}, None)."""
+    for instance, pairs in given.items() if isinstance(given, dict) else ():
+        if not pairs:
+            yield str(instance), {"schema": ""}, None
+        for pair in pairs if isinstance(pairs, list) else ():
+            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict) and "schema" in pair[0]:
+                yield str(instance), pair[0], pair[1]
+
+
+class _Reading(FilesReading):
+    """The projects of one source. Where our key lies beside them, it has the items, and the projects give labels."""
+
+    format = Potato.name
+
+    def __init__(self, sources: Sources) -> None:
+        from exports.label_studio.lost import Lost  # noqa: PLC0415 - a file is recognised without it
+
+        configs = [
+            file
+            for file in sources.files
+            if file.basename.endswith(CONFIG_ENDINGS) and any(name in file.head() for name in _SAYS_SO)
+        ]
+        if not configs:
+            raise InvalidInput(
+                f"{sources.description}: there is no config of Potato in it (.yaml with `annotation_schemes`). What "
+                "the states of users mean stands there: put it beside them."
+            )
+        super().__init__(sources, configs)
+        self._lost = Lost()
+        self._projects = [_project_of(file, self._lost) for file in configs]
+        for file in sources.files:
+            if file.basename == STATE:
+                near = [one for one in self._projects if PurePosixPath(file.name).is_relative_to(one.folder)]
+                if near:
+                    max(near, key=lambda one: len(one.folder.parts)).states.append(file)
+        self._key = KeyReading(sources)
+        self._machines: Counter[str] = Counter()
+        self._unknown = self._labels = 0
+
+    def label_protocol(self) -> Protocol:
+        """What the projects ask: as our protocol in the key says, else as far as their schemes can be asked here."""
+        if self._key.protocol is not None:
+            return self._key.protocol
+        if not any(one.asked for one in self._projects):
+            raise InvalidInput("\n".join(["Nothing that the project asks can be asked here.", *self._lost.lines()]))
+        return _protocol(next(one for one in self._projects if one.asked))
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """An item an instance, or two where two texts are compared."""
+        self._machines.clear()
+        self._unknown = self._labels = 0
+        data = [(project, file) for project in self._projects for file in self._data_files(project)]
+        self.meter.done, self.meter.of = 0, sum(file.size for _, file in data if isinstance(file, SourceFile))
+        if self._key.there:
+            yield from self._own()
+            return
+        states = {id(project): [*self._states(project)] for project in self._projects}
+        for of_project in states.values():
+            yield from (state for state in of_project if isinstance(state, Rejected))
+        known: dict[int, set[str]] = {}
+        for project, file in data:
+            if isinstance(file, Rejected):
+                yield file
+                continue
+            said = [state for state in states[id(project)] if isinstance(state, _State)]
+            for line, record in _records(file):
+                if isinstance(record, str):
+                    yield Rejected(file.name, line, record)
+                    continue
+                try:
+                    instance = _instance(project, record)
+                    known.setdefault(id(project), set()).add(instance)
+                    yield from self._item(project, _Record(file.name, line, instance, record), said)
+                except AssayError as error:
+                    yield Rejected(file.name, line, str(error))
+            self.meter.done += file.size
+        for project in self._projects:
+            for state in states[id(project)]:
+                if isinstance(state, _State):
+                    self._unknown += len({*state.names, *state.marked} - known.get(id(project), set()))
+
+    def notes(self) -> Sequence[str]:
+        """What of the projects cannot be said here, whose states are left out, and whether there are labels."""
+        found = []
+        if self._labels:
+            found.append(f"{count(self._labels, 'label')} of people. {NAME_A_STUDY}")
+        if self._machines:
+            names = ", ".join(sorted(self._machines)[:5])
+            found.append(f"{count(len(self._machines), 'state')} of machines ({names}) are no person's: left out.")
+        if self._unknown:
+            found.append(f"{count(self._unknown, 'instance')} that somebody labelled are not in the data: left out.")
+        return [*found, *(f"Lost: {line}." for line in self._lost.lines())]
+
+    # Items -----------------------------------------------------------------------------------------------------------
+
+    def _own(self) -> Iterator[ParsedItem | Rejected]:
+        """The items of our key, with what the states of all projects say of them and their units."""
+        said: dict[str, list[ForeignLabel]] = {}
+        for project in self._projects:
+            of_instance: dict[str, tuple[str, str]] = {}
+            for file in self._data_files(project):
+                if isinstance(file, Rejected):
+                    yield file
+                    continue
+                for _, record in _records(file):
+                    if isinstance(record, dict) and isinstance(record.get("item"), str):
+                        about = (self._key.item_of(record["item"]), str(record.get("target") or ALONE))
+                        of_instance[str(record.get("id"))] = about
+            for state in self._states(project):
+                if isinstance(state, Rejected):
+                    yield state
+                    continue
+                for instance in {**state.names, **state.marked}:
+                    if instance not in of_instance:
+                        self._unknown += 1
+                        continue
+                    item, target = of_instance[instance]
+                    try:
+                        for label in self._said(project, state, instance, 1):
+                            said.setdefault(item, []).append(label._replace(item=item, target=target))
+                    except AssayError as error:
+                        yield Rejected(project.file.name, 1, str(error))
+        for row in self._key.items(said):
+            self._labels += len(row.labels) if isinstance(row, ParsedItem) else 0
+            yield row
+
+    def _item(self, project: _Theirs, of: _Record, states: Sequence[_State]) -> Iterator[ParsedItem]:
+        rows = [*_rows(project, of.instance, of.record)]
+        items = [read_item(row, scorer=SCORER) for row in rows]
+        other = items[1].id if len(items) > 1 else None
+        labels = tuple(
+            in_answer(label._replace(item=items[0].id, other=other), items[0].answer)
+            for state in states
+            for label in self._said(project, state, of.instance, of.line)
+        )
+        self._labels += len(labels)
+        for item in items:
+            yield ParsedItem(of.file, of.line, item, labels if item is items[0] else ())
+
+    def _said(self, project: _Theirs, state: _State, instance: str, line: int) -> Iterator[ForeignLabel]:
+        names, marked = state.names.get(instance, {}), state.marked.get(instance)
+        for asked in project.asked:
+            of_scheme = names.get(asked.scheme, {})
+            if asked.criterion.scale == "spans":
+                if marked is None or not (self._key.there or names or any(marked.values()) or project.spans_alone):
+                    continue
+                value = asked.read(of_scheme, self._of_answer(project, marked.get(asked.scheme, ())))
+            else:
+                value = asked.read(of_scheme, ())
+            if value is None and (names or marked is not None) and self._may_be_empty(asked.criterion):
+                value = []
+            if value is None:
+                continue
+            try:
+                asked.criterion.check(value)
+            except AssayError as error:
+                raise InvalidInput(f"{state.user} gave {asked.scheme!r} of {instance}: {error}") from None
+            yield ForeignLabel(
+                line,
+                instance,
+                self._key.person(state.user),
+                asked.criterion.name,
+                asked.criterion.target.value,
+                cell_of(value),
+                state.times.get(instance),
+                None,
+                None,
+                None,
+                state.seconds.get(instance),
+            )
+
+    def _may_be_empty(self, criterion: Criterion) -> bool:
+        """Whether somebody who answered something of an instance said, with no label of this, that none fits."""
+        if criterion.scale != "set" or criterion.when is not None:
+            return False
+        if self._key.protocol is None:
+            return not criterion.required
+        ours = {one.name: one for one in self._key.protocol.criteria}
+        return criterion.name in ours and ours[criterion.name].required
+
+    def _of_answer(self, project: _Theirs, marked: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The stretches of the text that is the answer; one that overlaps another, or is in parts, is lost."""
+        kept: list[Mapping[str, Any]] = []
+        field_of = _span_field(project)
+        for one in marked:
+            start, end = one.get("start"), one.get("end")
+            if one.get("target_field") not in (None, "", field_of):
+                self._lost.add("Stretches of another text than the answer")
+            elif not _is_place(start) or not _is_place(end) or "name" not in one:
+                self._lost.add("Marked places that are no stretch of a text")
+            elif one.get("additional_parts"):
+                self._lost.add("Stretches that have several parts")
+            elif any(start < other["end"] and other["start"] < end for other in kept):
+                self._lost.add("Stretches that overlap others: the first is kept")
+            else:
+                kept.append(one)
+        return kept
+
+    # Files -----------------------------------------------------------------------------------------------------------
+
+    def _states(self, project: _Theirs) -> Iterator[_State | Rejected]:
+        """The states of a project's people; those of machines are counted and left out."""
+        for file in project.states:
+            data = json_file(file)
+            if isinstance(data, Rejected):
+                yield data
+                continue
+            if not isinstance(data, dict):
+                yield Rejected(file.name, 1, "it is no state of a user, which is an object. Leave it out.")
+                continue
+            user = data.get("user_id")
+            name = user if isinstance(user, str) and user else PurePosixPath(file.name).parent.name
+            origin = data.get("origin")
+            if isinstance(origin, dict) and origin.get("kind", _HUMAN) != _HUMAN:
+                self._machines[name] += 1
+                continue
+            for of, what in _OTHER_ANSWERS.items():
+                given = data.get(of)
+                self._lost.add(what, len(given) if isinstance(given, dict) else 0)
+            yield _State(name, data)
+
+    def _data_files(self, project: _Theirs) -> Iterator[SourceFile | Rejected]:
+        """The files of items that a config names, among those of the source: no other one is ever opened."""
+        named = project.config.get("data_files")
+        listed = named if isinstance(named, list) else []
+        names = [one.get("path") if isinstance(one, dict) else one for one in listed if one]
+        if not names:
+            yield Rejected(project.file.name, 1, "it names no `data_files`. Write them there, and put them beside it.")
+        for name in names:
+            path = PurePosixPath(str(name).replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts or ":" in str(name):
+                reason = f"`data_files` names {shown(name)}, which lies outside of the folder. Put the file into it."
+                yield Rejected(project.file.name, 1, reason)
+                continue
+            there = [file for file in self.sources.files if PurePosixPath(file.name).is_relative_to(project.folder)]
+            parts = path.parts
+            fitting = [file for file in there if PurePosixPath(file.name).parts[-len(parts) :] == parts]
+            if fitting:
+                yield min(fitting, key=lambda file: len(PurePosixPath(file.name).parts))
+            else:
+                reason = f"`data_files` names {shown(name)}, which is not there. Put it into the folder of the config."
+                yield Rejected(project.file.name, 1, reason)
+
+
+def _is_place(given: object) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 0
+
+
+def _project_of(file: SourceFile, lost: Lost) -> _Theirs:
+    from annotators.asking.yaml_files import YamlFile  # noqa: PLC0415 - a file is recognised without it
+    from exports.formats._potato_schemes import read_schemes  # noqa: PLC0415 - loads pydantic
+
+    with file.path.open("rb") as opened:
+        text = opened.read(1 << 20).removeprefix(b"\xef\xbb\xbf")
+    try:
+        said = text.decode()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file.name} is not in UTF-8. Save it as UTF-8.") from None
+    try:
+        config = YamlFile(file.name, kind="config of Potato", begins="annotation_task_name: My task").read(said)
+    except RecursionError:
+        raise InvalidInput(f"{file.name} is nested too deeply. Write a plainer one.") from None
+    properties = config.get("item_properties")
+    fields: Mapping[str, Any] = properties if isinstance(properties, dict) else {}
+    schemes = [*_schemes(config, lost)]
+    pair = next((one for one in schemes if isinstance(one, dict) and one.get("annotation_type") == "pairwise"), None)
+    text_field = str(fields.get("text_key") or "text")
+    pair_field = None if pair is None else str(pair.get("items_key") or text_field)
+    asked = read_schemes(schemes, lost, pairs=pair is not None)
+    return _Theirs(file, config, asked, str(fields.get("id_key") or "id"), text_field, pair_field, lost)
+
+
+def _schemes(config: Mapping[str, Any], lost: Lost) -> Iterator[object]:
+    """The schemes of the annotation itself; those of other phases are lost."""
+    own = config.get("annotation_schemes")
+    yield from own if isinstance(own, list) else ()
+    phases = config.get("phases")
+    for name, phase in phases.items() if isinstance(phases, dict) else ():
+        if isinstance(phase, dict):
+            given = phase.get("annotation_schemes")
+            if phase.get("type") == "annotation" and isinstance(given, list):
+                yield from given
+            elif name != "order":
+                lost.add(f"The phase {str(name)!r} ({phase.get('type', 'of no type')})")
+
+
+def _span_field(project: _Theirs) -> str:
+    """The field that is marked: the one that the display says, else the text."""
+    for one in _displayed(project.config):
+        if one.get("span_target"):
+            return str(one.get("key"))
+    return project.text_field
+
+
+def _displayed(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    display = config.get("instance_display")
+    fields = display.get("fields") if isinstance(display, dict) else None
+    return [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+
+
+def _instance(project: _Theirs, record: Record) -> str:
+    name = record.get(project.id_field)
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        raise InvalidInput(f"its id (`{project.id_field}`) is {shown(name)}. Write a word or a number.")
+    return str(name)
+
+
+def _rows(project: _Theirs, instance: str, record: Record) -> Iterator[Normal]:
+    """The normal form of the item, or of the two items, of an instance."""
+    task = str(project.config.get("annotation_task_name") or "Potato")
+    rest = {name: value for name, value in record.items() if name != project.id_field}
+    sides = rest.pop(project.pair_field, None) if project.pair_field else None
+    if project.pair_field and isinstance(sides, list) and len(sides) == 2:
+        row = item_of_fields(rest, None, {})
+        row.setdefault("question", task)
+        for side, text in zip("AB", sides, strict=True):
+            yield {
+                **row,
+                "id": f"{instance}:{side}",
+                "question_key": instance,
+                "answer": text_of_field(text),
+                "system": side,
+            }
+        return
+    if sides is not None:
+        raise InvalidInput(f"`{project.pair_field}` is {shown(sides)}, not a list of two texts that are compared.")
+    text = _span_field(project) if project.spans else project.text_field
+    others = [name for name in rest if name != text]
+    said = {}
+    if project.spans or "question" in guessed(others):
+        said["answer"] = text
+    elif "question" not in guessed(list(rest)) or guessed(list(rest))["question"] == [text]:
+        said["question"] = text
+    row = item_of_fields(rest, None, said)
+    row.setdefault("question", task)
+    metadata = row.pop("metadata", {})
+    yield {**row, "id": instance, **({"metadata": metadata} if metadata else {})}
+
+
+def _records(file: SourceFile) -> Iterator[tuple[int, Record | str]]:
+    """(line, record, or why there is none) of a file of items: a JSON list, JSON lines, or a table."""
+    if is_table(file.basename):
+        try:
+            table = open_table(file.path)
+            for line, cells in table.rows:
+                yield line, cells if isinstance(cells, str) else dict(zip(table.columns, cells, strict=True))
+        except AssayError as error:
+            yield 1, str(error)
+        return
+    rows: Iterator[tuple[int, Any] | Rejected]
+    if file.basename.endswith(LINES_ENDING) or not file.beginning().startswith(b"["):
+        rows = json_lines(file)
+    elif file.basename.endswith(JSON_ENDING):
+        data = json_file(file)
+        listed = data if isinstance(data, list) else []
+        lines = element_lines(file, None, len(listed))
+        rows = iter([data]) if isinstance(data, Rejected) else zip(lines, listed, strict=True)
+    else:
+        rows = iter([Rejected(file.name, 1, "items are JSON, JSON lines or a table. Save the file as one of these.")])
+    for row in rows:
+        if isinstance(row, Rejected):
+            yield row.line, row.reason
+        else:
+            yield row[0], row[1] if isinstance(row[1], dict) else "it is no object. Write one {…} an item."
+
+
+def _protocol(project: _Theirs) -> Protocol:
+    from annotators.asking.inferred_protocols import criterion_name  # noqa: PLC0415 - loads pydantic
+    from annotators.protocols import Protocol as Of  # noqa: PLC0415
+
+    task = " ".join(str(project.config.get("annotation_task_name") or "Potato").split())
+    try:
+        name = criterion_name(task)
+    except InvalidInput:
+        name = "potato"
+    said = project.config.get("annotation_instructions")
+    return Of.model_validate(
+        {
+            "name": name,
+            "title": task,
+            "summary": "A project of Potato.",
+            "guidelines": str(said or "A project of Potato; its instructions are not part of its config."),
+            "criteria": [one.criterion for one in project.asked],
+            "steps": [
+                {
+                    "name": "all",
+                    "title": "All",
+                    "shows": ["question", "answer"],
+                    "criteria": [one.criterion.name for one in project.asked],
+                }
+            ],
+            "overlap": 1,
+        }
+    )
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _config(
+    title: str, instructions: str, fields: Sequence[str], schemes: Sequence[Mapping[str, Any]], users: Sequence[str]
+) -> dict[str, Any]:
+    marked = {scheme["target_field"] for scheme in schemes if "target_field" in scheme}
+    display = [
+        {"key": name, "type": "text", "label": name.capitalize(), **({"span_target": True} if name in marked else {})}
+        for name in fields
+    ]
+    config: dict[str, Any] = {
+        "annotation_task_name": title,
+        "task_dir": ".",
+        "output_annotation_dir": f"{STATES}/",
+        "data_files": [DATA],
+        "item_properties": {"id_key": "id", "text_key": next(iter(sorted(marked)), fields[0])},
+        "instance_display": {"fields": display},
+        "site_dir": "default",
+        "require_password": False,
+        "user_config": {"allow_all_users": not users, "users": [*users]},
+    }
+    if instructions:
+        config["annotation_instructions"] = instructions
+    return {**config, "annotation_schemes": [*schemes]}
+
+
+def _yaml(config: Mapping[str, Any]) -> bytes:
+    import yaml  # noqa: PLC0415 - formats are listed without it
+
+    written: str = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True, width=100)
+    return written.encode()
+
+
+class _Project:
+    """One project under way: its config, its instances, and the states of its users, which are written at the end."""
+
+    def __init__(self, study: StudyOut, kind: str, criteria: Sequence[Criterion], files: Files) -> None:
+        from exports.formats._potato_schemes import scheme_of  # noqa: PLC0415 - loads pydantic
+
+        self._study, self._kind, self._criteria, self._files = study, kind, criteria, files
+        self._fields = fields_of_tasks(study.protocol)
+        marked = "answer" if "answer" in self._fields else None
+        self._schemes = {criterion.name: scheme_of(criterion, marked) for criterion in criteria}
+        if kind != ALONE:
+            self._fields = [*self._fields, "unit"]
+        self._labels: dict[str, list[bytes]] = {}
+        self._spans: dict[str, list[bytes]] = {}
+        self._order: dict[str, list[str]] = {}
+        self._users: dict[str, str] = {}
+        files.begin(f"{kind}/{DATA}")
+
+    def add(self, judged: Judged, item: str) -> None:
+        """The instances of an item, and what everybody said of them."""
+        said: dict[str, dict[str, list[tuple[str, Any]]]] = {}
+        for label in judged.labels:
+            if label.criterion in self._schemes:
+                said.setdefault(label.target, {}).setdefault(label.annotator, []).append((label.criterion, label.value))
+        texts = {task.target: task for task in tasks(judged.item, self._kind, self._criteria, self._study.protocol)}
+        for target in dict.fromkeys([*texts, *(target for target in said if self._kind != ALONE)]):
+            instance = item if target == ALONE else f"{item}|{target}"
+            task = texts.get(target)
+            shown_texts = dict(task.texts) if task else {"question": judged.item["question"]}
+            if self._kind != ALONE:
+                shown_texts["unit"] = task.unit if task else target
+            record = {"id": instance, "item": item, "target": target, **dict.fromkeys(self._fields, ""), **shown_texts}
+            self._files.add(f"{self._kind}/{DATA}", record)
+            for annotator, labels in said.get(target, {}).items():
+                self._add_labels(annotator, instance, labels)
+
+    def _add_labels(self, annotator: str, instance: str, labels: Sequence[tuple[str, Any]]) -> None:
+        from exports.formats._potato_schemes import entries_of, stretches_of  # noqa: PLC0415 - loads pydantic
+
+        entries, stretches, marks = [], [], False
+        for criterion, value in labels:
+            scheme = self._schemes[criterion]
+            entries += entries_of(scheme, value)
+            marks = marks or scheme["annotation_type"] == "span"
+            stretches += stretches_of(scheme, value)
+        user = self._users.setdefault(annotator, self._files.named("user", annotator, ""))
+        of = orjson.dumps(instance)
+        self._order.setdefault(user, []).append(instance)
+        if entries:
+            self._labels.setdefault(user, []).append(of + b": " + orjson.dumps(entries))
+        if marks:
+            self._spans.setdefault(user, []).append(of + b": " + orjson.dumps(stretches))
+
+    def close(self) -> dict[str, str]:
+        """Write config and states; user → annotator."""
+        protocol = self._study.protocol
+        title = protocol.title if self._kind == ALONE else f"{protocol.title}: {self._kind}"
+        users = [*self._users.values()]
+        config = _config(title, protocol.guidelines, self._fields, [*self._schemes.values()], users)
+        self._files.begin(f"{self._kind}/{CONFIG}").write(_yaml(config))
+        for user in users:
+            about = {
+                "user_id": user,
+                "instance_id_ordering": self._order[user],
+                "current_instance_index": 0,
+                "current_phase_and_page": ["annotation", title],
+                "completed_phase_and_pages": [],
+                "max_assignments": -1,
+            }
+            head = orjson.dumps(about).removesuffix(b"}")
+            out = self._files.begin(f"{self._kind}/{STATES}/{user}/{STATE}", head, b"}\n")
+            for name, held in ((_LABELS, self._labels), (_SPANS, self._spans)):
+                out.write(f',\n"{name}": {{\n'.encode() + b",\n".join(held.get(user, ())) + b"\n}")
+        roster = b"".join(orjson.dumps({"username": user}, option=orjson.OPT_APPEND_NEWLINE) for user in users)
+        if users:
+            self._files.begin(f"{self._kind}/{STATES}/user_config.json", roster, b"")
+        return {user: annotator for annotator, user in self._users.items()}

@@ -1,0 +1,249 @@
+"""Potato's projects: what schemes ask, what users' states say, what cannot be said, and our own way there and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from sqlmodel import select
+
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.several import Several
+from annotators.criteria.spans import Spans
+from annotators.designing.design import StudyDesign
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from annotators.items.targets import TargetKind
+from annotators.protocols import Material, Step
+from db.designing.making import create_study
+from db.engine import Database
+from db.models import Study
+from db.studies.labels import import_labels
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against
+from exports.formats import FORMATS
+from exports.formats.base import protocol_of_labels
+from exports.reading.sources import open_sources
+from tests.exports.formats.places import Place, write_json
+from tests.exports.formats.test_labels_in_files import stored
+from tests.exports.formats.test_peers import labels_of
+from tests.exports.labelled import labelled_study
+from tests.makers import tiny_protocol
+
+CONFIG: dict[str, Any] = {
+    "annotation_task_name": "Answers",
+    "task_dir": ".",
+    "output_annotation_dir": "annotation_output/",
+    "data_files": ["data/items.jsonl"],
+    "item_properties": {"id_key": "id", "text_key": "response"},
+    "annotation_instructions": "Read both.",
+    "annotation_schemes": [
+        {"annotation_type": "radio", "name": "Right", "description": "Is it right?", "labels": ["yes", {"name": "no"}]},
+        {"annotation_type": "multiselect", "name": "why", "description": "Why?", "labels": ["old", "vague"],
+         "display_logic": {"show_when": [{"schema": "Right", "operator": "equals", "value": "no"}]}},
+        {"annotation_type": "likert", "name": "clear", "description": "Clear?", "size": 5, "min_label": "not at all",
+         "max_label": "very"},
+        {"annotation_type": "slider", "name": "sure", "description": "Sure?", "min_value": 0, "max_value": 100,
+         "starting_value": 50},
+        {"annotation_type": "text", "name": "note", "description": "A note"},
+        {"annotation_type": "span", "name": "wrong", "description": "What is wrong?", "labels": ["fact", "name"]},
+        {"annotation_type": "image_annotation", "name": "boxes", "description": "B", "labels": ["x"]},
+        {"annotation_type": "number", "name": "count", "description": "How many?", "min": 0, "max": 9, "step": 1},
+    ],
+}  # fmt: skip
+
+
+def entry(schema: str, name: str, value: Any) -> list[Any]:
+    return [{"schema": schema, "name": name}, value]
+
+
+def marked(schema: str, name: str, start: int, end: int, **more: Any) -> list[Any]:
+    return [{"schema": schema, "name": name, "title": name, "start": start, "end": end, **more}, "1"]
+
+
+def project(folder: Path, config: dict[str, Any] = CONFIG, **states: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    (folder / "data").mkdir(exist_ok=True)
+    rows = [{"id": "q1", "question": "Who?", "response": "Ada, in 1843.", "page": 3}, {"id": 2, "question": "When?"}]
+    (folder / "data" / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    for user, state in states.items():
+        write_json(folder / "annotation_output" / user / "user_state.json", {"user_id": user, **state})
+    return folder
+
+
+ADA = {
+    "instance_id_to_label_to_value": {
+        "q1": [
+            entry("Right", "no", "no"), entry("why", "old", "old"), entry("why", "vague", "vague"),
+            entry("clear", "4", "4"), entry("sure", "slider", "75"), entry("note", "text_box", "Hm."),
+            entry("boxes", "_data", "[]"),
+        ],
+        "gone": [entry("Right", "yes", "yes")],
+    },
+    "instance_id_to_span_to_value": {"q1": [marked("wrong", "fact", 8, 12), marked("wrong", "name", 0, 3)]},
+    "instance_id_to_behavioral_data": {"q1": {"session_end": 1_790_000_000.5, "total_time_ms": 9_500}},
+}  # fmt: skip
+
+
+def test_a_project_gives_items_labels_and_what_was_asked(place: Place, tmp_path: Path) -> None:
+    machine = {"origin": {"kind": "llm"}, "instance_id_to_label_to_value": {"q1": [entry("Right", "yes", "yes")]}}
+    report = place.take(project(tmp_path / "set", ada=ADA, judge=machine), labels_into="potato")
+    assert (report.format, report.added, report.rejected) == ("potato", 2, [])
+    with place.db.read() as session:
+        said = labels_of(session, session.execute(select(Study)).scalar_one())
+    assert said == [
+        ("q1", "clear", "4"), ("q1", "note", "Hm."), ("q1", "right", "no"), ("q1", "sure", "75"),
+        ("q1", "why", "['old', 'vague']"),
+        ("q1", "wrong", "[{'start': 0, 'end': 3, 'label': 'name', 'text': 'Ada'}, "
+         "{'start': 8, 'end': 12, 'label': 'fact', 'text': '1843'}]"),
+    ]  # fmt: skip
+    first = next(item for item in place.items() if item.id == "q1")
+    assert (first.question, first.answer, first.metadata) == ("Who?", "Ada, in 1843.", {"page": 3})
+    assert any("1 state of machines (judge)" in note for note in report.notes)
+    assert any("1 instance that somebody labelled" in note for note in report.notes)
+    assert "Lost: image_annotation 'boxes': nothing here is like it." in report.notes
+
+
+def test_what_schemes_ask_becomes_criteria(tmp_path: Path) -> None:
+    with open_sources([project(tmp_path / "set")]) as sources:
+        protocol = protocol_of_labels(FORMATS.get("potato").read(sources))
+    assert protocol is not None
+    kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
+    assert kinds == {
+        "right": "choice", "why": "several", "clear": "grade", "sure": "number", "note": "text", "wrong": "spans",
+        "count": "number",
+    }  # fmt: skip
+    why = protocol.criterion("why").when
+    assert why is not None
+    assert (why.criterion, why.values) == ("right", ["no"])
+    assert protocol.guidelines == "Read both."
+
+
+def test_two_texts_that_are_compared_become_a_pair(place: Place, tmp_path: Path) -> None:
+    scheme = {"annotation_type": "pairwise", "name": "better", "description": "Which?", "items_key": "texts",
+              "allow_tie": True}  # fmt: skip
+    config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": [scheme]}
+    said = {
+        "instance_id_to_label_to_value": {
+            "1": [entry("better", "selection", "B")],
+            "2": [entry("better", "selection", "tie")],
+        }
+    }
+    folder = project(tmp_path / "set", config, ada=said)
+    rows = [{"id": n, "question": "Who?", "texts": ["Ada", f"Ben {n}"]} for n in (1, 2)]
+    write_json(folder / "d.json", rows)
+    report = place.take(folder, labels_into="pairs")
+    assert (report.added, report.rejected, report.labels.obstacles) == (4, [], [])
+    assert stored(place) == {("ada", "better", "pair", 1), ("ada", "better", "pair", 0)}
+
+
+BAD = {
+    "up": ({"data_files": ["../secret.json"]}, "outside of the folder"),
+    "absolute": ({"data_files": ["/etc/passwd"]}, "outside of the folder"),
+    "address": ({"data_files": ["https://example.org/x.json"]}, "outside of the folder"),
+    "missing": ({"data_files": ["nowhere.json"]}, "is not there"),
+    "none": ({"data_files": []}, "names no `data_files`"),
+}
+
+
+@pytest.mark.parametrize("name", list(BAD))
+def test_no_file_outside_of_the_folder_is_read(tmp_path: Path, name: str) -> None:
+    changed, reason = BAD[name]
+    (tmp_path / "secret.json").write_text('[{"id": 1, "text": "secret"}]')
+    with open_sources([project(tmp_path / "set", {**CONFIG, **changed})]) as sources:
+        found = list(FORMATS.get("potato").read(sources).items())
+    assert [type(row) for row in found] == [Rejected]
+    [row] = found
+    assert isinstance(row, Rejected)
+    assert row.file == "set/config.yaml"
+    assert reason in row.reason
+
+
+def test_every_label_comes_back_from_potato(sqlite_database: Database, tmp_path: Path) -> None:
+    made = labelled_study(sqlite_database, items=10)
+    to = tmp_path / "out"
+    export_project(sqlite_database, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=["potato"])
+    assert verify_against(sqlite_database, made.researcher, to).ok
+    again = Place(sqlite_database, tmp_path / "home")
+    report = again.take(to / "potato", labels_into="again")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    with sqlite_database.read() as session:
+        studies = session.execute(select(Study).order_by(Study.id)).scalars().all()
+        before, after = (labels_of(session, study) for study in studies)
+    assert len(before) == len(after) > 200
+    assert after == before
+
+
+def marked_study(place: Place, folder: Path) -> int:
+    """A study of two people who mark an answer and judge its evidence; its items hide who wrote them."""
+    rows = [
+        {"id": f"q{n}:secret-system", "question": f"Question {n}?", "answer": "Ada wrote it, in 1843.",
+         "system": "secret-system", "scores": [{"name": "secret_score", "value": 0.125}],
+         "evidence": [{"key": "e1", "text": f"Note {n}", "role": "distractor"}, {"key": "e2", "text": "Letter"}]}
+        for n in (1, 2)
+    ]  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    place.take(folder / "items.jsonl")
+    helps = [Label(value="yes", definition="It says so."), Label(value="no")]
+    shows = [Material.QUESTION, Material.ANSWER, Material.EVIDENCE]
+    protocol = tiny_protocol(
+        name="marks",
+        title="Marks",
+        criteria=[
+            Spans(name="wrong", title="What is wrong?", labels=[Label(value="fact"), Label(value="name")]),
+            Several(name="why", title="Why?", labels=[Label(value="old"), Label(value="vague")]),
+            Choice(name="helps", title="Does it help?", target=TargetKind.EVIDENCE, labels=helps),
+        ],
+        steps=[Step(name="s", title="S", shows=shows, criteria=["wrong", "why", "helps"])],
+    )
+    design = StudyDesign(name="marks", annotators=(place.actor.name,), overlap=1, order="given")
+    study = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    stretch = orjson.dumps([{"start": 17, "end": 21, "label": "fact"}]).decode()
+    given = [
+        (row["id"], who, name, target, value)
+        for row in rows
+        for who, name, target, value in [
+            ("ada", "wrong", "item", stretch), ("ada", "why", "item", '["old"]'), ("ada", "helps", "evidence:e1", "no"),
+            ("ada", "helps", "evidence:e2", "yes"), ("ben", "wrong", "item", "[]"), ("ben", "why", "item", "[]"),
+            ("ben", "helps", "evidence:e1", "yes"), ("ben", "helps", "evidence:e2", "yes"),
+        ]
+        if who == "ada" or row is rows[0]
+    ]  # fmt: skip
+    labels = [ForeignLabel(line, *about) for line, about in enumerate(given, 2)]
+    import_labels(place.db, place.actor, study, rows=labels, source="t.csv")
+    return study
+
+
+@pytest.mark.parametrize("name", ["potato", "argilla"])
+def test_what_may_be_handed_on_says_nothing_that_the_study_hides(place: Place, tmp_path: Path, name: str) -> None:
+    study = marked_study(place, tmp_path / "in")
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=[name])
+    handed_on = [path for path in (to / name).rglob("*") if path.is_file() and "key" not in path.parts]
+    said = b"".join(path.read_bytes() for path in handed_on)
+    assert b"Note 1" in said
+    for hidden in (b"secret", b"distractor", b"0.125", b"chloe"):
+        assert hidden not in said
+    assert b"secret-system" in (to / name / "key" / "items.json").read_bytes()
+    again = Place(place.db, tmp_path / "again")
+    report = again.take(to / name, labels_into="again")
+    assert (report.rejected, report.labels.obstacles, report.added) == ([], [], 2)
+    with place.db.read() as session:
+        before, after = (labels_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
+    assert after == before
+    assert len(after) == 12
+
+
+def test_without_the_key_the_labels_are_of_records(place: Place, tmp_path: Path) -> None:
+    study = marked_study(place, tmp_path / "in")
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", study_id=study, formats=["potato"])
+    with open_sources([tmp_path / "out" / "potato" / "evidence"]) as sources:
+        rows = list(FORMATS.get("potato").read(sources).items())
+    items = [row for row in rows if isinstance(row, ParsedItem)]
+    assert len(items) == len(rows) == 4
+    assert sorted(label.value for row in items for label in row.labels) == ["no"] * 2 + ["yes"] * 4
