@@ -31,10 +31,13 @@ from exports.dataset.datasheet import OPEN
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.dataset.references import references
 from exports.drawing.report_files import report_html, report_latex, report_markdown
+from exports.judging.check import check_report
+from exports.judging.panel import panel_report
 from exports.results.document import Results
 from tests.conftest import IN_CI
 from tests.databases import put_database
 from tests.exports.judged import Judged, make_judged
+from tests.exports.judging.makers import panelled
 from tests.makers import (
     StudyInUse,
     first_administrator,
@@ -118,6 +121,31 @@ def test_results_and_metrics_are_those_of_their_pages(made: Made) -> None:
     for one in plain:
         name = f"alignment.{one.name}.{one.criterion}.{one.metric}"
         assert (numbers[name], numbers.get(f"{name}.high")) == (one.value, one.high)
+
+
+def test_judges_and_their_panel_have_the_figures_of_their_page(sqlite_database: Database, tmp_path: Path) -> None:
+    """As `assay judge check` and `assay panel` print them, to the last digit, with what limits them in sentences."""
+    db, actor = sqlite_database, first_administrator(sqlite_database)
+    made = panelled(db, actor, tmp_path, {"careful": 0.05, "random": 0.5}, questions=12, labelled=12)
+    report = dataset_report(db, actor, made.project_id, study_id=made.study_id, asked=ASKED)
+    expected = {}
+    for judge in ("careful", "random"):
+        found = check_report(db, actor, made.study_id, judge=judge, asked=ASKED)
+        for entry in found.statistics:
+            about = (judge, entry.criterion, entry.name, entry.against, entry.by, entry.group)
+            expected[".".join(["judge", *(part for part in about if part)])] = entry.value
+    panel = panel_report(db, actor, made.study_id, judges=["careful", "random"], asked=ASKED)
+    for entry in panel.statistics:
+        about = ("panel", "majority", entry.criterion, entry.name, entry.group)
+        expected[".".join(part for part in about if part)] = entry.value
+    told = {name: value for name, value in report.numbers.items() if name.startswith(("judge.", "panel."))}
+    assert {name: value for name, value in told.items() if not name.endswith((".low", ".high"))} == expected
+    assert told["judge.random.right.alt_test_winning_rate"] < 0.5 <= told["judge.careful.right.alt_test_winning_rate"]
+    titles = [section.title for section in report.sections()]
+    assert titles.count("The judge careful") == titles.count("All judges as a panel") == 1
+    printed = " ".join(section.text for section in report.sections() if section.name in ("limits", "references"))
+    assert "the judge random does not pass the alternative annotator test on right" in printed
+    assert "Calderon" in printed
 
 
 def test_every_number_of_the_first_tables_is_printed_in_each_form(made: Made) -> None:
