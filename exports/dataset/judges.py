@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from annotators.alignment import title_of
 from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
 from annotators.figures import number
+from annotators.judges.trust.panel import Rule
 from db.judging.judges import list_judges
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
 from exports.drawing.report_files import Section, slug
@@ -17,7 +18,7 @@ from exports.judging.panel import panel_report, panel_table
 PASSES = 0.5
 """The winning rate from which on the alternative annotator test lets a judge replace people (Calderon et al., 2025)."""
 
-HAS_RULE = "majority"
+HAS_RULE: Rule = "majority"
 """The rule by which the report combines judges; the page Judges has the others."""
 
 

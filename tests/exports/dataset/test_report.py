@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -37,7 +40,7 @@ from exports.results.document import Results
 from tests.conftest import IN_CI
 from tests.databases import put_database
 from tests.exports.judged import Judged, make_judged
-from tests.exports.judging.makers import panelled
+from tests.exports.judging.makers import judge_labels, panelled
 from tests.makers import (
     StudyInUse,
     first_administrator,
@@ -309,3 +312,42 @@ def test_an_export_has_the_report_in_its_manifest(made: Made, tmp_path: Path) ->
     assert verify_against(made.db, made.actor, folder).ok
     (folder / "report" / "dataset.md").write_text("changed")
     assert list(verify_against(made.db, made.actor, folder).changed) == ["report/dataset.md"]
+
+
+def test_the_report_of_an_export_is_made_again_and_compared(sqlite_database: Database, tmp_path: Path) -> None:
+    """A number or sentence that was changed together with its hash is found, also when people went on labelling."""
+    db, actor, folder = sqlite_database, first_administrator(sqlite_database), tmp_path / "export"
+    made = panelled(db, actor, tmp_path / "files", {"careful": 0.1}, questions=4, labelled=4)
+    export_project(db, actor, made.project_id, study_id=made.study_id, to=folder, formats=["report", "agreement"])
+    numbers = folder / "report" / "numbers.csv"
+    with numbers.open(newline="") as file:
+        told = dict(csv.reader(file))
+    with (folder / "agreement.csv").open(newline="") as file:
+        measured = {(row["criterion"], row["statistic"]): row["value"] for row in csv.DictReader(file)}
+    alpha = "krippendorff_alpha_nominal"
+    assert told[f"agreement.right.{alpha}"] == measured["right", alpha]
+
+    was, text = numbers.read_text(), folder / "report" / "dataset.tex"
+    text.write_text(text.read_text().replace("Agreement", "Harmony", 1))
+    numbers.write_text(was.replace("\nitems,12", "\nitems,13"))
+    forge_hashes(folder)
+    changed = verify_against(db, actor, folder).changed
+    assert set(changed) == {"report/numbers.csv", "report/dataset.tex"}
+    assert was.splitlines()[(changed["report/numbers.csv"] or 0) - 1] == "items,12"
+
+    judge_labels(db, made.study_id, "late", lambda _: {"right": "yes", "quality": 3})
+    value = f"agreement.right.{alpha},{told[f'agreement.right.{alpha}']}"
+    numbers.write_text(was.replace(value, f"agreement.right.{alpha},0.99"))
+    forge_hashes(folder)
+    changed = verify_against(db, actor, folder).changed
+    assert list(changed) == ["report/numbers.csv"]
+    assert was.splitlines()[(changed["report/numbers.csv"] or 0) - 1] == value
+
+
+def forge_hashes(folder: Path) -> None:
+    """Give the manifest the hashes of what the files hold now."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for file in manifest["files"]:
+        file["sha256"] = hashlib.sha256((folder / file["path"]).read_bytes()).hexdigest()
+    path.write_text(json.dumps(manifest))
