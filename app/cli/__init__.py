@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 
 import typer
 
@@ -41,7 +42,7 @@ from app.cli import (
     studies,
     trust,
 )
-from app.cli.base import Commands, Given
+from app.cli.base import Commands, Given, named_in
 from app.cli.output import emit_error
 
 TROUBLE = 1
@@ -131,7 +132,17 @@ def options(
     context.obj = Given(home=home, acting_as=acting_as)
 
 
+@cache
+def _names() -> frozenset[str]:
+    """The first words of all commands."""
+    groups = [found.typer_instance for found in app.registered_groups if found.typer_instance]
+    names = [command.name for command in app.registered_commands] + [found.info.name for found in groups]
+    return frozenset(str(name).split()[0] for name in names)
+
+
 _GIVES_WAY = 10
+_LONG = frozenset({"import", "judge", "score"})
+"""Words of commands that may work for hours: as a worker does, they leave the processor to those who wait."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -141,11 +152,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     if arguments is None:
         arguments = sys.argv[1:]
-        if "import" in arguments:  # a process of its own, beside a server that people wait for
+        if not _LONG.isdisjoint(arguments):  # a process of its own, beside a server that people wait for
             os.nice(_GIVES_WAY)
     as_json = "--json" in arguments
     try:
-        code = app(args=list(arguments), prog_name="assay", standalone_mode=False)
+        program = named_in(app, frozenset(arguments) & _names())
+        code = program(args=list(arguments), prog_name="assay", standalone_mode=False)
     except AssayError as error:
         emit_error(str(error), type(error).__name__, as_json=as_json, details=error.details)
         code = error.exit_code

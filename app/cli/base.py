@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
+from typer.models import CommandInfo, TyperInfo
 
 from annotators.errors import NotFound
 
@@ -93,6 +96,40 @@ class Commands(TyperGroup):
         """The command that the arguments begin with, the longer name first."""
         both = " ".join(args[:2])
         return super().resolve_command(ctx, [both, *args[2:]] if both in self.commands else args)
+
+
+@cache
+def named_in(app: typer.Typer, words: frozenset[str]) -> typer.Typer:
+    """The same program in which only commands that the words name have their options; the others are described.
+
+    Making options of 90 functions' parameters takes longer than all else that a command does before it begins.
+    """
+    lean = copy(app)
+    lean.registered_commands = [
+        command if str(command.name).split()[0] in words else _described(command) for command in app.registered_commands
+    ]
+    lean.registered_groups = [
+        found if found.typer_instance and found.typer_instance.info.name in words else _without_commands(found)
+        for found in app.registered_groups
+    ]
+    return lean
+
+
+def _described(command: CommandInfo) -> CommandInfo:
+    def nothing() -> None: ...
+
+    nothing.__doc__ = command.callback and command.callback.__doc__
+    found = copy(command)
+    found.callback = nothing
+    return found
+
+
+def _without_commands(found: TyperInfo) -> TyperInfo:
+    shown = copy(found)
+    shown.typer_instance = copy(found.typer_instance)
+    if shown.typer_instance is not None:
+        shown.typer_instance.registered_commands = []
+    return shown
 
 
 def group(name: str, help_text: str) -> typer.Typer:

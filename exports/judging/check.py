@@ -23,7 +23,7 @@ from exports.drawing.report_files import Section, made_by
 from exports.drawing.tables import TextTable
 from exports.judging.data import PeopleBy, answers_of, judged_study
 from exports.judging.figures import About, CriterionCheck, OfCriterion
-from exports.judging.stored import StoredJudge, samples_of, spent_on, stored_judge
+from exports.judging.stored import StoredJudge, chances_of, samples_of, spent_on, stored_judge
 from exports.judging.tried import modes_of, trials_of
 
 BY_PEOPLE: tuple[PeopleBy, ...] = get_args(PeopleBy)
@@ -190,7 +190,7 @@ def check_report(
     with db.read() as session:
         who = stored_judge(session, study_id, judge)
         samples, trials = samples_of(session, study_id, judge), trials_of(session, study_id, judge)
-        modes = modes_of(session, study_id)
+        modes, chances = modes_of(session, study_id), chances_of(session, study_id, judge)
         spent, answers = spent_on(session, study_id, judge), answers_of(session, study_id)
     family = tuple(family) or (family_of(who.model if who else judge),)
     criteria = [labels for labels in study.criteria if labels.judges.get(judge)]
@@ -218,7 +218,7 @@ def check_report(
         if progress is not None:
             progress(place, len(criteria))
         repeated = trials.repeated(labels.name, samples.get(labels.name, {}))
-        of = OfCriterion(labels, about, repeated, trials)
+        of = OfCriterion(labels, about, repeated, trials, chances.get(labels.name, {}))
         checks.append(of.check())
         warnings += [f"{labels.name}: {words}" for words in _warnings(of)]
     notes = [note for check in checks for note in check.notes]

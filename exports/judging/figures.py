@@ -53,6 +53,15 @@ from exports.judging.tried import MODES, Trials
 MOST_LABELS = 20
 """Labels up to which a table of confusions is drawn."""
 
+NOT_TRIED = "the server has not been asked: `--flips` does it"
+ONE_PROMPT = "only one prompt was asked with: `--prompts A,B` asks with others"
+ASKED_ONCE = "every call was made once: `--repeats K` asks again, `assay judge --samples K` did so from the start"
+NOT_SURE = (
+    "its server was not asked for probabilities (`assay judge --probabilities`), or gave none, and every call was made "
+    "once: `--repeats K` asks again"
+)
+"""Reasons why there is no figure that say what to do about it: on the command line; the page has words of its own."""
+
 LABELS_OF = {
     "majority": "against the label that most people gave",
     "mean": "against the mean of people's labels",
@@ -112,13 +121,15 @@ class CriterionCheck:
 class OfCriterion:
     """A judge beside people on one criterion; `samples` has the labels of each reply to the same call by unit.
 
-    `trials` are what it said when the same items were shown to it in other ways.
+    `trials` are what it said when the same items were shown to it in other ways, `chances` (unit → label →
+    probability) what its server said of how likely each label was.
     """
 
     labels: CriterionLabels
     about: About
     samples: Mapping[str, list[str]] = field(default_factory=dict)
     trials: Trials = NONE_TRIED
+    chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def check(self) -> CriterionCheck:
         """All figures that what is stored gives."""
@@ -332,7 +343,7 @@ class OfCriterion:
             return [statistic.without_value(why, 0, **self.entry)]
         done = self.trials.named(name)
         if not done:
-            return [statistic.without_value("the server has not been asked: `--flips` does it", 0, **self.entry)]
+            return [statistic.without_value(NOT_TRIED, 0, **self.entry)]
         tried = done[-1]  # of injections the newest set
         changed = tried.changed.get(self.labels.name, set())
         if not changed:
@@ -385,8 +396,7 @@ class OfCriterion:
                 name += " (another text)"
             errors[name] = self._error_of(tried.one_each(self.labels.name))
         if len(errors) < 2:
-            why = "only one prompt was asked with: `--prompts A,B` asks with others"
-            return None, [SPREAD.without_value(why, 0, **self.entry)]
+            return None, [SPREAD.without_value(ONE_PROMPT, 0, **self.entry)]
         groups = self.about.units.groups.get("category", {})
         modes = {unit: self.about.modes.get(study_item_of(unit), "") for unit in self.given}
         table = prompt_table(
@@ -407,23 +417,23 @@ class OfCriterion:
 
     def _self_agreement(self) -> Aligned:
         if not self.samples:
-            why = "every call was made once: `--repeats K` asks again, `assay judge --samples K` did so from the start"
-            return SELF_AGREEMENT.without_value(why, 0, **self.entry)
+            return SELF_AGREEMENT.without_value(ASKED_ONCE, 0, **self.entry)
         found = self_agreement(self.samples, self.about.asked, clusters=self.about.units.question, **self.entry)
         n = max(map(len, self.samples.values()))
         return _more(found, f"{n} replies to the same call")
 
     def _sureness(self) -> tuple[list[Bin], list[Aligned]]:
+        """By what its server says of how likely its labels were, else by the share of its replies."""
         samples = {unit: labels for unit, labels in without_cannot(self.samples).items() if len(labels) > 1}
-        if not samples:
-            why = "servers are not asked for probabilities, and every call was made once: `--repeats K` asks again"
-            return [], [entry.without_value(why, 0, **self.entry) for entry in (CALIBRATION, BRIER)]
-        chances = shares_of_samples(samples)
+        if not samples and not self.chances:
+            return [], [entry.without_value(NOT_SURE, 0, **self.entry) for entry in (CALIBRATION, BRIER)]
+        chances = self.chances or shares_of_samples(samples)
+        by = "by the probabilities of its server" if self.chances else "by the share of its replies"
         found, curve = sureness(
             chances, self.people, self.about.asked, clusters=self.about.units.question, **self.entry
         )
         how = "against the label that most people gave" if self.about.by == "majority" else self.against
-        return curve, [_more(_more(entry, "sure by the share of its replies"), how) for entry in found]
+        return curve, [_more(_more(entry, f"sure {by}"), how) for entry in found]
 
     # What it costs ----------------------------------------------------------------------------------------------------
 

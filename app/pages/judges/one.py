@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -29,10 +30,19 @@ from exports.judging.check import (
     plans_table,
 )
 from exports.judging.data import PeopleBy
-from exports.judging.figures import CriterionCheck
+from exports.judging.figures import ASKED_ONCE, NOT_SURE, NOT_TRIED, ONE_PROMPT, CriterionCheck
 
 _PEOPLE: dict[PeopleBy, str] = {"majority": "Majority (mean of numbers)", "settled": "Settled label"}
 _RESAMPLES = 1000
+_TO_DO = {
+    NOT_TRIED: "it has not been tried: “Ask it once more” does it",
+    ONE_PROMPT: "only one prompt was asked with: “Ask it once more” asks with others",
+    ASKED_ONCE: "every call was made once: “Again” in “Ask it once more” asks for more replies, “Samples” of a "
+    "run from the start",
+    NOT_SURE: "its server was not asked for probabilities (“Probabilities” in the form of a run), or gave none, and "
+    "every call was made once: “Again” in “Ask it once more” asks for more replies",
+}
+"""What the page says in place of reasons that name options of the command line."""
 
 
 def draw(project: ProjectRow, study: StudyRow, judge: str) -> None:
@@ -109,8 +119,9 @@ def _tabs(project: ProjectRow, task: CheckedJudge, found: CheckReport, criterion
 
 
 def _part(criterion: CriterionCheck, part: Part) -> bool:
-    """The table of a part; whether there is one."""
-    table = part_table(criterion, part)
+    """The table of a part; whether there is one. What to do where a figure lacks is said in the words of the page."""
+    said = [replace(entry, reason=_TO_DO.get(entry.reason or "", entry.reason)) for entry in criterion.statistics]
+    table = part_table(replace(criterion, statistics=said), part)
     if table is None:
         return False
     name = f"judge-{part}-{slug(criterion.criterion)}"
@@ -170,7 +181,7 @@ def _itself(project: ProjectRow, task: CheckedJudge, criterion: CriterionCheck) 
     _part(criterion, "prompts")
     table = curve_table(criterion)
     if table is None:
-        st.caption("How sure it is shows when it gives several samples of each request (Samples in the form of a run).")
+        st.caption("How sure it is shows when its server gives probabilities, or several samples of each request.")
         return
     left, right = st.columns([1.2, 1], gap="large")
     with left:
