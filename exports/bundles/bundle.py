@@ -58,7 +58,7 @@ from exports.bundles.adjudicated_table import write_adjudicated, write_released
 from exports.bundles.contents import REPORT, check_export_formats, check_labels_of, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
-from exports.bundles.label_table import write_labels
+from exports.bundles.labels.table import write_labels
 from exports.bundles.log_tables import write_events, write_revisions
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.questionnaire_table import write_questionnaires
@@ -154,8 +154,13 @@ def export_project(
     return manifest
 
 
-def derive(db: Database, actor: Actor, session: Session, selection: Selection, sink: Sink) -> Manifest:
-    """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it."""
+def derive(
+    db: Database, actor: Actor, session: Session, selection: Selection, sink: Sink, *, tables: Tables | None = None
+) -> Manifest:
+    """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it.
+
+    Tables go into `tables`, where it is given.
+    """
     project = session.get(Project, selection.project_id)
     if project is None:
         raise NotFound(f"There is no project {selection.project_id}.")
@@ -189,7 +194,7 @@ def derive(db: Database, actor: Actor, session: Session, selection: Selection, s
     counts = manifest.counts
     if "native" in selection.formats:
         _write_native(session, selection, sink, counts)
-    tables = Tables(sink, selection.typed, counts)
+    tables = tables or Tables(sink, selection.typed, counts)
     for name, writer in writers().items():
         if name in selection.formats:
             _write_format(session, selection, writer, tables, Seen(db, actor, session))

@@ -76,7 +76,7 @@ from argilla.records._io import JsonIO
 
 rg.Argilla._get_default = classmethod(lambda cls: MagicMock())  # the SDK asks for a server before it reads a file
 found = {}
-for folder in sorted(path for path in Path(sys.argv[1]).iterdir() if path.is_dir()):
+for folder in sorted(path.parent for path in Path(sys.argv[1]).glob("*/settings.json")):
     settings = rg.Settings.from_json(folder / "settings.json")
     records = JsonIO._records_from_json(folder / "records.json")
     names = {question.name for question in settings.questions}

@@ -30,7 +30,7 @@ from db.models import Account, Event, ItemVersion, StudyItem
 from db.people.pseudonyms import pseudonyms
 from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
-from exports.bundles.label_table import COLUMNS
+from exports.bundles.labels.table import COLUMNS
 from exports.bundles.manifest import Manifest
 from exports.cells import original
 from exports.reading.json_files import json_lines
