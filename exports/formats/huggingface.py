@@ -33,6 +33,7 @@ from exports.formats._parquet import ParquetFiles, parquet_files
 from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Written, cell_of, metadata_of, parts_of
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed, items_of_table, mapped
+from exports.reading.parquet import parquet_batches
 from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import MOST_COLUMNS, Table
 
@@ -436,8 +437,7 @@ def _open(file: SourceFile) -> _Data:
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     if path.name.lower().endswith(PARQUET):
-        with pq.ParquetFile(path) as opened:
-            yield from opened.iter_batches(batch_size=_AT_ONCE)
+        yield from parquet_batches(path, _AT_ONCE)
         return
     with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
         for batch in stream:

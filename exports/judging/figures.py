@@ -34,6 +34,8 @@ from annotators.judges.trust.errors import (
     SYSTEM_BIAS,
     SYSTEM_LEAN,
     Errors,
+    LengthPart,
+    by_length,
     error_rate,
     family_bias,
     length_bias,
@@ -86,7 +88,8 @@ NOTHING_CHANGED = {
 class About:
     """What figures of a judge are made with: its name, people's label, ε, the words of its family, the answers.
 
-    `prompt` is what its own prompt is called, `modes` has how an item's evidence was retrieved.
+    `prompt` is what its own prompt is called, `modes` has how an item's evidence was retrieved, `data_sets` which data
+    set it is of; both by study item.
     """
 
     judge: str
@@ -99,22 +102,26 @@ class About:
     spent: Spent
     prompt: str
     modes: Mapping[int, str]
+    data_sets: Mapping[int, str]
     n_labels: int
     """How many labels the judge gave in the study, on all criteria."""
 
 
 @dataclass(frozen=True)
 class CriterionCheck:
-    """What was found of one criterion: figures, tables of confusions, the curve of sureness, plans, other prompts."""
+    """What was found of one criterion: figures, confusions, the curve of sureness, error by length, plans, prompts."""
 
     criterion: str
     title: str
     statistics: Sequence[Aligned]
     confusions: Sequence[Confusion] = ()
     curve: Sequence[Bin] = ()
+    lengths: Sequence[LengthPart] = ()
     plans: Sequence[Plan] = ()
     prompts: PromptTable | None = None
     notes: Sequence[str] = ()
+    about_pairs: bool = False
+    """Whether two answers are judged against each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +161,11 @@ class OfCriterion:
             statistics,
             self._confusions(),
             curve,
+            self._lengths(),
             plans,
             prompts,
             self._notes(),
+            self.labels.about_pairs,
         )
 
     # What they said ---------------------------------------------------------------------------------------------------
@@ -284,9 +293,23 @@ class OfCriterion:
 
     # On what it errs --------------------------------------------------------------------------------------------------
 
-    def _bias(self) -> list[Aligned]:
+    @cached_property
+    def _answers(self) -> dict[str, AnswerFacts]:
+        """Unit → its answer or answers, of units that have any."""
         answers = {unit: self.about.answers.get(study_item_of(unit)) for unit in self.errors.units}
-        there = {unit: facts for unit, facts in answers.items() if facts is not None and any(facts.words)}
+        return {unit: facts for unit, facts in answers.items() if facts is not None and any(facts.words)}
+
+    def _lengths(self) -> list[LengthPart]:
+        """The error on short and on long answers; of pairs by how far apart the two are."""
+        answers = self._answers.items()
+        words = {
+            unit: float(abs(facts.words[1] - facts.words[0]) if self.labels.about_pairs else facts.words[0])
+            for unit, facts in answers
+        }
+        return by_length(self.errors, words, self.about.asked, **self.entry)
+
+    def _bias(self) -> list[Aligned]:
+        there = self._answers
         found = self._of_pairs(there) if self.labels.about_pairs else self._of_answers(there)
         words = ", ".join(repr(word) for word in self.about.family)
         return self.held(
@@ -397,7 +420,8 @@ class OfCriterion:
             errors[name] = self._error_of(tried.one_each(self.labels.name))
         if len(errors) < 2:
             return None, [SPREAD.without_value(ONE_PROMPT, 0, **self.entry)]
-        groups = self.about.units.groups.get("category", {})
+        of_item = self.about.data_sets
+        groups = {unit: of_item[item] for unit in self.given if (item := study_item_of(unit)) in of_item}
         modes = {unit: self.about.modes.get(study_item_of(unit), "") for unit in self.given}
         table = prompt_table(
             errors,

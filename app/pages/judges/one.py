@@ -18,7 +18,6 @@ from db.projects import ProjectRow
 from db.studies.design import StudyRow
 from db.studies.ratings import alignment_stamp
 from exports.agreement.plots import confusion
-from exports.alignment.plots import calibration_plot
 from exports.drawing.report_files import slug
 from exports.judging.check import (
     EPSILON,
@@ -26,11 +25,14 @@ from exports.judging.check import (
     Part,
     confusion_table,
     curve_table,
+    data_sets_table,
     part_table,
     plans_table,
+    prompts_table,
 )
 from exports.judging.data import PeopleBy
 from exports.judging.figures import ASKED_ONCE, NOT_SURE, NOT_TRIED, ONE_PROMPT, CriterionCheck
+from exports.judging.plots import Plot, length_plot, sureness_plot
 
 _PEOPLE: dict[PeopleBy, str] = {"majority": "Majority (mean of numbers)", "settled": "Settled label"}
 _RESAMPLES = 1000
@@ -157,8 +159,16 @@ def _heat_map(criterion: CriterionCheck, place: int) -> None:
     plot(confusion(counts, ("people", "judge"), labels), name, caption, stretch=False)
 
 
+def _drawn(found: Plot | None) -> None:
+    """A plot as the report has it, where there is one."""
+    if found is not None:
+        name, caption, chart = found
+        plot(chart, name, caption)
+
+
 def _errors(criterion: CriterionCheck) -> None:
     _part(criterion, "errors")
+    _drawn(length_plot(criterion))
     groups = [(place, table) for place, table in enumerate(criterion.confusions) if table.group is not None]
     if not groups:
         return
@@ -179,15 +189,17 @@ def _itself(project: ProjectRow, task: CheckedJudge, criterion: CriterionCheck) 
     if not _part(criterion, "itself"):
         ui.empty("Nothing of it is measured yet.", "Ask for several samples of each request, or run its checks.")
     _part(criterion, "prompts")
+    for place, of_prompts in enumerate((prompts_table(criterion), data_sets_table(criterion))):
+        if of_prompts is not None:
+            name = f"judge-prompts-{place}-{slug(criterion.criterion)}"
+            blocks.table(of_prompts.caption, of_prompts.columns, of_prompts.rows, name=name)
     table = curve_table(criterion)
     if table is None:
         st.caption("How sure it is shows when its server gives probabilities, or several samples of each request.")
         return
     left, right = st.columns([1.2, 1], gap="large")
     with left:
-        chart = calibration_plot(criterion.curve, "right", "how sure the judge is")
-        caption = f"{criterion.title}: how sure the judge is, and how often it is right."
-        plot(chart, f"judge-calibration-{slug(criterion.criterion)}", caption)
+        _drawn(sureness_plot(criterion))
     with right:
         blocks.table(table.caption, table.columns, table.rows, name=f"judge-curve-{slug(criterion.criterion)}")
 

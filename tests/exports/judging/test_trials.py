@@ -27,7 +27,7 @@ from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
 from db.judging.run import Means, Sample, run_judge
 from db.judging.trying import plan_trials, try_judge
-from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel
+from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel, Study
 from db.permissions import Actor
 from db.studies.design import list_studies
 from exports.importing.items import import_paths
@@ -67,7 +67,7 @@ def item(number: int) -> dict[str, Any]:
     return {
         "id": f"i{number:03}", "question_key": f"q{number // 2}", "question": f"Question {number // 2}?",
         "answer": answer, "system": system, "category": ("Text", "Tables")[number // 2 % 2], "evidence": evidence,
-        "metadata": {"retrieval_mode": ("gt_only", "gt_plus_distractors")[number // 2 % 2]},
+        "metadata": {"retrieval_mode": ("gt_only", "gt_plus_distractors")[number // 8 % 2]},
     }  # fmt: skip
 
 
@@ -193,6 +193,14 @@ def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None
     gap = found.find("prompt_gap", group="plain@1")
     assert gap is not None
     assert "gt_only less gt_plus_distractors" in (gap.method or "")
+    of_set = found.find("prompt_gap", group="Text: plain@1")
+    assert of_set is not None
+    assert of_set.n == N // 2
+    [text, tables] = sorted(found.to_json()["criteria"][0]["data_sets"], key=lambda one: one["data_set"], reverse=True)
+    assert (text["data_set"], tables["data_set"]) == ("Text", "Tables")
+    assert set(text["best"]) <= set(of_all)
+    assert text["smallest_gap"] in of_all
+    assert "complete: the best prompt of each data set" in str(found.sections())
     captions = [table.caption for section in found.sections() for table in section.tables]
     assert "complete: agreement with people by prompt" in captions
 
@@ -200,6 +208,11 @@ def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None
 def test_sureness_comes_from_the_replies_to_the_same_call(judged: Judged) -> None:
     found = judged.report("biased")
     assert found.criteria[0].curve
+    (section,) = found.sections()
+    assert [name for name, *_ in section.plots] == ["judge-length-complete", "judge-calibration-complete"]
+    parts = found.to_json()["criteria"][0]["by_length"]
+    assert [(part["from"], part["to"], part["n"]) for part in parts] == [(n, n, N // 4) for n in (20, 80, 160, 300)]
+    assert parts[-1]["error"] > parts[0]["error"]
     assert "sure by the share of its replies" in (getattr(found.find("calibration_error"), "method", "") or "")
     assert "2 units of evidence" not in str(found.to_json())
     assert "no two answers" in (getattr(found.find("flip_rate_order"), "reason", "") or "")
@@ -330,6 +343,12 @@ def test_a_judge_that_prefers_one_side_is_found_out(sqlite_database: Database, t
         settings = JudgeSettings("tiny-judge", server.base_url, default_prompt(), pictures=0)
         about["judge"] = run_judge(sqlite_database, admin, study_id, judge=settings)["judge"]
         try_judge(sqlite_database, admin, study_id, **about)
+    with sqlite_database.read() as session:
+        project_id = session.get_one(Study, study_id).project_id
+    suggesting = {"pairs": ("harbour", "quay"), "suggestions": "after", "suggested_by": about["judge"]}
+    design = StudyDesign(name="told", annotators=("xavier",), overlap=1, **suggesting)
+    with pytest.raises(InvalidInput, match="nothing is suggested of pairs, by a judge neither"):
+        create_study(sqlite_database, admin, project_id, protocol=PROTOCOLS.get("pairwise_preference"), design=design)
     fair = check_report(sqlite_database, admin, study_id, judge=about["judge"], asked=FEW)
     assert [getattr(fair.find("flip_rate_order", criterion=name), "value", None) for name in ("overall",)] == [0.0]
 
