@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -55,7 +56,14 @@ from db.studies.design import protocol_of
 from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
-from exports.bundles.contents import REPORT, check_export_formats, check_labels_of, check_release_formats, writers
+from exports.bundles.contents import (
+    REPORT,
+    check_export_formats,
+    check_labels_of,
+    check_release_formats,
+    losses,
+    writers,
+)
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.labels.table import write_labels
@@ -67,7 +75,15 @@ from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
 from exports.checks import DATASET_FORMATS, check_export_folder
-from exports.formats._writing import Files, LabelledWriter, StudyWriter, VerdictWriter, Writer, check_options
+from exports.formats._writing import (
+    Files,
+    LabelledWriter,
+    StudyWriter,
+    VerdictWriter,
+    Writer,
+    check_options,
+    takes_pairs,
+)
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink, whole_folder
@@ -114,6 +130,7 @@ def export_project(
     typed: Sequence[str] = (),
     labels_of: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
+    dry_run: bool = False,
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
 
@@ -123,7 +140,8 @@ def export_project(
     studies whose final labels the items have in formats with a place for them, in place of those of the study; what
     came with the items is not mixed with verdicts of theirs. Everything is read in one transaction. Raises Conflict
     when `to` is there and not empty, NotFound for a study of another project or a release that is not there,
-    InvalidInput for an unknown format and for studies whose labels no format has a place for.
+    InvalidInput for an unknown format and for studies whose labels no format has a place for. With `dry_run` everything
+    is made, so that the counts are right, and thrown away: `to` is not, and the event log says nothing.
     """
     chosen, types = check_export_formats(formats), check_typed(typed)
     of = check_labels_of(chosen, labels_of, release)
@@ -136,13 +154,11 @@ def export_project(
         found = row.release_id, row.name
     selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said)
     check_export_folder(to)
+    if dry_run:
+        with tempfile.TemporaryDirectory(prefix="assay-export-") as folder:
+            return _made(db, actor, selection, Path(folder))
     with whole_folder(to) as made:
-        sink = FolderSink(made)
-        if REPORT in chosen:
-            _write_report(db, actor, selection, sink)
-        with seldom_collected(), db.read() as session:
-            manifest = derive(db, actor, session, selection, sink)
-        (made / NAME).write_bytes(manifest.encoded())
+        manifest = _made(db, actor, selection, made)
     log_export(
         db,
         actor,
@@ -151,6 +167,16 @@ def export_project(
         manifest_sha256=hashlib.sha256(manifest.encoded()).hexdigest(),
         details={"formats": list(selection.formats), "names": names, "event": manifest.event},
     )
+    return manifest
+
+
+def _made(db: Database, actor: Actor, selection: Selection, folder: Path) -> Manifest:
+    sink = FolderSink(folder)
+    if REPORT in selection.formats:
+        _write_report(db, actor, selection, sink)
+    with seldom_collected(), db.read() as session:
+        manifest = derive(db, actor, session, selection, sink)
+    (folder / NAME).write_bytes(manifest.encoded())
     return manifest
 
 
@@ -190,6 +216,7 @@ def derive(
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
             for of, study in zip(ids, studies, strict=True)
         ],
+        losses=losses(selection.formats),
     )
     counts = manifest.counts
     if "native" in selection.formats:
@@ -338,7 +365,11 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
 
     about = of[0] if len(of) == 1 and selection.release is None else None
     with Files(opened, put, selection.options) as files:
-        if about is not None and isinstance(writer, StudyWriter) and not protocol_of(about).about_pairs:
+        if (
+            about is not None
+            and isinstance(writer, StudyWriter)
+            and (takes_pairs(writer) or not protocol_of(about).about_pairs)
+        ):
             blocks = partial(_version_blocks, session, selection)
             written = writer.write_study(study_out(seen, about, blocks, names=selection.names), files)
         else:

@@ -26,11 +26,11 @@ def python() -> Path:
     return environment_python("readers", READERS)
 
 
-def said_by(program: str, *arguments: object, folder: Path) -> Any:
-    """What a program of the environment prints, as JSON. It has no network and no settings of ours."""
+def said_by(program: str, *arguments: object, folder: Path, of: Path | None = None) -> Any:
+    """What a program of an environment (None: that of the readers) prints, as JSON. It has none of our settings."""
     home = {"HOME": str(folder), "HF_HOME": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [str(python()), "-c", program, *map(str, arguments)],
+        [str(of or python()), "-c", program, *map(str, arguments)],
         capture_output=True, text=True, timeout=300, check=False, env=home, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -123,3 +123,112 @@ def test_ir_measures_reads_judgements(tmp_path: Path, shared_data: Path) -> None
     said = said_by(MEASURE, tmp_path / "out" / "qrels.trec", folder=tmp_path)
     assert said["n"] > done.items > 30
     assert said["ndcg"] == 1
+
+
+# Samples of evaluation tools ------------------------------------------------------------------------------------------
+
+RAGAS = ("ragas==0.4.3", "langchain-community<0.4")
+DEEPEVAL = ("deepeval==4.3.1",)
+TRULENS = ("trulens-core==2.16.0",)
+
+
+@pytest.fixture
+def samples(sqlite_database: Database, tmp_path: Path) -> Path:
+    """A study in the three formats, each sample with the final labels of its item."""
+    made = labelled_study(sqlite_database, items=6)
+    export_project(
+        sqlite_database, made.researcher, made.project_id, to=tmp_path / "out", study_id=made.study_id,
+        formats=["ragas", "deepeval", "trulens"],
+    )  # fmt: skip
+    return tmp_path / "out"
+
+
+OF_RAGAS = """
+import json, sys
+from ragas.dataset_schema import EvaluationDataset
+found = [EvaluationDataset.from_jsonl(path) for path in sys.argv[1:]]
+EvaluationDataset(samples=found[1].samples).to_jsonl("again.jsonl")
+print(json.dumps([[sample.model_dump(exclude_none=True) for sample in one.samples] for one in found]))
+"""
+
+
+@pytest.mark.slow
+def test_ragas_reads_samples(samples: Path, tmp_path: Path, shared_data: Path) -> None:
+    answers = sorted((shared_data / "fathoms" / "results").rglob("*.json"))[0]
+    done = convert_files([answers], into="ragas", output=tmp_path / "real")
+    ours, real = said_by(
+        OF_RAGAS, samples / "ragas" / "samples.jsonl", tmp_path / "real" / "samples.jsonl",
+        folder=tmp_path, of=environment_python("ragas", RAGAS),
+    )  # fmt: skip
+    assert [one["user_input"] for one in ours] == [f"Question of i{n:05}?" for n in range(1, 7)]
+    assert len(real) == done.items > 5
+    assert all(one["response"] for one in real)
+    assert convert_files([tmp_path / "again.jsonl"], into="native", output=tmp_path / "native").items == len(real)
+
+
+OF_DEEPEVAL = """
+import json, sys
+from deepeval.dataset import EvaluationDataset
+cases, goldens = EvaluationDataset(), EvaluationDataset()
+cases.add_test_cases_from_json_file(sys.argv[1], "input", "actual_output", "expected_output", "context",
+                                    "retrieval_context")
+goldens.add_goldens_from_json_file(sys.argv[1])
+print(json.dumps({
+    "cases": [[one.input, one.actual_output, one.retrieval_context] for one in cases.test_cases],
+    "goldens": [[one.input, one.expected_output] for one in goldens.goldens],
+}))
+"""
+
+
+@pytest.mark.slow
+def test_deepeval_reads_test_cases_and_goldens(samples: Path, tmp_path: Path, shared_data: Path) -> None:
+    of = environment_python("deepeval", DEEPEVAL)
+    said = said_by(OF_DEEPEVAL, samples / "deepeval" / "test_cases.json", folder=tmp_path, of=of)
+    assert [one[:2] for one in said["cases"]] == [[f"Question of i{n:05}?", f"Answer of i{n:05}."] for n in range(1, 7)]
+    answers = shared_data / "ragchecker" / "checking_inputs.json"
+    done = convert_files([answers], into="deepeval", output=tmp_path / "real")
+    said = said_by(OF_DEEPEVAL, tmp_path / "real" / "test_cases.json", folder=tmp_path, of=of)
+    assert len(said["cases"]) == len(said["goldens"]) == done.items
+    assert all(contexts for _, _, contexts in said["cases"])
+    assert all(expected for _, expected in said["goldens"])
+
+
+OF_TRULENS = """
+import json, sys
+from trulens.core.schema.record import Record
+found = []
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    record = Record(app_id=row["app_name"], record_id=row["record_id"], main_input=row["input"],
+                    main_output=row["output"], calls=[])
+    found.append([record.record_id, record.main_input, record.main_output])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+def test_trulens_takes_records(samples: Path, tmp_path: Path) -> None:
+    said = said_by(
+        OF_TRULENS, samples / "trulens" / "records.jsonl", folder=tmp_path, of=environment_python("trulens", TRULENS)
+    )
+    assert said == [[f"i{n:05}", f"Question of i{n:05}?", f"Answer of i{n:05}."] for n in range(1, 7)]
+
+
+RAGCHECKER = ("ragchecker==0.1.9",)
+
+OF_RAGCHECKER = """
+import json, sys
+from ragchecker.container import RAGResults
+found = RAGResults.from_json(open(sys.argv[1]).read())
+print(json.dumps([[one.query_id, one.query, one.gt_answer, len(one.retrieved_context)] for one in found.results]))
+"""
+
+
+@pytest.mark.nightly  # 1.6 GB with torch, and 20 s of a processor until its package is imported
+def test_ragchecker_reads_what_was_checked(tmp_path: Path, shared_data: Path) -> None:
+    source = shared_data / "ragchecker" / "checking_outputs.json"
+    convert_files([source], into="ragchecker", output=tmp_path / "out")
+    of = environment_python("ragchecker", RAGCHECKER, torch=True)
+    said = said_by(OF_RAGCHECKER, tmp_path / "out" / "checking.json", folder=tmp_path, of=of)
+    rows = json.loads(source.read_text())["results"]
+    assert said == [[row["query_id"], row["query"], row["gt_answer"], len(row["retrieved_context"])] for row in rows]
