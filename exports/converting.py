@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ from exports.formats._writing import (
     Written,
     cell_of,
     check_options,
+    takes_pairs,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
 from exports.formats.base import FORMATS, FileReading, inferred, protocol_of_labels, read_sources
@@ -156,6 +157,18 @@ class _Source:
                     self.labels.setdefault(label.name, []).append(label)
                     self.n_labels += 1
 
+    def said_of(self, item: str) -> Iterator[ForeignLabel]:
+        """The labels of an item, and of the pairs whose first it is."""
+        for name in self._names_of.get(item, ()):
+            yield from self.labels[name]
+
+    @cached_property
+    def _names_of(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, labels in self.labels.items():
+            found.setdefault(labels[0].item, []).append(name)
+        return found
+
     def items(self) -> Iterator[Normal]:
         """Every item in normal form; one that stands twice comes once."""
         left = dict(self._ids)
@@ -218,7 +231,8 @@ def _items_written(source: _Source, writer: Writer, study: _Spoken | None, files
     if study is None:
         return writer.write(source.items, files)
     if isinstance(writer, StudyWriter):
-        return writer.write_study(study.out(), files)
+        alone = study.protocol.about_pairs and not takes_pairs(writer)
+        return writer.write(source.items, files) if alone else writer.write_study(study.out(), files)
 
     def with_labels() -> Iterator[Normal]:
         for judged in study.judged():
@@ -260,31 +274,33 @@ class _Spoken:
 
     def judged(self) -> Iterator[Judged]:
         for item in self._source.items():
-            given = [self._given(label) for label in self._source.labels.get(item["id"], ())]
+            given = [self._given(label) for label in self._source.said_of(item["id"])]
             yield Judged(item, given, units_of(given))
 
     def _given(self, label: ForeignLabel) -> Given:
         criterion = self._criteria.get(label.criterion)
         value = criterion.parse(label.value) if criterion is not None else label.value
         time = label.time.isoformat().replace("+00:00", "Z") if label.time else None
-        return Given(label.annotator, label.criterion, label.target, value, time, label.comment)
+        return Given(label.annotator, label.criterion, label.target, value, time, label.comment, label.other)
 
 
 def units_of(labels: Sequence[Given]) -> list[Unit]:
     """Where each unit stands: what everybody who labelled it agrees on, what more than half say, or open."""
-    votes: dict[tuple[str, str], Counter[str]] = {}
+    votes: dict[tuple[str, str, str | None], Counter[str]] = {}
     values: dict[str, Any] = {}
     for label in labels:
         said = cell_of(label.value)
         values[said] = label.value
-        votes.setdefault((label.criterion, label.target), Counter())[said] += 1
+        votes.setdefault((label.criterion, label.target, label.other), Counter())[said] += 1
     return [_settled(*unit, given, values) for unit, given in votes.items()]
 
 
-def _settled(criterion: str, target: str, votes: Counter[str], values: Mapping[str, Any]) -> Unit:
+def _settled(
+    criterion: str, target: str, other: str | None, votes: Counter[str], values: Mapping[str, Any]
+) -> Unit:  # fmt: skip
     [(first, n)] = votes.most_common(1)
     how = "unanimous" if len(votes) == 1 else "majority" if 2 * n > votes.total() else OPEN
-    return Unit(criterion, target, None if how == OPEN else values[first], how, votes)
+    return Unit(criterion, target, None if how == OPEN else values[first], how, votes, other)
 
 
 def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder: Path) -> int:

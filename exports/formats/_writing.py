@@ -79,7 +79,8 @@ class LabelledWriter(Protocol):
 class Given(NamedTuple):
     """One label that somebody gave an item: by whom (a pseudonym, or a name where asked for), for what, and when.
 
-    `time` is in ISO 8601; a label that says that it cannot be judged is none of these.
+    `time` is in ISO 8601; a label that says that it cannot be judged is none of these. One of a pair names its `other`
+    item and stands with the first.
     """
 
     annotator: str
@@ -88,6 +89,7 @@ class Given(NamedTuple):
     value: Any
     time: str | None = None
     comment: str | None = None
+    other: str | None = None
 
 
 class Unit(NamedTuple):
@@ -98,6 +100,7 @@ class Unit(NamedTuple):
     label: Any
     how: str
     votes: Mapping[str, int]
+    other: str | None = None
 
 
 class Judged(NamedTuple):
@@ -109,8 +112,9 @@ class Judged(NamedTuple):
 
     @property
     def final(self) -> FinalLabels:
-        """What is settled."""
-        return {(unit.criterion, unit.target): unit.label for unit in self.units if unit.how != OPEN}
+        """What is settled of the item by itself."""
+        alone = (unit for unit in self.units if unit.other is None)
+        return {(unit.criterion, unit.target): unit.label for unit in alone if unit.how != OPEN}
 
 
 OPEN = "open"
@@ -150,7 +154,10 @@ class StudyOut:
 
 @runtime_checkable
 class StudyWriter(Protocol):
-    """A format that has a place for what every annotator said. Without labels it is written by `Writer.write`."""
+    """A format that has a place for what every annotator said. Without labels it is written by `Writer.write`.
+
+    Labels of pairs go to those that say so (`takes_pairs`), and to no other.
+    """
 
     name: str
 
@@ -171,6 +178,11 @@ def check_options(writers: Iterable[object], options: Mapping[str, str]) -> None
     for writer in writers:
         if isinstance(writer, AskingWriter):
             writer.check_options(options)
+
+
+def takes_pairs(writer: object) -> bool:
+    """Whether a format has a place for labels of pairs."""
+    return bool(getattr(writer, "takes_pairs", False))
 
 
 class Files:

@@ -53,7 +53,7 @@ SPLIT = "test"
 
 SCORER = "imported:huggingface"
 _CONFIGS = ("items", "labels", "label_arrays", "adjudicated", "soft_labels")
-_LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment")
+_LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment", "other")
 _PROTOCOL = "protocol.json"
 _FRONT = re.compile(rb"\A---\r?\n(.*?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
 _SAYS_DATA = re.compile(rb"^(configs|dataset_info)\s*:", re.MULTILINE)
@@ -80,7 +80,8 @@ class HuggingFace:
     name = "huggingface"
     title = "Hugging Face datasets folder"
     help = "a folder with a README.md card and Parquet files, in configs and splits; or what save_to_disk wrote"
-    loses = usual(labels="labels of pairs, and those that say that it cannot be judged")
+    loses = usual(labels="labels that say that it cannot be judged")
+    takes_pairs = True
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a card that tells of data, and the description of what `save_to_disk` wrote."""
@@ -309,11 +310,11 @@ class _Reading(FilesReading):
             places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
             for line, cells in table.rows():
                 said = [None if place is None else cells[place] for place in places]
-                item, annotator, criterion, target, value, time, comment = said
+                item, annotator, criterion, target, value, time, comment, other = said
                 if item and annotator and criterion and value is not None:
                     about = (str(item), str(annotator), str(criterion), str(target or "item"))
-                    remark = str(comment) if comment else None
-                    yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, None, part.file.name)
+                    remark, second = (str(cell) if cell else None for cell in (comment, other))
+                    yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, second, part.file.name)
 
     def label_protocol(self) -> Protocol | None:
         """What the folder says was asked."""
@@ -571,10 +572,10 @@ class _Configs:
                     (f"{name}_annotators", pa.list_(text)),
                 )
             ]
-            unit = [("item", text), ("criterion", text), ("target", text)]
+            unit = [("item", text), ("criterion", text), ("target", text), ("other", text)]
             schemas = {
                 "labels": [(name, text) for name in _LABELS],
-                "label_arrays": [("item", text), ("target", text), *arrays],
+                "label_arrays": [("item", text), ("target", text), ("other", text), *arrays],
                 "adjudicated": [*unit, ("label", text), ("how", text), ("n", pa.int64())],
                 "soft_labels": [*unit, ("label", text), ("n", pa.int64()), ("share", pa.float64())],
             }
@@ -602,18 +603,18 @@ class _Configs:
         tables = {
             config: self._tables.rows[splits[SPLIT]] for config, splits in self.paths.items() if config != "items"
         }
-        arrays: dict[str, dict[str, list[Any]]] = {}
+        arrays: dict[tuple[str, str | None], dict[str, list[Any]]] = {}
         for label in row.labels:
             tables["labels"].add({"item": name, **label._asdict(), "value": cell_of(label.value)})
             if label.criterion in self._numbers:
                 value = float(label.value) if self._numbers[label.criterion] else cell_of(label.value)
-                unit = arrays.setdefault(label.target, {})
+                unit = arrays.setdefault((label.target, label.other), {})
                 unit.setdefault(label.criterion, []).append(value)
                 unit.setdefault(f"{label.criterion}_annotators", []).append(label.annotator)
-        for target, unit in arrays.items():
-            tables["label_arrays"].add({"item": name, "target": target, **unit})
+        for (target, other), unit in arrays.items():
+            tables["label_arrays"].add({"item": name, "target": target, "other": other, **unit})
         for settled in row.units:
-            about = {"item": name, "criterion": settled.criterion, "target": settled.target}
+            about = {"item": name, "criterion": settled.criterion, "target": settled.target, "other": settled.other}
             n = sum(settled.votes.values())
             said = None if settled.how == OPEN else cell_of(settled.label)
             tables["adjudicated"].add({**about, "label": said, "how": settled.how, "n": n})
