@@ -27,7 +27,7 @@ from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
 from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -226,7 +226,7 @@ class _Reading(FilesReading):
                     max(near, key=lambda one: len(one.folder.parts)).states.append(file)
         self._key = KeyReading(sources)
         self._machines: Counter[str] = Counter()
-        self._unknown = self._labels = 0
+        self._unknown = 0
 
     def label_protocol(self) -> Protocol:
         """What the projects ask: as our protocol in the key says, else as far as their schemes can be asked here."""
@@ -239,7 +239,7 @@ class _Reading(FilesReading):
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """An item an instance, or two where two texts are compared."""
         self._machines.clear()
-        self._unknown = self._labels = 0
+        self._unknown = 0
         data = [(project, file) for project in self._projects for file in self._data_files(project)]
         self.meter.done, self.meter.of = 0, sum(file.size for _, file in data if isinstance(file, SourceFile))
         if self._key.there:
@@ -271,10 +271,8 @@ class _Reading(FilesReading):
                     self._unknown += len({*state.names, *state.marked} - known.get(id(project), set()))
 
     def notes(self) -> Sequence[str]:
-        """What of the projects cannot be said here, whose states are left out, and whether there are labels."""
+        """What of the projects cannot be said here, and whose states are left out."""
         found = []
-        if self._labels:
-            found.append(f"{count(self._labels, 'label')} of people. {NAME_A_STUDY}")
         if self._machines:
             names = ", ".join(sorted(self._machines)[:5])
             found.append(f"{count(len(self._machines), 'state')} of machines ({names}) are no person's: left out.")
@@ -311,9 +309,7 @@ class _Reading(FilesReading):
                             said.setdefault(item, []).append(label._replace(item=item, target=target))
                     except AssayError as error:
                         yield Rejected(project.file.name, 1, str(error))
-        for row in self._key.items(said):
-            self._labels += len(row.labels) if isinstance(row, ParsedItem) else 0
-            yield row
+        yield from self._key.items(said)
 
     def _item(self, project: _Theirs, of: _Record, states: Sequence[_State]) -> Iterator[ParsedItem]:
         rows = [*_rows(project, of.instance, of.record)]
@@ -324,7 +320,6 @@ class _Reading(FilesReading):
             for state in states
             for label in self._said(project, state, of.instance, of.line)
         )
-        self._labels += len(labels)
         for item in items:
             yield ParsedItem(of.file, of.line, item, labels if item is items[0] else ())
 
