@@ -70,10 +70,11 @@ class StoredReplies:
             .where(
                 col(JudgeCall.key) == key,
                 col(JudgeCall.sample) == sample,
-                col(JudgeCall.project_id) == self._project_id,
+                # Not by the index of projects, which SQLite would take: it goes through all that was ever asked.
+                col(JudgeCall.project_id) + 0 == self._project_id,
                 col(JudgeReply.ending) != Ending.FAILED.value,
             )
-            .order_by(col(JudgeReply.call_id))
+            .order_by(col(JudgeCall.id))
             .limit(1)
         )
         with self._turn, self._db.read() as session:
@@ -170,7 +171,9 @@ class StoredReplies:
         return {"requests": n, "tokens": {"in": int(n_in), "out": int(n_out)}}
 
     def _own(self) -> ColumnElement[bool]:
-        return and_(col(JudgeCall.project_id) == self._project_id, col(JudgeCall.job_id) == self._job_id)
+        if self._job_id is not None:
+            return col(JudgeCall.job_id) == self._job_id
+        return and_(col(JudgeCall.project_id) == self._project_id, col(JudgeCall.job_id).is_(None))
 
 
 _CALL = ("id", "project_id", "job_id", "key", "sample", "tokens", "cost", "created_at")

@@ -75,7 +75,15 @@ from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
 from exports.checks import DATASET_FORMATS, check_export_folder
-from exports.formats._writing import Files, LabelledWriter, StudyWriter, VerdictWriter, Writer, check_options
+from exports.formats._writing import (
+    Files,
+    LabelledWriter,
+    StudyWriter,
+    VerdictWriter,
+    Writer,
+    check_options,
+    takes_pairs,
+)
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink, whole_folder
@@ -357,7 +365,11 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
 
     about = of[0] if len(of) == 1 and selection.release is None else None
     with Files(opened, put, selection.options) as files:
-        if about is not None and isinstance(writer, StudyWriter) and not protocol_of(about).about_pairs:
+        if (
+            about is not None
+            and isinstance(writer, StudyWriter)
+            and (takes_pairs(writer) or not protocol_of(about).about_pairs)
+        ):
             blocks = partial(_version_blocks, session, selection)
             written = writer.write_study(study_out(seen, about, blocks, names=selection.names), files)
         else:

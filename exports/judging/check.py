@@ -15,6 +15,7 @@ from annotators.intervals.result import Aligned
 from annotators.judges.trust.base import TRUST
 from annotators.judges.trust.confusing import Confusion
 from annotators.judges.trust.families import family_of
+from annotators.judges.trust.prompts import PromptCell
 from annotators.progress import Progress
 from db.engine import Database
 from db.permissions import Actor
@@ -325,14 +326,22 @@ def prompts_table(criterion: CriterionCheck) -> TextTable | None:
     sets = criterion.prompts.data_sets
     gaps = criterion.prompts.gaps.get(None, {})
     rows = []
-    for prompt in dict.fromkeys(cell.prompt for cell in cells):
+    tie = {name for name in sets if len(criterion.prompts.best(name)) == len(criterion.prompts.prompts)}
+
+    def best(cell: PromptCell) -> str:
+        return " (best)" if cell.best and cell.data_set not in tie else ""
+
+    for prompt in criterion.prompts.prompts:
         own = {cell.data_set: cell for cell in cells if cell.prompt == prompt}
         gap = gaps.get(prompt)
         smallest = " (smallest)" if prompt == criterion.prompts.smallest_gap else ""
         rows.append(
             [
                 prompt,
-                *(f"{figure(own[name].right, 3)}{' (best)' if own[name].best else ''}" for name in sets),
+                *(
+                    f"{figure(own[name].right, 3)}{' (best)' if own[name].best and name not in tie else ''}"
+                    for name in sets
+                ),
                 *([f"{figure(gap, 3, sign=True)}{smallest}"] if gap is not None else []),
             ]
         )
@@ -377,7 +386,7 @@ def data_sets_table(criterion: CriterionCheck) -> TextTable | None:
             [
                 name or "all units",
                 f"{best[0].right.n:,}" if best else "0",
-                ", ".join(cell.prompt for cell in best) or "–",
+                "all the same" if len(best) == len(prompts.prompts) else ", ".join(cell.prompt for cell in best) or "–",
                 figure(best[0].right, 3) if best else "–",
                 figure(spreads[name], 3),
                 *(gap or (["–", "–"] if prompts.gaps else [])),

@@ -62,6 +62,11 @@ class PromptTable:
     gaps: Mapping[str | None, Mapping[str, Aligned]]
 
     @property
+    def prompts(self) -> list[str]:
+        """The prompts, in the order in which they were given."""
+        return list(dict.fromkeys(cell.prompt for cell in self.cells))
+
+    @property
     def data_sets(self) -> list[str | None]:
         """All units (None), and then the data sets."""
         return list(dict.fromkeys(cell.data_set for cell in self.cells))
