@@ -272,11 +272,12 @@ class WorkerDesk:
                 job.result = {"details": details} if details else None
                 _end(session, job, JobState.FAILED, message)
 
-    def cancelled(self, job_id: int) -> None:
-        """The job has stopped because somebody cancelled it."""
+    def cancelled(self, job_id: int, *, result: dict[str, Any] | None = None) -> None:
+        """The job has stopped because somebody cancelled it; `result` is what it came to by then."""
         with self.db.write() as session:
             job = self._mine(session, job_id)
             if job is not None:
+                job.result = result
                 _end(session, job, JobState.CANCELLED, None)
 
     def give_back(self, job_id: int | None = None, *, died: bool = False) -> None:

@@ -1239,7 +1239,8 @@ class JudgedItem(Table, table=True):
     """What a run of a judge made of one item: its annotation, and what it left unscored. Append-only.
 
     `unscored` lists {"criterion", "targets", "reason", "said"}; `shares` has, where the judge was asked several times,
-    criterion → target → label → share of the samples.
+    criterion → target → label → share of the samples, and `chances`, where the server gave them, the same of the
+    labels' probabilities.
     """
 
     append_only: ClassVar[bool] = True
@@ -1249,6 +1250,7 @@ class JudgedItem(Table, table=True):
     annotation_id: int | None = _ref("annotation.id", index=True, optional=True)
     unscored: list[Any] = _json(list)
     shares: dict[str, Any] | None = _json(lambda: None, nullable=True)
+    chances: dict[str, Any] | None = _json(lambda: None, nullable=True)
 
 
 class DataMark(Table, table=True):

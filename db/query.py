@@ -51,6 +51,22 @@ def driver_rows(result: CursorResult[Any]) -> list[tuple[Any, ...]]:
         result.close()
 
 
+def plain_columns(
+    session: Session, columns: Sequence[str], source: str, parameters: tuple[Any, ...] = ()
+) -> list[list[Any]]:
+    """The columns of `SELECT columns source`, each a list as `plain_rows` has its cells; rows in no order, one for all.
+
+    On SQLite this takes a third of the time, as no row is made in Python. A column of fractions is to be asked for as
+    text there (`quote`): as JSON they have fifteen digits.
+    """
+    if is_sqlite(session):
+        whole = ", ".join(f"json_group_array({column})" for column in columns)
+        [row] = plain_rows(session, f"SELECT {whole} {source}", parameters)
+        return [orjson.loads(cells) for cells in row]
+    rows = plain_rows(session, f"SELECT {', '.join(columns)} {source}", parameters)
+    return [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in columns]
+
+
 _FEW = 8
 """Values that are listed one by one, which SQLite reads sooner than a list in JSON."""
 

@@ -60,8 +60,12 @@ class _Lines:
 
 def value_cell(value: Any) -> str:
     """A label's value as a cell: a word as it is, a number in digits, a list as a JSON array."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return safe(value)
+    text = value_text(value)
+    return safe(text) if isinstance(value, str) else text
+
+
+def value_text(value: Any) -> str:
+    """The text that `value_cell` makes a cell of."""
+    if value is None or isinstance(value, str):
+        return value or ""
     return orjson.dumps(value).decode()

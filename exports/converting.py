@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -27,12 +27,14 @@ from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.csv_file import CsvFile
 from exports.formats._losing import Lost, lost_between, statements
+from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     OPEN,
     Files,
     Given,
     Judged,
     LabelledWriter,
+    Picture,
     StudyOut,
     StudyWriter,
     Unit,
@@ -40,6 +42,8 @@ from exports.formats._writing import (
     Written,
     cell_of,
     check_options,
+    takes_pairs,
+    takes_pictures,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
 from exports.formats.base import FORMATS, FileReading, inferred, protocol_of_labels, read_sources
@@ -95,22 +99,31 @@ def convert_files(
     format_name: str | None = None,
     skip_bad: bool = False,
     options: Mapping[str, str] | None = None,
+    pictures: bool = False,
 ) -> Converted:  # fmt: skip
     """Read files as one format (None: the one that recognises them) and write them as the format `into`.
 
     `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
     unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
-    whole (`exports.formats._writing.Files.options`). Raises InvalidInput naming bad rows, unless `skip_bad`; Conflict
-    for a folder that holds something; what readers raise for files that are none of theirs.
+    whole (`exports.formats._writing.Files.options`). With `pictures` the pages that items point at go along as
+    pictures, drawn from the documents that are supplied. Raises InvalidInput naming bad rows, unless `skip_bad`;
+    Conflict for a folder that holds something; what readers raise for files that are none of theirs.
     """
     writer = writer_named(into)
     check_options([writer], options or {})
+    if pictures and not takes_pictures(writer):
+        raise InvalidInput(f"{into} has no place for pictures; huggingface has. Leave --pictures out.")
     check_export_folder(output)
     with whole_folder(output) as made, open_sources(paths) as sources:
         source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
         source.look_through(_tables_of_labels(sources))
-        return _written(source, writer, made, options or {})
+        supplied = {one.key: one.path for one in source.documents() if one.path is not None} if pictures else {}
+        with PagePictures(supplied) as drawn:
+            done = _written(source, writer, made, options or {}, drawn if pictures else None)
+        if drawn.missing:
+            done.notes.append(f"{count(len(drawn.missing), 'page')} that items point at have no picture here.")
+        return done
 
 
 class _Source:
@@ -156,6 +169,18 @@ class _Source:
                     self.labels.setdefault(label.name, []).append(label)
                     self.n_labels += 1
 
+    def said_of(self, item: str) -> Iterator[ForeignLabel]:
+        """The labels of an item, and of the pairs whose first it is."""
+        for name in self._names_of.get(item, ()):
+            yield from self.labels[name]
+
+    @cached_property
+    def _names_of(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, labels in self.labels.items():
+            found.setdefault(labels[0].item, []).append(name)
+        return found
+
     def items(self) -> Iterator[Normal]:
         """Every item in normal form; one that stands twice comes once."""
         left = dict(self._ids)
@@ -194,7 +219,9 @@ def _plain(item: Normal) -> Normal:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def _written(source: _Source, writer: Writer, folder: Path, options: Mapping[str, str]) -> Converted:
+def _written(
+    source: _Source, writer: Writer, folder: Path, options: Mapping[str, str], picture: Picture | None
+) -> Converted:  # fmt: skip
     sink = FolderSink(folder)
 
     def opened(name: str) -> AbstractContextManager[Out]:
@@ -204,7 +231,7 @@ def _written(source: _Source, writer: Writer, folder: Path, options: Mapping[str
     study = _Spoken(source) if source.n_labels and (every or isinstance(writer, LabelledWriter)) else None
     if writer.name == NATIVE and source.n_labels:
         _labels_written(source, sink)
-    with Files(opened, partial(sink.put, difference=first_difference), options) as files:
+    with Files(opened, partial(sink.put, difference=first_difference), options, picture) as files:
         written = _items_written(source, writer, study, files)
         left_out = files.left_out
     supplied = _documents_written(source, writer, sink, folder)
@@ -218,7 +245,8 @@ def _items_written(source: _Source, writer: Writer, study: _Spoken | None, files
     if study is None:
         return writer.write(source.items, files)
     if isinstance(writer, StudyWriter):
-        return writer.write_study(study.out(), files)
+        alone = study.protocol.about_pairs and not takes_pairs(writer)
+        return writer.write(source.items, files) if alone else writer.write_study(study.out(), files)
 
     def with_labels() -> Iterator[Normal]:
         for judged in study.judged():
@@ -260,31 +288,33 @@ class _Spoken:
 
     def judged(self) -> Iterator[Judged]:
         for item in self._source.items():
-            given = [self._given(label) for label in self._source.labels.get(item["id"], ())]
+            given = [self._given(label) for label in self._source.said_of(item["id"])]
             yield Judged(item, given, units_of(given))
 
     def _given(self, label: ForeignLabel) -> Given:
         criterion = self._criteria.get(label.criterion)
         value = criterion.parse(label.value) if criterion is not None else label.value
         time = label.time.isoformat().replace("+00:00", "Z") if label.time else None
-        return Given(label.annotator, label.criterion, label.target, value, time, label.comment)
+        return Given(label.annotator, label.criterion, label.target, value, time, label.comment, label.other)
 
 
 def units_of(labels: Sequence[Given]) -> list[Unit]:
     """Where each unit stands: what everybody who labelled it agrees on, what more than half say, or open."""
-    votes: dict[tuple[str, str], Counter[str]] = {}
+    votes: dict[tuple[str, str, str | None], Counter[str]] = {}
     values: dict[str, Any] = {}
     for label in labels:
         said = cell_of(label.value)
         values[said] = label.value
-        votes.setdefault((label.criterion, label.target), Counter())[said] += 1
+        votes.setdefault((label.criterion, label.target, label.other), Counter())[said] += 1
     return [_settled(*unit, given, values) for unit, given in votes.items()]
 
 
-def _settled(criterion: str, target: str, votes: Counter[str], values: Mapping[str, Any]) -> Unit:
+def _settled(
+    criterion: str, target: str, other: str | None, votes: Counter[str], values: Mapping[str, Any]
+) -> Unit:  # fmt: skip
     [(first, n)] = votes.most_common(1)
     how = "unanimous" if len(votes) == 1 else "majority" if 2 * n > votes.total() else OPEN
-    return Unit(criterion, target, None if how == OPEN else values[first], how, votes)
+    return Unit(criterion, target, None if how == OPEN else values[first], how, votes, other)
 
 
 def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder: Path) -> int:

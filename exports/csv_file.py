@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from exports.cells import lines_of
 from exports.sinks import Out
@@ -14,7 +15,9 @@ class CsvFile:
     def __init__(self, out: Out, columns: Sequence[str]) -> None:
         self._out = out
         self._n = 0
-        self.add([columns], 0)
+        if out.typed is not None:
+            out.typed.begin(columns)
+        self._write(lines_of([columns]), 0)
 
     def add(self, rows: Iterable[Sequence[object]], n: int) -> None:
         """Append these n rows."""
@@ -22,10 +25,23 @@ class CsvFile:
 
     def add_lines(self, lines: Sequence[str], n: int) -> None:
         """Append these n rows, each a line that is ready but for its end (`csv_cells`)."""
-        if lines:
-            self._out.write(("\n".join(lines) + "\n").encode())
+        written = self._write(lines, n)
+        if self._out.typed is not None and written:
+            self._out.typed.add_lines(written)
+
+    def add_block(self, lines: Callable[[], Sequence[str]], batch: Callable[[], Any], n: int) -> None:
+        """Append these n rows, made as lines and as a record batch, of which only what is wanted is made."""
+        written = self._write(lines() if self._out.lines else (), n)
+        if self._out.typed is not None:
+            self._out.typed.add_batch(written, batch())
+
+    def _write(self, lines: Sequence[str], n: int) -> bytes:
+        written = ("\n".join(lines) + "\n").encode() if lines else b""
+        if written:
+            self._out.write(written)
         self._n += n
         self._out.rows = self._n
+        return written
 
 
 def csv_cells(*cells: str) -> str:

@@ -7,11 +7,11 @@ import re
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Protocol
 
 from annotators.errors import AssayError
 
@@ -49,14 +49,36 @@ class FileFacts:
         return {"path": self.path, "sha256": self.sha256, "bytes": self.bytes, "rows": self.rows}
 
 
+class Rows(Protocol):
+    """Takes the rows of a table as they are made, block by block, beside the file of lines."""
+
+    def begin(self, names: Sequence[str]) -> None:
+        """The columns that the table has."""
+
+    def add_lines(self, lines: bytes) -> None:
+        """Rows as lines of CSV."""
+
+    def add_batch(self, lines: bytes, batch: Any) -> None:
+        """Rows as lines of CSV and the same as a record batch of Arrow."""
+
+
 class Out:
     """One file under way: bytes are hashed as they are written. Set `rows` before it is closed.
 
-    What is written goes to `beside` as well, where there is such a file.
+    What is written goes to `beside` as well, where there is such a file, and the rows of a table to `typed`. Without
+    `lines` only they are wanted.
     """
 
-    def __init__(self, target: IO[bytes] | None, beside: IO[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        target: IO[bytes] | None,
+        beside: IO[bytes] | None = None,
+        typed: Rows | None = None,
+        *,
+        lines: bool = True,
+    ) -> None:
         self._target, self._beside = target, beside
+        self.typed, self.lines = typed, lines
         self._digest = hashlib.sha256()
         self._held: list[bytes] = []
         self._n_held = 0
@@ -98,14 +120,17 @@ Difference = Callable[[Path, Path], int | None]
 class Sink(ABC):
     """Takes the files of an export. `files` lists those that are complete."""
 
+    keeps = True
+    """Whether it keeps what it is given; else it is compared."""
+
     def __init__(self) -> None:
         self.files: list[FileFacts] = []
 
     @contextmanager
-    def open(self, path: str, *, beside: IO[bytes] | None = None) -> Iterator[Out]:
-        """A new file at a path inside the export; `beside` gets the same bytes."""
+    def open(self, path: str, *, beside: IO[bytes] | None = None, typed: Rows | None = None) -> Iterator[Out]:
+        """A new file at a path inside the export; `beside` gets the same bytes, `typed` the rows of a table."""
         with self._target(path) as target:
-            out = Out(target, beside)
+            out = Out(target, beside, typed)
             yield out
             self.files.append(out.facts(path))
 
@@ -190,6 +215,8 @@ class _Compared:
 
 class ComparingSink(Sink):
     """Writes nothing: compares an export with what a folder holds. `differs` is path → the first line that differs."""
+
+    keeps = False
 
     def __init__(self, folder: Path) -> None:
         super().__init__()

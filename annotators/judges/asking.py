@@ -60,13 +60,17 @@ class Answer:
 
 
 def key_of(client: Client, call: Call, settings: Mapping[str, Any]) -> str:
-    """SHA-256 of all that a reply depends on: server, model, messages, pictures, schema, settings."""
+    """SHA-256 of all that a reply depends on: server, model, messages, pictures, schema, settings.
+
+    A request for log-probabilities is another one: its reply has what that of one without them lacks.
+    """
     messages = [
         [message.role]
         + [hashlib.sha256(part.data).hexdigest() if isinstance(part, Picture) else part.text for part in message.parts]
         for message in call.messages
     ]
     about = [client.server, client.model, client.most, client.seed, messages, dict(call.schema), dict(settings)]
+    about += ["log-probabilities"] if client.chances else []
     return hashlib.sha256(orjson.dumps(about, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

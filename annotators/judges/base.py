@@ -75,8 +75,9 @@ class Ending(StrEnum):
 class Reply:
     """What the server gave: its text as it came, how it ended, and what it cost.
 
-    Tokens are as the server counts them (None: it does not say). `chances` has the probability (0..1) of each label
-    that the server gave one for. `seconds` is from sending to the last byte, of the try that succeeded.
+    Tokens are as the server counts them (None: it does not say). `chances` has place in the reply → label → its
+    probability (0..1), where the server says them (annotators/judges/chances.py). `seconds` is from sending to the last
+    byte, of the try that succeeded.
     """
 
     text: str
@@ -89,12 +90,15 @@ class Reply:
     retries: int = 0
     said: str | None = None
     """What the server or the model said beside the reply: a refusal, an error."""
-    chances: Mapping[str, float] = field(default_factory=dict)
+    chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The label that a judge gave one target of a criterion: a value, or that it cannot judge, with the reason."""
+    """The label that a judge gave one target of a criterion: a value, or that it cannot judge, with the reason.
+
+    `chances` has every label that it could have given with its probability, where the server says so.
+    """
 
     criterion: str
     target: str
@@ -102,3 +106,4 @@ class Judged:
     cannot_judge: bool = False
     reason: str | None = None
     rationale: str | None = None
+    chances: tuple[tuple[Any, float], ...] = ()

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
+from annotators.judges.chances import chances_of, tokens_of
 from annotators.later import Later
 
 if TYPE_CHECKING:
@@ -39,7 +40,12 @@ _LONG = re.compile(
     r"context.{0,20}(length|window|size)|too (long|many tokens)|maximum.{0,20}tokens|exceed.{0,30}context", re.I
 )
 _EYES = re.compile(r"image|vision|multimodal|picture", re.IGNORECASE)
-_FORMAT = re.compile(r"response_format|json_schema|grammar|structured|logprobs|seed", re.IGNORECASE)
+_FORMAT = re.compile(r"response_format|json_schema|grammar|structured|seed", re.IGNORECASE)
+_CHANCES = re.compile(r"log_?prob", re.IGNORECASE)
+_TOP = 20
+"""Tokens that are asked for in the place of each: the most that OpenAI's server and most others give."""
+_FEWER = {_TOP: 5, 5: 0}
+"""What a server that refuses so many is asked for from then on."""
 _NO_MODEL = re.compile(r"not (found|exist|available|loaded|supported)|unknown|invalid model|no such|pinned", re.I)
 _MONEY = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
 
@@ -79,8 +85,8 @@ class Client:
     """A model on a server. Threads may share it; the key is kept out of every message and of `repr`.
 
     `most` is the limit of a reply in tokens, `structured` one of `STRUCTURED`, `chances` whether log-probabilities are
-    asked for. Temperature is 0 and the seed is fixed, but for further samples of one call, which have 1 and seeds of
-    their own.
+    asked for, until the server refuses them. Temperature is 0 and the seed is fixed, but for further samples of one
+    call, which have 1 and seeds of their own.
     """
 
     def __init__(
@@ -93,12 +99,14 @@ class Client:
         seed: int = 0,
         structured: str = AUTO,
         seconds: float = SECONDS,
+        chances: bool = False,
     ) -> None:
         self.server, self.model, self.most, self.seed = plain_address(base_url), model, most, seed
         self._key = key
         self._by_server, self._in_words = structured != PROMPT, structured != SCHEMA
         self._may_fall_back, self._as_object = structured == AUTO, False
         self._with_seed = True
+        self.chances, self._top = chances, _TOP if chances else 0
         self._http = openai.OpenAI(
             base_url=self.server, api_key=key or "none", max_retries=0, timeout=openai.Timeout(seconds, connect=10.0)
         )
@@ -113,17 +121,17 @@ class Client:
 
     def once(self, call: Call, sample: int = 0) -> Reply:
         """One request. Raises TryAgain (also where the next request will not name a schema) and ServerRefuses."""
-        begun = time.monotonic()
+        begun, top = time.monotonic(), self._top
         try:
             raw = self._http.chat.completions.with_raw_response.create(**self._request(call, sample))
             body = json.loads(raw.http_response.content)
         except openai.APIConnectionError as error:
             raise self._broken(error) from error
         except openai.APIStatusError as error:
-            return self._refused(call, error)
+            return self._refused(call, error, top)
         except (ValueError, openai.APIResponseValidationError) as error:
             raise ServerRefuses(self._other_tongue()) from error
-        return self._reply(body, time.monotonic() - begun)
+        return self._reply(call, body, time.monotonic() - begun)
 
     # What is sent
 
@@ -134,6 +142,8 @@ class Client:
             "temperature": 0 if sample == 0 else 1,
             "max_tokens": self.most,
         }
+        if self._top:
+            request |= {"logprobs": True, "top_logprobs": self._top}
         if self._with_seed:
             request["seed"] = self.seed + sample
         if self._by_server:
@@ -145,7 +155,7 @@ class Client:
 
     # What comes back
 
-    def _reply(self, body: Any, seconds: float) -> Reply:
+    def _reply(self, call: Call, body: Any, seconds: float) -> Reply:
         try:
             choice = body["choices"][0]
             message, finish = choice["message"], choice.get("finish_reason")
@@ -173,7 +183,13 @@ class Client:
             tokens_out=_count(usage.get("completion_tokens")),
             seconds=seconds,
             said=self._plain(str(refusal)) if refusal else None,
+            chances=self._chances(call, ending, text, choice.get("logprobs")),
         )
+
+    def _chances(self, call: Call, ending: Ending, text: str, logprobs: Any) -> dict[str, dict[str, float]]:
+        if ending is not Ending.WHOLE or not self.chances or not logprobs:
+            return {}
+        return chances_of(text, tokens_of(logprobs), call.schema)
 
     def _broken(self, error: openai.APIConnectionError) -> TryAgain:
         """What a connection that was not made, broke or took too long means: only the first is surely not paid for."""
@@ -184,8 +200,8 @@ class Client:
             return TryAgain("The server took too long.", maybe_paid=True)
         return TryAgain(self._plain(f"The connection broke: {cause or error}"), maybe_paid=True)
 
-    def _refused(self, call: Call, error: openai.APIStatusError) -> Reply:
-        """What a status means: a reply (too long), or an exception."""
+    def _refused(self, call: Call, error: openai.APIStatusError, top: int) -> Reply:
+        """What a status means: a reply (too long), or an exception. `top` is how many log-probabilities were asked."""
         status = error.status_code
         message, code = map(self._plain, _words(error))
         said = f"{message} {code}".strip()
@@ -198,6 +214,9 @@ class Client:
                 f"{self.server} says that the account has no money left: {message} Pay there, or take another server; "
                 "then judge again."
             )
+        if top and (status in (400, 422) or status >= 500) and _CHANCES.search(said):
+            self._top = min(self._top, _FEWER[top])  # another thread may have been told before
+            raise TryAgain(f"The server gives no such log-probabilities: {message}", after=0.0)
         if (
             status >= 500
             and self._may_fall_back

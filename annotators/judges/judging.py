@@ -89,7 +89,8 @@ class JudgedStep:
 class Outcome:
     """What a judge made of an item.
 
-    `shares` has, where it was asked several times, criterion → target → label → share of the replies that were read.
+    `shares` has, where it was asked several times, criterion → target → label → share of the replies that were read,
+    `chances` has the same of the probabilities that the server gave (of the first reply), where it gave any.
     `failed`: the server gave no reply to some request, so that the item is still to be done.
     """
 
@@ -97,6 +98,7 @@ class Outcome:
     unscored: list[Unscored] = field(default_factory=list)
     shares: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     failed: bool = False
+    chances: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
 
 
 def mark_of(secret: bytes, steps: Sequence[StepToJudge]) -> str:
@@ -196,7 +198,7 @@ class _Step:
             if reply.ending != Ending.WHOLE:
                 trouble = trouble or self._left(call, reply.ending.value, reply.said)
                 continue
-            judged, why = read(call, self._protocol, reply.text, self._material)
+            judged, why = read(call, self._protocol, reply.text, self._material, reply.chances)
             if why is not None:
                 trouble = trouble or self._left(call, Ending.UNREADABLE.value, why)
                 continue
@@ -232,8 +234,16 @@ class _Step:
         self._given[place] = neutral
         self._stored[place] = found
         if self._samples > 1:
-            of_target = self._out.shares.setdefault(criterion.name, {}).setdefault(target, {})
-            of_target.update({vote: count / n for vote, count in Counter(votes).items()})
+            said = Counter(CANNOT if label.cannot_judge else self._vote(criterion, label.value) for label in labels)
+            shares = {vote: count / n for vote, count in said.items()}
+            self._out.shares.setdefault(criterion.name, {}).setdefault(target, {}).update(shares)
+        if labels[0].chances:
+            chances = {self._vote(criterion, value): chance for value, chance in labels[0].chances}
+            self._out.chances.setdefault(criterion.name, {})[target] = chances
+
+    def _vote(self, criterion: Criterion, value: Any) -> str:
+        """What a value by neutral names is counted as: as the label that is stored of it."""
+        return criterion.vote(criterion.check(self._at.names.value_back(value, criterion)))
 
     def _keep_rules(self) -> None:
         """Labels that cannot stand beside the others, by a rule of the protocol, are unscored."""

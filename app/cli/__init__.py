@@ -141,6 +141,8 @@ def _names() -> frozenset[str]:
 
 
 _GIVES_WAY = 10
+_LONG = frozenset({"import", "judge", "score"})
+"""Words of commands that may work for hours: as a worker does, they leave the processor to those who wait."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -150,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     if arguments is None:
         arguments = sys.argv[1:]
-        if "import" in arguments:  # a process of its own, beside a server that people wait for
+        if not _LONG.isdisjoint(arguments):  # a process of its own, beside a server that people wait for
             os.nice(_GIVES_WAY)
     as_json = "--json" in arguments
     try:

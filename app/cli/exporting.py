@@ -43,6 +43,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home export finance --release v1 --to ./v1",
         "assay --home ./assay-home export finance --to ./typed --parquet --xlsx",
         "assay --home ./assay-home export finance --to ./checked --format ragchecker --labels-of claims",
+        "assay --home ./assay-home export finance --study verification --to ./potato --format potato --dry-run",
     )(export)
     command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
@@ -97,6 +98,9 @@ def export(
     posterior: Annotated[
         bool, typer.Option("--posterior", help="Final labels with shares of votes and the rater model's posterior.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be in it, and what its formats cannot carry.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Export items, labels and final labels with a manifest.
@@ -134,16 +138,22 @@ def export(
             labels_of=labels_of or (),
             typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx), ("tsv", tsv)) if asked],
             options={**_said(licence), **({"posterior": "dawid_skene"} if posterior else {})},
+            dry_run=dry_run,
         )
     document = {
         "to": str(to),
         "event": manifest.event,
         "filters": manifest.filters,
         "counts": manifest.counts,
+        "losses": manifest.losses,
         "files": manifest.files,
+        **({"dry_run": True} if dry_run else {}),
     }
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest.counts.items())
-    emit(document, f"Exported {counts} in {count(len(manifest.files), 'file')} to {to}", as_json=as_json)
+    done = "Would export" if dry_run else "Exported"
+    lines = [f"{done} {counts} in {count(len(manifest.files), 'file')} to {to}"]
+    lines += [f"{name} does not carry: {'; '.join(lost)}." for name, lost in manifest.losses.items()]
+    emit(document, "\n".join(lines), as_json=as_json)
 
 
 def _said(licence: str | None) -> dict[str, str]:
@@ -248,6 +258,9 @@ def convert(
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
     licence: Licence = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="The pages that items point at as pictures (huggingface).")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write files of one format as another; say what is lost.
@@ -267,8 +280,9 @@ def convert(
     check_options([writer_named(to)], _said(licence))
     with working("Converting"):
         done = convert_files(
-            files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence)
-        )
+            files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence),
+            pictures=pictures,
+        )  # fmt: skip
 
     def words() -> str:
         labels = f" and {count(done.labels, 'label')}" if done.labels else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from annotators.judges.prompts import Prompt
     from annotators.protocols import Protocol
     from db.judging.planning import JudgePlan
+
+INTERRUPTED = 130
+"""The exit code of what was stopped before its end."""
 
 # What every command that asks a judge's server takes.
 Per = Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")]
@@ -85,6 +89,9 @@ def judge(  # noqa: PLR0917 - the command's options
             metavar="HOW", help="What holds replies to their form: auto, schema (the server), prompt (words)."
         ),
     ] = "auto",
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Ask the server how likely each label was (log-probabilities).")
+    ] = False,
     timeout: Timeout = 120.0,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -121,6 +128,7 @@ def judge(  # noqa: PLR0917 - the command's options
             most=most,
             pictures=pictures,
             structured=structured,
+            probabilities=probabilities,
         )
         wanted = None if protocol is None else protocol_named(protocol, here, project_id)
         study_id = _study(here, project_id, project, study, wanted)
@@ -144,6 +152,7 @@ def judge(  # noqa: PLR0917 - the command's options
         allowed = replace(here.settings, judge_servers=settings.server)
         found = carried_out(here, project_id, JUDGE, given, settings=allowed)
         emit(found, lambda: _in_words(found), as_json=as_json)
+        end(found)
 
 
 def _prompt(given: str | None, here: Here, project_id: int) -> Prompt:
@@ -203,6 +212,12 @@ def planned(plan: JudgePlan) -> str:
         ["leaves this machine", ", ".join(plan.shows) or "nothing"],
     ]
     return table(["a run would have", ""], rows) + f"\n\nThe first request:\n\n{plan.first_prompt}"
+
+
+def end(found: Mapping[str, Any]) -> None:
+    """Leave with the exit code of what was interrupted, where it was."""
+    if found["stopped"] == "cancelled":
+        raise typer.Exit(INTERRUPTED)
 
 
 def _in_words(found: dict[str, Any]) -> str:

@@ -37,6 +37,7 @@ from app.cli.judging import (
     Yes,
     check_price,
     confirm,
+    end,
     planned,
 )
 from app.cli.output import emit, progress, working
@@ -159,6 +160,9 @@ def check(  # noqa: PLR0917 - the command's options
                 return
             confirm(plan, server, yes=yes)
             done = asking.done(server)
+            if done["stopped"] == "cancelled":
+                emit({"asked": done}, lambda: "\n".join(_asked_in_words(done)), as_json=as_json)
+                end(done)
         from exports.judging.check import check_report
 
         with progress("Measuring") as move:
@@ -242,19 +246,23 @@ def _write(found: CheckReport, report: Path | None) -> None:
     typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
 
 
+def _asked_in_words(done: Mapping[str, Any]) -> list[str]:
+    cost = "no price known" if done["cost"] is None else f"{done['cost']:,.4f}"
+    tried = ", ".join(f"{one['trial']} ({one['items']:,} items)" for one in done["trials"])
+    lines = [f"Tried: {tried}. {done['requests']:,} requests, {done['cached']:,} more known; cost: {cost}."]
+    if done["left"]:
+        lines.append(f"{done['left']:,} items are still to be tried: give the command again.")
+    if done["stopped"]:
+        lines.append(f"Stopped: {done['stopped']}. What was paid for is kept.")
+    return lines
+
+
 def _check_in_words(found: CheckReport, done: Mapping[str, Any] | None) -> str:
     from exports.drawing.tables import as_text
 
     lines = []
     if done is not None:
-        cost = "no price known" if done["cost"] is None else f"{done['cost']:,.4f}"
-        tried = ", ".join(f"{one['trial']} ({one['items']:,} items)" for one in done["trials"])
-        lines += [f"Tried: {tried}. {done['requests']:,} requests, {done['cached']:,} more known; cost: {cost}."]
-        if done["left"]:
-            lines.append(f"{done['left']:,} items are still to be tried: give the command again.")
-        if done["stopped"]:
-            lines.append(f"Stopped: {done['stopped']}. What was paid for is kept.")
-        lines.append("")
+        lines += [*_asked_in_words(done), ""]
     for section in found.sections():
         lines += [f"# {section.title}", ""]
         for table in section.tables:

@@ -22,7 +22,9 @@ def carried_out(
 ) -> dict[str, Any]:
     """Queue a job and do it here, unless a worker has it already: then wait for that; its result.
 
-    Conflict when it did not come to its end. `settings` are those it is done with, where they are not this home's.
+    Of a job that was cancelled, from here by Ctrl-C or by somebody else, it is what the job came to by then, where its
+    kind says that; Conflict where not, and of one that failed elsewhere. `settings` are those it is done with, where
+    they are not this home's.
     """
     from app.worker.jobs import Interrupted, carry_out, queue, worker_name
     from db.jobs import JobOrder, WorkerDesk
@@ -43,6 +45,11 @@ def carried_out(
                 if interruption.order is not JobOrder.LOST:
                     job = _facts(here, project_id, job.job_id)
                     break
+            except KeyboardInterrupt:
+                job = _facts(here, project_id, job.job_id)
+                if job.result is None:
+                    raise
+                break
     return _outcome(job)
 
 
@@ -64,10 +71,10 @@ def _followed(here: Here, project_id: int, job_id: int, move: Any) -> JobRow:
 
 
 def _outcome(job: JobRow) -> dict[str, Any]:
-    """The result of a job that ended elsewhere; Conflict when it did not come to its end."""
+    """The result of a job that ended, or was cancelled; Conflict when it has none."""
     from annotators.errors import Conflict
 
-    if job.state == "done":
+    if job.state == "done" or (job.state == "cancelled" and job.result):
         return job.result or {}
     why = job.message or "somebody cancelled it"
     raise Conflict(f"Job {job.job_id} is {job.state} at {job.done:,} items: {why}. `assay job resume` goes on with it.")

@@ -147,16 +147,17 @@ def carry_out(
                 shown(done, of)
             pulse.progress(done, of)
 
+        so_far: dict[str, Any] = {}
         try:
             kind = known(job.kind)
             if kind is None:
                 names = ", ".join(KINDS.names())
                 raise NotFound(f"This version does not know jobs of kind {job.kind!r}. Known: {names}.")
             parameters = kind.read(job.parameters)
-            result = kind.carry_out(Work(db, job, progress, settings or Settings.load()), parameters)
+            result = kind.carry_out(Work(db, job, progress, settings or Settings.load(), so_far), parameters)
         except Interrupted as interruption:
             if interruption.order is JobOrder.CANCEL:
-                desk.cancelled(job.job_id)
+                desk.cancelled(job.job_id, result=so_far or None)
             elif interruption.order is None:
                 desk.give_back(job.job_id)
             raise
@@ -170,7 +171,7 @@ def carry_out(
             desk.fail(job.job_id, f"{type(error).__name__}: {error}", details=details)
             raise
         except KeyboardInterrupt:
-            desk.cancelled(job.job_id)
+            desk.cancelled(job.job_id, result=so_far or None)
             raise
         desk.finish(job.job_id, done=pulse.done, total=pulse.total, result=result)
         return result

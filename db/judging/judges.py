@@ -22,7 +22,7 @@ class JudgeSettings:
     """What the labels of a judge depend on besides the items: who is asked, in which words, how often.
 
     `server` is a base URL without credentials. `most` is the limit of a reply in tokens, `pictures` how many pictures
-    a request has at most.
+    a request has at most, `probabilities` whether the server is asked how likely each label was.
     """
 
     model: str
@@ -33,6 +33,7 @@ class JudgeSettings:
     most: int = 1024
     pictures: int = 8
     structured: str = "auto"
+    probabilities: bool = False
 
     @property
     def prompt_name(self) -> str:
@@ -50,6 +51,7 @@ class JudgeSettings:
             "most": self.most,
             "pictures": self.pictures,
             "structured": self.structured,
+            **({"probabilities": True} if self.probabilities else {}),  # judges of before had no such setting
         }
 
     @classmethod

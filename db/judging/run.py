@@ -52,6 +52,9 @@ EXAMPLE = "an example of the prompt"
 KEPT_HERE = "kept here"
 """Why an item has no labels of a judge elsewhere: a document of it must not leave this machine."""
 
+CANCELLED = "cancelled"
+"""What a summary says of a run that somebody has stopped."""
+
 BLOCKS = 4
 """Items of a block for each request at once."""
 
@@ -102,12 +105,14 @@ def run_judge(
     means: Means = NOTHING_BESIDES,
     progress: Progress = unheard,
     job_id: int | None = None,
+    so_far: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Judge every item of the study (or of a sample) that this judge has not judged there yet; a summary.
 
     Killed, it goes on where it was: replies are kept the moment they come, and an item's labels are written once. It
     stops where the next request might pass the limit (`stopped` says so). Raises ServerRefuses where the server will
-    not answer whatever is asked; what came before stays.
+    not answer whatever is asked; what came before stays. Where `progress` raises, or somebody presses Ctrl-C, the
+    replies under way are waited for, and `so_far` gets the summary, which says `cancelled`.
     """
     begun = time.monotonic()
     with db.write() as session:
@@ -117,23 +122,32 @@ def run_judge(
         examples = frozenset(example_items(session, study, judge.prompt))
         session.expunge(study)
     with asking(db, study, judge, means, job_id) as (asker, pictures, replies, stop):
-        heard = _Heard(progress)
+        heard = _HeardWithin(progress)
         kind = JudgeRun(
             study, judge, name,
             person_id=person_id, among=among, asker=asker, secret=secret_of(db, study.project_id),
             pictures=pictures, concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples,
         )  # fmt: skip
         run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
-        run.over_all_items(heard)
+
+        def summary(stopped: str | None, left: int) -> dict[str, Any]:
+            of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
+            asked = replies.totals()
+            return {
+                **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
+                "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
+                "seconds": round(time.monotonic() - begun, 3), "stopped": stopped, "left": left,
+            }  # fmt: skip
+
+        try:
+            run.over_all_items(heard)
+        except BaseException as error:
+            if so_far is not None and heard.was_told_by(error):
+                so_far.update(summary(CANCELLED, run.n_left()))
+            raise
     if kind.refused is not None:
         raise kind.refused
-    of_run = _summary(db, run.same, judge, name, protocol_of(study).name)
-    asked = replies.totals()
-    return {
-        **of_run, "requests": asked["requests"], "cached": kind.n_known, "retries": kind.n_retries,
-        "tokens": asked["tokens"], "cost": None if means.price is None else replies.spent().money,
-        "seconds": round(time.monotonic() - begun, 3), "stopped": kind.stopped, "left": kind.n_left,
-    }  # fmt: skip
+    return summary(kind.stopped, kind.n_left)
 
 
 @contextmanager
@@ -152,6 +166,7 @@ def asking(
         seed=judge.seed,
         structured=judge.structured,
         seconds=means.seconds,
+        chances=judge.probabilities,
     )
     pace = Pace(means.tokens_a_minute)
     asker = Asker(client, replies, spending, pace=pace, context=means.context, stop=stop)
@@ -164,19 +179,42 @@ def asking(
         yield asker, pictures, replies, stop
 
 
-class _Heard:
-    """Tells how far a run is, and within a block how many `more`, so that who cancels it is heard."""
+class Heard:
+    """Tells how far a run is, and remembers what whoever hears it raised: the run is cancelled."""
 
     def __init__(self, progress: Progress) -> None:
-        self._progress, self._last = progress, (0, 0)
+        self._progress = progress
+        self._raised: BaseException | None = None
 
     def __call__(self, done: int, of: int) -> None:
+        """Whoever wants to hear it is told."""
+        try:
+            self._progress(done, of)
+        except BaseException as error:
+            self._raised = error
+            raise
+
+    def was_told_by(self, error: BaseException) -> bool:
+        """Whether this is how somebody cancelled the run."""
+        return error is self._raised or isinstance(error, KeyboardInterrupt)
+
+
+class _HeardWithin(Heard):
+    """Tells within a block how many `more` are done, so that who cancels the run is heard soon."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress)
+        self._last = (0, 0)
+
+    def __call__(self, done: int, of: int) -> None:
+        """Whoever wants to hear it is told."""
         self._last = done, of
-        self._progress(done, of)
+        super().__call__(done, of)
 
     def again(self, more: int) -> None:
+        """So many more."""
         done, of = self._last
-        self._progress(min(done + more, of), of)
+        super().__call__(min(done + more, of), of)
 
 
 def _study(session: Session, study_id: int) -> Study:
@@ -321,10 +359,11 @@ class JudgeRun(RunKind[ItemToJudge, Outcome]):
                 run_id, item.study_item_id, annotations.get(item.study_item_id),
                 dumps([one.to_json() for one in outcome.unscored]),
                 dumps(outcome.shares) if outcome.shares else None,
+                dumps(outcome.chances) if outcome.chances else None,
             )
             for item, [outcome] in done
         ]  # fmt: skip
-        columns = ["run_id", "study_item_id", "annotation_id", "unscored", "shares"]
+        columns = ["run_id", "study_item_id", "annotation_id", "unscored", "shares", "chances"]
         insert_many(session.connection(), "judged_item", columns, rows)
         return len(rows)
 

@@ -27,7 +27,7 @@ from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, drawn_items, is_here, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.planning import LOOKED_AT, JudgePlan, NoPictures, check_prompt, plan_of, without_conditions
-from db.judging.run import ALL, NOTHING_BESIDES, JudgeRun, Means, Sample, asking
+from db.judging.run import ALL, CANCELLED, NOTHING_BESIDES, Heard, JudgeRun, Means, Sample, asking
 from db.models import Account, Annotation, AnnotationKind, Judge, StoredLabel, Study
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
@@ -57,10 +57,12 @@ def try_judge(
     means: Means = NOTHING_BESIDES,
     progress: Progress = unheard,
     job_id: int | None = None,
+    so_far: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Ask a judge, by its name, once more about items that it has labelled in the study, in each of these ways.
 
-    As `run_judge`: killed, it goes on where it was, and it stops where the next request might pass the limit. Items
+    As `run_judge`: killed, it goes on where it was, it stops where the next request might pass the limit, and it says
+    in `so_far` what it came to when it was cancelled. Items
     that a trial has done are not done again, and requests that it does not change have their reply already. Raises
     NotFound for a judge that has labelled nothing there, or whose labels came from elsewhere; InvalidInput for a prompt
     that does not fit the study; ServerRefuses.
@@ -80,16 +82,33 @@ def try_judge(
         secret, of = secret_of(db, study.project_id), len(among) * len(trials)
         known = retries = left = 0
         stopped: str | None = None
-        made = []
+        made: list[dict[str, Any]] = []
+
+        def summary() -> dict[str, Any]:
+            return {
+                "judge": judge, "trials": made, **replies.totals(),
+                "cost": None if means.price is None else replies.spent().money,
+                "cached": known, "retries": retries, "seconds": round(time.monotonic() - begun, 3),
+                "stopped": stopped, "left": left,
+            }  # fmt: skip
+
         for place, trial in enumerate(trials):
-            heard = _Heard(progress, place * len(among), of)
+            heard = _HeardOfAll(progress, place * len(among), of)
             kind = _TrialRun(
                 study, settings, judge, trial,
                 person_id=person_id, among=among, asker=asker, secret=secret, pictures=pictures,
                 concurrency=means.concurrency, stop=stop, alive=heard.again, examples=examples[place],
             )  # fmt: skip
             run = RunUnderWay(db, actor, study.project_id, kind, job_id=job_id)
-            run.over_all_items(heard)
+            try:
+                run.over_all_items(heard)
+            except BaseException as error:
+                if so_far is not None and heard.was_told_by(error):
+                    known, retries, stopped = known + kind.n_known, retries + kind.n_retries, CANCELLED
+                    left += run.n_left()
+                    made.append({"trial": trial.version, "items": run.added})
+                    so_far.update(summary())
+                raise
             if kind.refused is not None:
                 raise kind.refused
             known, retries = known + kind.n_known, retries + kind.n_retries
@@ -97,12 +116,7 @@ def try_judge(
             made.append({"trial": trial.version, "items": run.added})
             if stop.is_set():
                 break
-    return {
-        "judge": judge, "trials": made, **replies.totals(),
-        "cost": None if means.price is None else replies.spent().money,
-        "cached": known, "retries": retries, "seconds": round(time.monotonic() - begun, 3),
-        "stopped": stopped, "left": left,
-    }  # fmt: skip
+        return summary()
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -214,18 +228,21 @@ def labels_said(
     return found
 
 
-class _Heard:
+class _HeardOfAll(Heard):
     """Tells how far all trials are, one after the other."""
 
     def __init__(self, progress: Progress, before: int, of: int) -> None:
-        self._progress, self._before, self._of, self._done = progress, before, of, 0
+        super().__init__(progress)
+        self._before, self._of, self._done = before, of, 0
 
     def __call__(self, done: int, of: int) -> None:
+        """Whoever wants to hear it is told."""
         self._done = min(done, of)
         self.again()
 
     def again(self, _more: int = 0) -> None:
-        self._progress(self._before + self._done, self._of)
+        """Where it is, so that who cancels is heard."""
+        super().__call__(self._before + self._done, self._of)
 
 
 class _TrialRun(JudgeRun):
@@ -269,7 +286,7 @@ class _TrialRun(JudgeRun):
             pictures=self._pictures,
             write=tried.write,
         )
-        return TriedOutcome(found.steps, found.unscored, found.shares, found.failed, tried.changed)
+        return TriedOutcome(**vars(found), changed=tried.changed)
 
     def store(self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Sequence[Outcome]]]) -> int:
         """Each item, without an annotation: its labels as shares of replies, where the trial changed the request."""

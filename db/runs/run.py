@@ -134,6 +134,11 @@ class RunUnderWay(Generic[ItemT, ResultT]):
         with self._db.read() as session:
             return bool(self._kind.read(session, self._project_id, self._left(), after=0, limit=1))
 
+    def n_left(self) -> int:
+        """How many items have no results."""
+        with self._db.read() as session:
+            return self._kind.count(session, self._project_id, self._left())
+
     def over_all_items(self, progress: Progress) -> None:
         """Do what is left, block by block; `progress` is told how many items have results, and of how many."""
         with self._db.read() as session:

@@ -245,7 +245,12 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
     if when == "never":
         return Suggestions(when)
     judge = design.suggested_by is not None
-    if protocol.about_pairs or not any(protocol.suggests_at(step, judge=judge) for step in range(len(protocol.steps))):
+    if protocol.about_pairs:
+        raise InvalidInput(
+            f"The protocol {protocol.name!r} is about two answers, and nothing is suggested of pairs, by a judge "
+            f"neither: suggestions are of items with one answer. Say never instead of {when!r}."
+        )
+    if not any(protocol.suggests_at(step, judge=judge) for step in range(len(protocol.steps))):
         raise InvalidInput(
             f"Nothing proposes labels for the protocol {protocol.name!r}, so that none can be shown {when}. Take "
             "never, name a judge that has labelled by it, or take a protocol that says where suggestions are from "

@@ -320,18 +320,21 @@ class CountedLabel(NamedTuple):
     value: Any
     time: datetime
     comment: str | None
+    other: str | None = None
+    """Of a pair: its second item."""
 
 
 def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) -> list[CountedLabel]:
-    """The labels that count of the items (not pairs) of a study that were frozen in these versions.
+    """The labels that count of the items of a study that were frozen in these versions; of pairs the first item was.
 
     In the order of items, then in that in which they were given. Those that say that it cannot be judged are left out.
     """
     assert study.id is not None
+    second, of_second = aliased(ItemVersion), aliased(Item)
     rows = session.execute(
         pick(
             Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value,
-            Submission.created_at, StoredLabel.comment,
+            Submission.created_at, StoredLabel.comment, of_second.external_id,
         )
         .select_from(Annotation)
         .join(
@@ -343,8 +346,10 @@ def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) 
         .join(StudyItem, col(StudyItem.id) == Annotation.study_item_id)
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .join(Item, col(Item.id) == ItemVersion.item_id)
+        .outerjoin(second, col(second.id) == StudyItem.other_version_id)
+        .outerjoin(of_second, col(of_second.id) == second.item_id)
         .where(*_counting(study.id, COUNTING), *_of_sample(study))
-        .where(col(StudyItem.item_version_id).in_(versions), col(StudyItem.other_version_id).is_(None))
+        .where(col(StudyItem.item_version_id).in_(versions))
         .where(col(StoredLabel.cannot_judge).is_(False))
         .order_by(col(StudyItem.position), col(StoredLabel.id))
     )  # fmt: skip

@@ -423,11 +423,19 @@ def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> di
     return found
 
 
-def settled_of_versions(session: Session, study_id: int, versions: Sequence[int]) -> Iterator[SettledUnit]:
-    """The units of the items of a study (not of its pairs) that were frozen in these versions, open ones too."""
+def settled_of_versions(
+    session: Session, study_id: int, versions: Sequence[int], *, pairs: bool = False
+) -> Iterator[SettledUnit]:
+    """The units of the items of a study that were frozen in these versions, open ones too.
+
+    Those of `pairs` instead, whose first item was frozen so.
+    """
     study = session.get_one(Study, study_id)
     among, values = in_clause(session, "x.item_version_id", versions)
-    query = _SAMPLED.format(mark=mark(session.connection())) + f"x.other_version_id IS NULL AND {among}"
+    query = (
+        _SAMPLED.format(mark=mark(session.connection()))
+        + f"x.other_version_id IS {'NOT ' if pairs else ''}NULL AND {among}"
+    )
     block = plain_rows(session, query, (study_id, *values))
     return _settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False)
 

@@ -16,7 +16,7 @@ from db.releasing.releases import FinalLabel, ReleasedPair, released_labels, rel
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.columns import names_of
-from exports.bundles.label_table import OF_PAIRS, pair_cells
+from exports.bundles.labels.table import OF_PAIRS, pair_cells
 from exports.cells import safe, value_cell
 from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -55,10 +56,17 @@ from db.studies.design import protocol_of
 from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
-from exports.bundles.contents import REPORT, check_export_formats, check_labels_of, check_release_formats, writers
+from exports.bundles.contents import (
+    REPORT,
+    check_export_formats,
+    check_labels_of,
+    check_release_formats,
+    losses,
+    writers,
+)
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
-from exports.bundles.label_table import write_labels
+from exports.bundles.labels.table import write_labels
 from exports.bundles.log_tables import write_events, write_revisions
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.questionnaire_table import write_questionnaires
@@ -66,8 +74,16 @@ from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
-from exports.checks import DATASET_FORMATS, check_export_folder
-from exports.formats._writing import Files, LabelledWriter, StudyWriter, VerdictWriter, Writer, check_options
+from exports.checks import check_export_folder
+from exports.formats._writing import (
+    Files,
+    LabelledWriter,
+    StudyWriter,
+    VerdictWriter,
+    Writer,
+    check_options,
+    takes_pairs,
+)
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink, whole_folder
@@ -85,7 +101,8 @@ class Selection:
     `data_folder` is the folder of documents' bytes; None leaves the bytes out. With a release (its id and name): the
     item versions and final labels that are in it. `typed`: the types that tables are written in besides CSV
     (`exports.bundles.typed`), with a data dictionary. `labels_of`: the studies whose final labels go into formats that
-    have a place for them. `options`: what is said of the data as a whole, such as its `licence`.
+    have a place for them. `options`: what is said of the data as a whole, such as its `licence`. `with_report`: whether
+    the report is measured, where it is among the formats; `moved`: whether that is at a later moment than the export.
     """
 
     project_id: int
@@ -97,6 +114,8 @@ class Selection:
     typed: tuple[str, ...] = ()
     labels_of: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    with_report: bool = True
+    moved: bool = False
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -114,6 +133,7 @@ def export_project(
     typed: Sequence[str] = (),
     labels_of: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
+    dry_run: bool = False,
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
 
@@ -123,7 +143,8 @@ def export_project(
     studies whose final labels the items have in formats with a place for them, in place of those of the study; what
     came with the items is not mixed with verdicts of theirs. Everything is read in one transaction. Raises Conflict
     when `to` is there and not empty, NotFound for a study of another project or a release that is not there,
-    InvalidInput for an unknown format and for studies whose labels no format has a place for.
+    InvalidInput for an unknown format and for studies whose labels no format has a place for. With `dry_run` everything
+    is made, so that the counts are right, and thrown away: `to` is not, and the event log says nothing.
     """
     chosen, types = check_export_formats(formats), check_typed(typed)
     of = check_labels_of(chosen, labels_of, release)
@@ -136,13 +157,11 @@ def export_project(
         found = row.release_id, row.name
     selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said)
     check_export_folder(to)
+    if dry_run:
+        with tempfile.TemporaryDirectory(prefix="assay-export-") as folder:
+            return _made(db, actor, selection, Path(folder))
     with whole_folder(to) as made:
-        sink = FolderSink(made)
-        if REPORT in chosen:
-            _write_report(db, actor, selection, sink)
-        with seldom_collected(), db.read() as session:
-            manifest = derive(db, actor, session, selection, sink)
-        (made / NAME).write_bytes(manifest.encoded())
+        manifest = _made(db, actor, selection, made)
     log_export(
         db,
         actor,
@@ -154,8 +173,21 @@ def export_project(
     return manifest
 
 
-def derive(db: Database, actor: Actor, session: Session, selection: Selection, sink: Sink) -> Manifest:
-    """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it."""
+def _made(db: Database, actor: Actor, selection: Selection, folder: Path) -> Manifest:
+    sink = FolderSink(folder)
+    with seldom_collected(), db.read() as session:
+        manifest = derive(db, actor, session, selection, sink)
+    (folder / NAME).write_bytes(manifest.encoded())
+    return manifest
+
+
+def derive(
+    db: Database, actor: Actor, session: Session, selection: Selection, sink: Sink, *, tables: Tables | None = None
+) -> Manifest:
+    """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it.
+
+    Tables go into `tables`, where it is given.
+    """
     project = session.get(Project, selection.project_id)
     if project is None:
         raise NotFound(f"There is no project {selection.project_id}.")
@@ -185,11 +217,12 @@ def derive(db: Database, actor: Actor, session: Session, selection: Selection, s
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
             for of, study in zip(ids, studies, strict=True)
         ],
+        losses=losses(selection.formats),
     )
     counts = manifest.counts
     if "native" in selection.formats:
         _write_native(session, selection, sink, counts)
-    tables = Tables(sink, selection.typed, counts)
+    tables = tables or Tables(sink, selection.typed, counts)
     for name, writer in writers().items():
         if name in selection.formats:
             _write_format(session, selection, writer, tables, Seen(db, actor, session))
@@ -210,6 +243,7 @@ def derive(db: Database, actor: Actor, session: Session, selection: Selection, s
         if name in selection.formats:
             tables.write(name, partial(write, session, selection.project_id, names=selection.names))
     tables.end()
+    _write_report(Seen(db, actor, session), selection, sink)
     manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
     return manifest
 
@@ -271,15 +305,13 @@ def _folders(studies: Sequence[Study]) -> dict[int | None, str]:
     return folders
 
 
-def _write_report(db: Database, actor: Actor, selection: Selection, sink: Sink) -> None:
-    """The report of the dataset in all its formats, in the folder `report`."""
-    from exports.dataset.document import STEM, dataset_report  # noqa: PLC0415 - most exports measure nothing
-    from exports.drawing.report_files import report_files  # noqa: PLC0415
+def _write_report(seen: Seen, selection: Selection, sink: Sink) -> None:
+    """The report of the dataset, where it is asked for."""
+    if REPORT in selection.formats and selection.with_report:
+        from exports.dataset.exported import write_exported  # noqa: PLC0415 - most exports measure nothing
 
-    made = dataset_report(db, actor, selection.project_id, study_id=selection.study_id)
-    for name, content in report_files(made, STEM, DATASET_FORMATS.values()).items():
-        with sink.open(f"{REPORT}/{name}") as out:
-            out.write(content)
+        project_id, study_id = selection.project_id, selection.study_id
+        write_exported(seen.within(), seen.actor, project_id, study_id, sink, moved=selection.moved)
 
 
 # Items and documents --------------------------------------------------------------------------------------------------
@@ -333,7 +365,11 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
 
     about = of[0] if len(of) == 1 and selection.release is None else None
     with Files(opened, put, selection.options) as files:
-        if about is not None and isinstance(writer, StudyWriter) and not protocol_of(about).about_pairs:
+        if (
+            about is not None
+            and isinstance(writer, StudyWriter)
+            and (takes_pairs(writer) or not protocol_of(about).about_pairs)
+        ):
             blocks = partial(_version_blocks, session, selection)
             written = writer.write_study(study_out(seen, about, blocks, names=selection.names), files)
         else:

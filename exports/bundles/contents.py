@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from annotators.errors import InvalidInput
 from exports.formats import FORMATS
+from exports.formats._losing import losses_of
 from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer
 
 ITEMS = "native"
@@ -15,7 +16,7 @@ NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "al
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
 REPORT = "report"
-"""The report of the dataset (`exports.dataset`), which is measured and not derived again."""
+"""The report of the dataset (`exports.dataset`)."""
 
 
 def writers() -> dict[str, Writer]:
@@ -37,6 +38,12 @@ def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
     if not formats:
         raise InvalidInput(f"An export needs at least one format. Known: {', '.join(known)}.")
     return tuple(dict.fromkeys(formats))
+
+
+def losses(formats: Sequence[str]) -> dict[str, list[str]]:
+    """Format → what it cannot carry, in words; of those that are asked for, the ones that lose something."""
+    said = {name: list(losses_of(writer).values()) for name, writer in writers().items() if name in formats}
+    return {name: lost for name, lost in said.items() if lost}
 
 
 def has_place_for_labels(writer: Writer) -> bool:

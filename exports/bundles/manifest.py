@@ -25,6 +25,7 @@ class Manifest:
 
     `event` is the number of the last event that the export knows of, and `marks` how far each table went then
     (`db.items.as_of`). `filters` are the arguments it was made with. `studies`: the snapshots of protocol and sample.
+    `losses`: format → what it cannot carry, in words.
     """
 
     assay: str
@@ -37,6 +38,7 @@ class Manifest:
     studies: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     files: list[dict[str, Any]] = field(default_factory=list)
+    losses: dict[str, list[str]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As it is written."""

@@ -68,15 +68,17 @@ def _judged(
 
     assert study.id is not None
     called = (real_names if names else pseudonyms)(session, study.id)
+    pairs = protocol_of(study).about_pairs
     for block in blocks():
         given: dict[str, list[Given]] = {}
         for label in labels_of_versions(session, study, block):
             time = label.time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-            about = (label.criterion, label.target, label.value, time, label.comment or None)
+            about = (label.criterion, label.target, label.value, time, label.comment or None, label.other)
             given.setdefault(label.item, []).append(Given(called[label.person_id], *about))
         units: dict[str, list[Unit]] = {}
-        for unit in settled_of_versions(session, study.id, block):
-            found = Unit(unit.criterion, unit.target, unit.value, unit.state, unit.votes)
+        for unit in settled_of_versions(session, study.id, block, pairs=pairs):
+            other = unit.pair[0] if unit.pair else None
+            found = Unit(unit.criterion, unit.target, unit.value, unit.state, unit.votes, other)
             units.setdefault(unit.external_id, []).append(found)
         items = items_as_json(session, block)
         for version_id in block:

@@ -1,15 +1,16 @@
-"""A table of an export as Parquet, as an XLSX workbook, or as TSV: the same cells, read off the CSV as it is made.
+"""A table of an export as Parquet, as an XLSX workbook, or as TSV: the same cells as the CSV, taken as they are made.
 
-The CSV is what a table is: the others are it once more, the first two with types, so that they cannot say anything
-else. They are compared by what they say, not byte for byte: another version of the library that writes them writes
-other bytes.
+What comes as lines of CSV is read off them, so that it cannot say anything else; labels, of which there are most,
+come as columns beside their lines (`exports.bundles.labels`). Files are compared by what they say, not byte for byte:
+another version of the library that writes them writes other bytes.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import zip_longest
@@ -20,19 +21,18 @@ from zipfile import BadZipFile
 
 from annotators.errors import InvalidInput
 from annotators.later import Later
-from exports.bundles.columns import Column, ColumnKind, columns_of, columns_of_items, data_dictionary
-from exports.cells import lines_of, original
+from exports.bundles.arrow import batches_of_file, batches_of_lines, schema_of
+from exports.bundles.columns import Column, columns_of, columns_of_items, data_dictionary
+from exports.cells import lines_of
 from exports.sinks import Out, Sink
 
 if TYPE_CHECKING:
     import openpyxl
     import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
     from openpyxl import cell as cells
 else:
-    pa, pa_csv, pc, pq = (Later(f"pyarrow{part}") for part in ("", ".csv", ".compute", ".parquet"))
+    pa, pq = Later("pyarrow"), Later("pyarrow.parquet")
     openpyxl, cells = Later("openpyxl"), Later("openpyxl.cell")
 
 PARQUET, XLSX, TSV = "parquet", "xlsx", "tsv"
@@ -45,10 +45,9 @@ MOST_ROWS = 1_048_576
 MOST_CHARACTERS = 32_767
 """Characters of a cell of a workbook."""
 
-_BLOCK = 4 << 20
+_ROWS_OF_GROUP = 100_000
 _LONGEST_CELL = 1 << 30
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_HELD = (ColumnKind.TEXT, ColumnKind.CATEGORY, ColumnKind.JSON)
 
 
 def check_typed(names: Sequence[str]) -> tuple[str, ...]:
@@ -57,11 +56,6 @@ def check_typed(names: Sequence[str]) -> tuple[str, ...]:
         if name not in TYPED:
             raise InvalidInput(f"{name!r} is no type of table besides CSV. Known: {', '.join(TYPED)}.")
     return tuple(dict.fromkeys(names))
-
-
-def arrow_table(table: Path, columns: Sequence[Column]) -> pa.Table:
-    """A table (a CSV file of `csv_file`) with types, in memory."""
-    return pa.Table.from_batches(_batches(table, columns), schema=_schema(columns)).unify_dictionaries()
 
 
 def headings_of(table: Path) -> list[str]:
@@ -80,12 +74,10 @@ def write_typed(path: Path, table: Path, columns: Sequence[Column], *, whole: bo
             for row in _cells_of(table, ","):
                 file.writelines([*lines_of([row], "\t"), "\n"])
         return 0
-    if path.suffix == f".{PARQUET}":
-        with pq.ParquetWriter(path, _schema(columns), compression="zstd") as writer:
-            for batch in _batches(table, columns):
-                writer.write_batch(batch)
-        return 0
-    return _write_workbook(path, table, columns, whole=whole)
+    file_of_type = _ParquetFile(path, columns) if path.suffix == f".{PARQUET}" else _Workbook(path, columns, whole)
+    for batch in batches_of_file(table, columns):
+        file_of_type.add(b"", batch)
+    return file_of_type.close()
 
 
 def first_difference(there: Path, made: Path) -> int | None:
@@ -97,6 +89,66 @@ def first_difference(there: Path, made: Path) -> int | None:
         return 1
 
 
+class TypedFiles:
+    """Files of one table in several types, which take its rows as they are made (`exports.sinks.Rows`)."""
+
+    def __init__(self, folder: Path, name: str, types: Sequence[str]) -> None:
+        self._folder, self._name, self._types = folder, name, types
+        self._files: dict[str, _ParquetFile | _Workbook | _TsvFile] = {}
+        self.columns: tuple[Column, ...] = ()
+
+    def begin(self, names: Sequence[str]) -> None:
+        """The columns that the table has."""
+        self.columns = columns_of(self._name, names)
+        self._files = {
+            kind: _MADE_BY[kind](self._folder / f"{self._name}.{kind}", self.columns) for kind in self._types
+        }
+
+    def add_lines(self, lines: bytes) -> None:
+        """Rows as lines of CSV."""
+        if self._types == (TSV,):
+            self._files[TSV].add(lines, None)
+            return
+        for batch in batches_of_lines(lines, self.columns):
+            self.add_batch(lines, batch)
+            lines = b""
+
+    def add_batch(self, lines: bytes, batch: pa.RecordBatch) -> None:
+        """Rows as lines of CSV and the same as a record batch."""
+        for file in self._files.values():
+            file.add(lines, batch)
+
+    def close(self) -> Iterator[tuple[str, Path, int]]:
+        """End the files: the type, path and number of cut cells of each."""
+        for kind, file in self._files.items():
+            yield kind, file.path, file.close()
+
+
+class Batches:
+    """Keeps the rows of a table as record batches, in memory (`exports.sinks.Rows`)."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._columns: tuple[Column, ...] = ()
+        self._batches: list[pa.RecordBatch] = []
+
+    def begin(self, names: Sequence[str]) -> None:
+        """The columns that the table has."""
+        self._columns = columns_of(self._name, names)
+
+    def add_lines(self, lines: bytes) -> None:
+        """Rows as lines of CSV."""
+        self._batches += batches_of_lines(lines, self._columns)
+
+    def add_batch(self, _lines: bytes, batch: pa.RecordBatch) -> None:
+        """Rows as a record batch."""
+        self._batches.append(batch)
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        return pa.Table.from_batches(self._batches, schema=schema_of(self._columns)).unify_dictionaries()
+
+
 class Tables:
     """Writes the tables of an export, each as CSV and in the types that are asked for; counts their rows.
 
@@ -104,7 +156,7 @@ class Tables:
     """
 
     def __init__(self, sink: Sink, typed: Sequence[str], counts: dict[str, int]) -> None:
-        self.sink, self._typed, self._counts = sink, typed, counts
+        self.sink, self._typed, self._counts = sink, tuple(typed), counts
         self._written: dict[str, dict[str, Column]] = {}
 
     def write(self, name: str, write: Callable[[Out], int], folder: str = "") -> None:
@@ -114,25 +166,19 @@ class Tables:
                 self.count(name, write(out))
             return
         with TemporaryDirectory() as place:
-            csv = Path(place) / f"{name}.csv"
-            with csv.open("wb") as beside, self.sink.open(f"{folder}{name}.csv", beside=beside) as out:
+            files = TypedFiles(Path(place), name, self._typed)
+            with self.sink.open(f"{folder}{name}.csv", typed=files) as out:
                 rows = write(out)
             self.count(name, rows)
-            self._write_typed(name, csv, folder, rows)
+            self._written.setdefault(name, {}).update((column.name, column) for column in files.columns)
+            for kind, made, cut in files.close():
+                if cut:
+                    self.count(f"{kind}_cells_cut", cut)
+                self.sink.put(f"{folder}{made.name}", made, rows, first_difference)
 
     def count(self, name: str, n: int) -> None:
         """So many more of these are in the export."""
         self._counts[name] = self._counts.get(name, 0) + n
-
-    def _write_typed(self, name: str, csv: Path, folder: str, rows: int) -> None:
-        with csv.open(encoding="utf-8") as lines:
-            columns = columns_of(name, lines.readline().rstrip("\n").split(","))
-        self._written.setdefault(name, {}).update((column.name, column) for column in columns)
-        for kind in self._typed:
-            made = csv.with_suffix(f".{kind}")
-            if cut := write_typed(made, csv, columns):
-                self.count(f"{kind}_cells_cut", cut)
-            self.sink.put(f"{folder}{made.name}", made, rows, first_difference)
 
     @contextmanager
     def items(self, path: str) -> Iterator[Out]:
@@ -166,93 +212,80 @@ class Tables:
                 out.rows = sum(map(len, self._written.values()))
 
 
-# Types ----------------------------------------------------------------------------------------------------------------
+# Files of each type --------------------------------------------------------------------------------------------------
 
 
-def _schema(columns: Sequence[Column]) -> pa.Schema:
-    return pa.schema([pa.field(column.name, _type(column), metadata={"meaning": column.meaning}) for column in columns])
+class _ParquetFile:
+    """A Parquet file, written a group of rows at a time, so that no more than one is held."""
+
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        self.path = path
+        self._schema = schema_of(columns)
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._held: list[pa.RecordBatch] = []
+
+    def add(self, _lines: bytes, batch: pa.RecordBatch) -> None:
+        self._held.append(batch)
+        if sum(map(len, self._held)) >= _ROWS_OF_GROUP:
+            self._write()
+
+    def _write(self) -> None:
+        if self._held:
+            self._writer.write_table(pa.Table.from_batches(self._held, schema=self._schema))
+            self._held = []
+
+    def close(self) -> int:
+        self._write()
+        self._writer.close()
+        return 0
 
 
-def _type(column: Column) -> pa.DataType:
-    match column.kind:
-        case ColumnKind.WHOLE:
-            return pa.int64()
-        case ColumnKind.NUMBER:
-            return pa.float64()
-        case ColumnKind.TRUTH:
-            return pa.bool_()
-        case ColumnKind.TIME:
-            return pa.timestamp("us", tz="UTC")
-        case ColumnKind.CATEGORY:
-            return pa.dictionary(pa.int32(), pa.string())
-        case ColumnKind.WORDS:
-            return pa.list_(pa.string())
-        case _:
-            return pa.string()
+class _TsvFile:
+    """The lines of CSV with tabs."""
+
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        self.path = path
+        self._file = path.open("w", encoding="utf-8", newline="")
+        self._write([[column.name for column in columns]])
+
+    def add(self, lines: bytes, _batch: object) -> None:
+        self._write(_rows_of_lines(io.StringIO(lines.decode(), newline=""), ","))
+
+    def _write(self, rows: Iterable[list[str]]) -> None:
+        self._file.writelines(f"{line}\n" for line in lines_of(rows, "\t"))
+
+    def close(self) -> int:
+        self._file.close()
+        return 0
 
 
-def _batches(table: Path, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
-    """The rows of the CSV file, some megabytes at a time."""
-    held = {column.name: pa.string() for column in columns if column.kind in (*_HELD, ColumnKind.WORDS)}
-    schema = _schema(columns)
-    reader = pa_csv.open_csv(
-        table,
-        read_options=pa_csv.ReadOptions(block_size=_BLOCK),
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-        convert_options=pa_csv.ConvertOptions(
-            column_types={**{column.name: _type(column) for column in columns}, **held},
-            null_values=[""],
-            true_values=["true"],
-            false_values=["false"],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-        ),
-    )
-    for batch in reader:
-        cells = []
-        for column, found in zip(columns, batch.columns, strict=True):
-            array = found
-            if column.kind in _HELD and pc.any(pc.match_substring(array, "'")).as_py():
-                array = pa.array([cell and original(cell) for cell in array.to_pylist()], pa.string())
-            if column.kind == ColumnKind.CATEGORY:
-                array = array.dictionary_encode()
-            elif column.kind == ColumnKind.WORDS:
-                array = pc.split_pattern(array, " ")
-            cells.append(array)
-        yield pa.RecordBatch.from_arrays(cells, schema=schema)
+class _Workbook:
+    """A workbook. A text is a text whatever it begins with: a workbook would run one that begins with =."""
 
+    def __init__(self, path: Path, columns: Sequence[Column], whole: bool = False) -> None:
+        self.path, self._whole = path, whole
+        self._names = [column.name for column in columns]
+        self._book = openpyxl.Workbook(write_only=True)
+        self._cut = self._left_out = self._left = 0
+        self._new_sheet()
 
-# Workbooks ------------------------------------------------------------------------------------------------------------
+    def _new_sheet(self) -> None:
+        self._sheet = self._book.create_sheet(f"{self.path.stem} {len(self._book.worksheets) + 1}")
+        self._sheet.append(self._names)
+        self._left = MOST_ROWS - 1
 
+    def add(self, _lines: bytes, batch: pa.RecordBatch) -> None:
+        for row in zip(*(array.to_pylist() for array in batch.columns), strict=True):
+            if not self._left:
+                self._new_sheet()
+            before, made = self._cut, [self._cell(value) for value in row]
+            if self._whole and self._cut > before:
+                self._left_out += 1
+                continue
+            self._sheet.append(made)
+            self._left -= 1
 
-def _cells_of(table: Path, delimiter: str) -> Iterator[list[str]]:
-    """The rows of a CSV or TSV file of ours, its heading first, as they stand there."""
-    with table.open(encoding="utf-8", newline="") as lines:
-        rows = csv.reader(lines, delimiter=delimiter)
-        while True:
-            limit = csv.field_size_limit(_LONGEST_CELL)  # of the whole process, so that it is put back at once
-            try:
-                cells_there = next(rows, None)
-            finally:
-                csv.field_size_limit(limit)
-            if cells_there is None:
-                return
-            yield cells_there
-
-
-def _write_workbook(path: Path, table: Path, columns: Sequence[Column], *, whole: bool) -> int:
-    book = openpyxl.Workbook(write_only=True)
-    names = [column.name for column in columns]
-    cut = left_out = 0
-
-    def new_sheet() -> Any:
-        made = book.create_sheet(f"{table.stem} {len(book.worksheets) + 1}")
-        made.append(names)
-        return made
-
-    def cell(value: Any) -> Any:
-        """A text is a text whatever it begins with: a workbook would run one that begins with =."""
-        nonlocal cut
+    def _cell(self, value: Any) -> Any:
         if isinstance(value, datetime):
             return value.replace(tzinfo=None)
         if isinstance(value, list):
@@ -260,24 +293,40 @@ def _write_workbook(path: Path, table: Path, columns: Sequence[Column], *, whole
         if not isinstance(value, str):
             return value
         plain = _NOT_IN_XML.sub("\ufffd", value)[:MOST_CHARACTERS]
-        cut += plain != value or (whole and "\r" in value)  # XML has no line ends but one
-        made = cells.WriteOnlyCell(sheet, plain)
+        self._cut += plain != value or (self._whole and "\r" in value)  # XML has no line ends but one
+        made = cells.WriteOnlyCell(self._sheet, plain)
         made.data_type = "s"
         return made
 
-    sheet, left = new_sheet(), MOST_ROWS - 1
-    for batch in _batches(table, columns):
-        for row in zip(*(array.to_pylist() for array in batch.columns), strict=True):
-            if not left:
-                sheet, left = new_sheet(), MOST_ROWS - 1
-            before, made = cut, [cell(value) for value in row]
-            if whole and cut > before:
-                left_out += 1
-                continue
-            sheet.append(made)
-            left -= 1
-    book.save(path)
-    return left_out if whole else cut
+    def close(self) -> int:
+        self._book.save(self.path)
+        return self._left_out if self._whole else self._cut
+
+
+_MADE_BY: dict[str, type[_ParquetFile | _Workbook | _TsvFile]] = {
+    PARQUET: _ParquetFile,
+    XLSX: _Workbook,
+    TSV: _TsvFile,
+}
+
+
+def _cells_of(table: Path, delimiter: str) -> Iterator[list[str]]:
+    """The rows of a CSV or TSV file of ours, its heading first, as they stand there."""
+    with table.open(encoding="utf-8", newline="") as lines:
+        yield from _rows_of_lines(lines, delimiter)
+
+
+def _rows_of_lines(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    rows = csv.reader(lines, delimiter=delimiter)
+    while True:
+        limit = csv.field_size_limit(_LONGEST_CELL)  # of the whole process, so that it is put back at once
+        try:
+            cells_there = next(rows, None)
+        finally:
+            csv.field_size_limit(limit)
+        if cells_there is None:
+            return
+        yield cells_there
 
 
 def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:

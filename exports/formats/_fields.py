@@ -44,7 +44,7 @@ def item_of_fields(given: Mapping[str, Any], metadata: object, said: Mapping[str
     contexts = [fields.pop(name) for name in list(fields) if guessed([name]).keys() == {"evidence"}]
     if contexts:
         row["evidence"] = [{"text": text} for text in contexts]
-    kept = {**fields, **(metadata if isinstance(metadata, dict) else {})}
+    kept = {name: given[name] for name in fields} | (metadata if isinstance(metadata, dict) else {})
     for name in _OF_METADATA:
         if isinstance(kept.get(name), str) and name not in row:
             row[name] = kept.pop(name)

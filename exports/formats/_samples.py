@@ -25,7 +25,7 @@ from exports.formats._records import (
     list_of,
     names_in,
 )
-from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of, metadata_of, parts_of, without
+from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of, metadata_of, parts_of
 from exports.formats.base import FileReading
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -151,7 +151,7 @@ class SampleFormat:
             "references": [reference] if isinstance(reference, str) else [],
             "evidence": evidence,
             "scores": [{"name": name, "value": value} for name, value in scores.items()],
-            "metadata": without(rest, *scores),
+            "metadata": {name: value for name, value in rest.items() if name not in scores},
         }
 
     def record(self, item: Normal) -> Record:

@@ -79,7 +79,8 @@ class LabelledWriter(Protocol):
 class Given(NamedTuple):
     """One label that somebody gave an item: by whom (a pseudonym, or a name where asked for), for what, and when.
 
-    `time` is in ISO 8601; a label that says that it cannot be judged is none of these.
+    `time` is in ISO 8601; a label that says that it cannot be judged is none of these. One of a pair names its `other`
+    item and stands with the first.
     """
 
     annotator: str
@@ -88,6 +89,7 @@ class Given(NamedTuple):
     value: Any
     time: str | None = None
     comment: str | None = None
+    other: str | None = None
 
 
 class Unit(NamedTuple):
@@ -98,6 +100,7 @@ class Unit(NamedTuple):
     label: Any
     how: str
     votes: Mapping[str, int]
+    other: str | None = None
 
 
 class Judged(NamedTuple):
@@ -109,8 +112,9 @@ class Judged(NamedTuple):
 
     @property
     def final(self) -> FinalLabels:
-        """What is settled."""
-        return {(unit.criterion, unit.target): unit.label for unit in self.units if unit.how != OPEN}
+        """What is settled of the item by itself."""
+        alone = (unit for unit in self.units if unit.other is None)
+        return {(unit.criterion, unit.target): unit.label for unit in alone if unit.how != OPEN}
 
 
 OPEN = "open"
@@ -150,7 +154,10 @@ class StudyOut:
 
 @runtime_checkable
 class StudyWriter(Protocol):
-    """A format that has a place for what every annotator said. Without labels it is written by `Writer.write`."""
+    """A format that has a place for what every annotator said. Without labels it is written by `Writer.write`.
+
+    Labels of pairs go to those that say so (`takes_pairs`), and to no other.
+    """
 
     name: str
 
@@ -173,6 +180,20 @@ def check_options(writers: Iterable[object], options: Mapping[str, str]) -> None
             writer.check_options(options)
 
 
+Picture = Callable[[str, int, Sequence[float] | None], bytes | None]
+"""Key of a document, page from 1, box in fractions or None → the bytes of a picture file, or None."""
+
+
+def takes_pictures(writer: object) -> bool:
+    """Whether a format has a place for pictures of pages."""
+    return bool(getattr(writer, "takes_pictures", False))
+
+
+def takes_pairs(writer: object) -> bool:
+    """Whether a format has a place for labels of pairs."""
+    return bool(getattr(writer, "takes_pairs", False))
+
+
 class Files:
     """The files of one format in an export, opened when their first record comes; closed with the block.
 
@@ -184,12 +205,15 @@ class Files:
         opened: Callable[[str], AbstractContextManager[Out]],
         put: Callable[[str, Path, int], None],
         options: Mapping[str, str] | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self._opened, self._stack = opened, ExitStack()
         self.put = put
         """Takes a file that was made elsewhere: its name, its path, its rows."""
         self.options: Mapping[str, str] = options or {}
         """What was said of the export as a whole, such as its licence."""
+        self.picture = picture
+        """Gives the picture of a page, or of a part of it, where pictures were asked for."""
         self._files: dict[str, Out] = {}
         self._tails: dict[str, bytes] = {}
         self._names: dict[tuple[str, str], str] = {}

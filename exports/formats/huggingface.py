@@ -30,9 +30,21 @@ from annotators.times import time_of
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._parquet import ParquetFiles, parquet_files
-from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Written, cell_of, metadata_of, parts_of
+from exports.formats._writing import (
+    OPEN,
+    Files,
+    Items,
+    Judged,
+    Picture,
+    StudyOut,
+    Written,
+    cell_of,
+    metadata_of,
+    parts_of,
+)
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed, items_of_table, mapped
+from exports.reading.parquet import parquet_batches
 from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import MOST_COLUMNS, Table
 
@@ -52,7 +64,7 @@ SPLIT = "test"
 
 SCORER = "imported:huggingface"
 _CONFIGS = ("items", "labels", "label_arrays", "adjudicated", "soft_labels")
-_LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment")
+_LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment", "other")
 _PROTOCOL = "protocol.json"
 _FRONT = re.compile(rb"\A---\r?\n(.*?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
 _SAYS_DATA = re.compile(rb"^(configs|dataset_info)\s*:", re.MULTILINE)
@@ -79,7 +91,9 @@ class HuggingFace:
     name = "huggingface"
     title = "Hugging Face datasets folder"
     help = "a folder with a README.md card and Parquet files, in configs and splits; or what save_to_disk wrote"
-    loses = usual(labels="labels of pairs, and those that say that it cannot be judged")
+    loses = usual(labels="labels that say that it cannot be judged")
+    takes_pairs = True
+    takes_pictures = True
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a card that tells of data, and the description of what `save_to_disk` wrote."""
@@ -132,12 +146,12 @@ class HuggingFace:
         self.check_options(files.options)
         facts = _Facts()
         with parquet_files(files) as tables:
-            out = _Configs(tables, study)
+            out = _Configs(tables, study, files.picture)
             for row in judged:
                 facts.note(row)
                 out.add(row)
             if not facts.items:
-                tables.begin(f"items/{SPLIT}{PARQUET}", items_schema())
+                tables.begin(f"items/{SPLIT}{PARQUET}", out.items)
         if study is not None:
             definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(_PROTOCOL, definition, b"\n")
@@ -308,11 +322,11 @@ class _Reading(FilesReading):
             places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
             for line, cells in table.rows():
                 said = [None if place is None else cells[place] for place in places]
-                item, annotator, criterion, target, value, time, comment = said
+                item, annotator, criterion, target, value, time, comment, other = said
                 if item and annotator and criterion and value is not None:
                     about = (str(item), str(annotator), str(criterion), str(target or "item"))
-                    remark = str(comment) if comment else None
-                    yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, None, part.file.name)
+                    remark, second = (str(cell) if cell else None for cell in (comment, other))
+                    yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, second, part.file.name)
 
     def label_protocol(self) -> Protocol | None:
         """What the folder says was asked."""
@@ -366,6 +380,9 @@ class _Data:
         self._file = file
         self.columns: list[str] = schema.names
         self.pictures = [field.name for field in schema if _holds_pictures(field.type)]
+        self._drawn: str | None = None
+        if self.pictures == [PICTURES] and set(items_schema().names) <= set(self.columns):
+            self._drawn, self.pictures = PICTURES, []  # of pages that our items point at anyway
 
     def place(self, column: str) -> int:
         return self.columns.index(column)
@@ -385,9 +402,12 @@ class _Data:
     def as_table(self, about: Mapping[str, str]) -> Table:
         """As a table of items, with what is known of the file in columns of their own."""
         pictures = {self.place(column) for column in self.pictures}
+        drawn = None if self._drawn is None else self.place(self._drawn)
 
         def rows() -> Iterator[tuple[int, list[Any] | str]]:
             for number, cells in self.rows():
+                if drawn is not None:
+                    cells[drawn] = None
                 try:
                     plain = [
                         _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
@@ -436,8 +456,7 @@ def _open(file: SourceFile) -> _Data:
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     if path.name.lower().endswith(PARQUET):
-        with pq.ParquetFile(path) as opened:
-            yield from opened.iter_batches(batch_size=_AT_ONCE)
+        yield from parquet_batches(path, _AT_ONCE)
         return
     with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
         for batch in stream:
@@ -503,6 +522,47 @@ def items_schema() -> pa.Schema:
     )  # fmt: skip
 
 
+PICTURES = "pictures"
+"""The column of pictures of what items point at, where they were asked for."""
+
+_DTYPES = {"string": "string", "double": "float64", "int64": "int64", "bool": "bool"}
+
+
+def _with_features(schema: pa.Schema) -> pa.Schema:
+    """The schema with a column of pictures, and what `datasets` is told of each: that these are images."""
+    bare = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+    features = {field.name: _feature(field.type) for field in schema}
+    features[PICTURES] = {"feature": {"_type": "Image"}, "_type": "List"}
+    told = {b"huggingface": orjson.dumps({"info": {"features": features}})}
+    return schema.append(pa.field(PICTURES, bare)).with_metadata(told)
+
+
+def _feature(kind: pa.DataType) -> Any:
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {kind.field(place).name: _feature(kind.field(place).type) for place in range(kind.num_fields)}
+    return {"dtype": _DTYPES[str(kind)], "_type": "Value"}
+
+
+def _shown(item: Normal, picture: Picture) -> Iterator[Normal]:
+    """The pictures of an item: its images, and the pages of its evidence, each once, by document and page."""
+    places = [(one["document"], one["page"], one.get("box")) for one in parts_of(item, "images") if "page" in one]
+    places += [
+        (unit["document"], page, unit.get("box"))
+        for unit in parts_of(item, "evidence")
+        if "document" in unit
+        for page in unit.get("pages", ())
+    ]
+    seen: set[str] = set()
+    for document, page, box in places:
+        name = f"{document}#{page}" + ("" if box is None else f"#{','.join(map(str, box))}")
+        data = None if name in seen else picture(document, page, box)
+        seen.add(name)
+        if data is not None:
+            yield {"bytes": data, "path": name}
+
+
 def _row(item: Normal) -> Normal:
     row = dict(item)
     if "references" in item:
@@ -553,8 +613,9 @@ class _Facts:
 class _Configs:
     """The Parquet files of a folder, row by row. `paths` has the files of each configuration, by split."""
 
-    def __init__(self, tables: ParquetFiles, study: StudyOut | None) -> None:
-        self._tables, self._study = tables, study
+    def __init__(self, tables: ParquetFiles, study: StudyOut | None, picture: Picture | None) -> None:
+        self._tables, self._study, self._picture = tables, study, picture
+        self.items = items_schema() if picture is None else _with_features(items_schema())
         self.paths: dict[str, dict[str, str]] = {"items": {SPLIT: f"items/{SPLIT}{PARQUET}"}}
         self._numbers: dict[str, bool] = {}
         if study is not None:
@@ -571,10 +632,10 @@ class _Configs:
                     (f"{name}_annotators", pa.list_(text)),
                 )
             ]
-            unit = [("item", text), ("criterion", text), ("target", text)]
+            unit = [("item", text), ("criterion", text), ("target", text), ("other", text)]
             schemas = {
                 "labels": [(name, text) for name in _LABELS],
-                "label_arrays": [("item", text), ("target", text), *arrays],
+                "label_arrays": [("item", text), ("target", text), ("other", text), *arrays],
                 "adjudicated": [*unit, ("label", text), ("how", text), ("n", pa.int64())],
                 "soft_labels": [*unit, ("label", text), ("n", pa.int64()), ("share", pa.float64())],
             }
@@ -593,7 +654,10 @@ class _Configs:
         else:
             split = SPLIT
         path = self.paths["items"].setdefault(split, f"items/{split}{PARQUET}")
-        self._tables.begin(path, items_schema()).add(_row(item))
+        cells = _row(item)
+        if self._picture is not None:
+            cells[PICTURES] = [*_shown(item, self._picture)]
+        self._tables.begin(path, self.items).add(cells)
         if self._study is not None:
             self._add_labels(row)
 
@@ -602,18 +666,18 @@ class _Configs:
         tables = {
             config: self._tables.rows[splits[SPLIT]] for config, splits in self.paths.items() if config != "items"
         }
-        arrays: dict[str, dict[str, list[Any]]] = {}
+        arrays: dict[tuple[str, str | None], dict[str, list[Any]]] = {}
         for label in row.labels:
             tables["labels"].add({"item": name, **label._asdict(), "value": cell_of(label.value)})
             if label.criterion in self._numbers:
                 value = float(label.value) if self._numbers[label.criterion] else cell_of(label.value)
-                unit = arrays.setdefault(label.target, {})
+                unit = arrays.setdefault((label.target, label.other), {})
                 unit.setdefault(label.criterion, []).append(value)
                 unit.setdefault(f"{label.criterion}_annotators", []).append(label.annotator)
-        for target, unit in arrays.items():
-            tables["label_arrays"].add({"item": name, "target": target, **unit})
+        for (target, other), unit in arrays.items():
+            tables["label_arrays"].add({"item": name, "target": target, "other": other, **unit})
         for settled in row.units:
-            about = {"item": name, "criterion": settled.criterion, "target": settled.target}
+            about = {"item": name, "criterion": settled.criterion, "target": settled.target, "other": settled.other}
             n = sum(settled.votes.values())
             said = None if settled.how == OPEN else cell_of(settled.label)
             tables["adjudicated"].add({**about, "label": said, "how": settled.how, "n": n})

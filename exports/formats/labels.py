@@ -1,4 +1,4 @@
-"""Judgements made elsewhere: a long table (CSV, TSV), one label a row. Its writer is `exports.bundles.label_table`."""
+"""Judgements made elsewhere: a long table (CSV, TSV), one label a row. Its writer is `exports.bundles.labels.table`."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from annotators.intervals.result import Aligned
 from annotators.judges.trust.base import TRUST
 from annotators.judges.trust.confusing import Confusion
 from annotators.judges.trust.families import family_of
+from annotators.judges.trust.prompts import PromptCell
 from annotators.progress import Progress
 from db.engine import Database
 from db.permissions import Actor
@@ -23,8 +24,9 @@ from exports.drawing.report_files import Section, made_by
 from exports.drawing.tables import TextTable
 from exports.judging.data import PeopleBy, answers_of, judged_study
 from exports.judging.figures import About, CriterionCheck, OfCriterion
-from exports.judging.stored import StoredJudge, samples_of, spent_on, stored_judge
-from exports.judging.tried import modes_of, trials_of
+from exports.judging.plots import plots
+from exports.judging.stored import StoredJudge, chances_of, samples_of, spent_on, stored_judge
+from exports.judging.tried import data_sets_of, modes_of, trials_of
 
 BY_PEOPLE: tuple[PeopleBy, ...] = get_args(PeopleBy)
 EPSILON = 0.2
@@ -118,9 +120,17 @@ class CheckReport:
                         }
                         for part in criterion.curve
                     ],
+                    "by_length": [
+                        {
+                            "from": part.shortest, "to": part.longest, "words": part.words, "n": part.error.n,
+                            "error": part.error.value, "low": part.error.low, "high": part.error.high,
+                        }
+                        for part in criterion.lengths
+                    ],
                     "plans": [plan.to_json() for plan in criterion.plans],
                     "prompts": [cell.to_json() for cell in criterion.prompts.cells] if criterion.prompts else [],
                     "smallest_gap": criterion.prompts and criterion.prompts.smallest_gap,
+                    "data_sets": data_sets(criterion),
                 }
                 for criterion in self.criteria
             ],
@@ -156,9 +166,11 @@ class CheckReport:
         for criterion in self.criteria:
             tables = [table for part in PARTS if (table := part_table(criterion, part)) is not None]
             tables += [confusion_table(criterion, one) for one in criterion.confusions]
-            more = (curve_table(criterion), prompts_table(criterion), plans_table(criterion))
+            more = (
+                curve_table(criterion), prompts_table(criterion), data_sets_table(criterion), plans_table(criterion)
+            )  # fmt: skip
             tables += [table for table in more if table is not None]
-            found.append(Section(criterion.title, tables, words=[*criterion.notes]))
+            found.append(Section(criterion.title, tables, list(plots(criterion)), words=[*criterion.notes]))
         return found
 
 
@@ -190,7 +202,8 @@ def check_report(
     with db.read() as session:
         who = stored_judge(session, study_id, judge)
         samples, trials = samples_of(session, study_id, judge), trials_of(session, study_id, judge)
-        modes = modes_of(session, study_id)
+        modes, data_sets_by_item = modes_of(session, study_id), data_sets_of(session, study_id)
+        chances = chances_of(session, study_id, judge)
         spent, answers = spent_on(session, study_id, judge), answers_of(session, study_id)
     family = tuple(family) or (family_of(who.model if who else judge),)
     criteria = [labels for labels in study.criteria if labels.judges.get(judge)]
@@ -211,6 +224,7 @@ def check_report(
         spent=spent,
         prompt=who.prompt if who else judge,
         modes=modes,
+        data_sets=data_sets_by_item,
         n_labels=sum(len(labels.judges[judge]) for labels in criteria),
     )
     checks, warnings = [], []
@@ -218,7 +232,7 @@ def check_report(
         if progress is not None:
             progress(place, len(criteria))
         repeated = trials.repeated(labels.name, samples.get(labels.name, {}))
-        of = OfCriterion(labels, about, repeated, trials)
+        of = OfCriterion(labels, about, repeated, trials, chances.get(labels.name, {}))
         checks.append(of.check())
         warnings += [f"{labels.name}: {words}" for words in _warnings(of)]
     notes = [note for check in checks for note in check.notes]
@@ -309,22 +323,80 @@ def prompts_table(criterion: CriterionCheck) -> TextTable | None:
     if criterion.prompts is None:
         return None
     cells = criterion.prompts.cells
-    sets = list(dict.fromkeys(cell.data_set for cell in cells))
-    gaps = {gap.group: gap for gap in criterion.prompts.gaps}
+    sets = criterion.prompts.data_sets
+    gaps = criterion.prompts.gaps.get(None, {})
     rows = []
-    for prompt in dict.fromkeys(cell.prompt for cell in cells):
+    tie = {name for name in sets if len(criterion.prompts.best(name)) == len(criterion.prompts.prompts)}
+
+    def best(cell: PromptCell) -> str:
+        return " (best)" if cell.best and cell.data_set not in tie else ""
+
+    for prompt in criterion.prompts.prompts:
         own = {cell.data_set: cell for cell in cells if cell.prompt == prompt}
         gap = gaps.get(prompt)
         smallest = " (smallest)" if prompt == criterion.prompts.smallest_gap else ""
         rows.append(
             [
                 prompt,
-                *(f"{figure(own[name].right, 3)}{' (best)' if own[name].best else ''}" for name in sets),
+                *(
+                    f"{figure(own[name].right, 3)}{' (best)' if own[name].best and name not in tie else ''}"
+                    for name in sets
+                ),
                 *([f"{figure(gap, 3, sign=True)}{smallest}"] if gap is not None else []),
             ]
         )
     columns = ["Prompt", *("all units" if name is None else name for name in sets), *(["GO less GPD"] if gaps else [])]
     return TextTable.of(f"{criterion.criterion}: agreement with people by prompt", columns, rows, words=columns[:1])
+
+
+def data_sets(criterion: CriterionCheck) -> list[dict[str, Any]]:
+    """Of each data set its best prompts, the spread, and the prompt that distractors move least, with its gap."""
+    if criterion.prompts is None:
+        return []
+    found = []
+    spreads = {entry.group: entry for entry in criterion.prompts.spread}
+    for name in criterion.prompts.data_sets:
+        if name is None:
+            continue
+        least = criterion.prompts.smallest_gaps.get(name)
+        gap = None if least is None else criterion.prompts.gaps[name][least]
+        found.append(
+            {
+                "data_set": name,
+                "best": [cell.prompt for cell in criterion.prompts.best(name)],
+                "spread": spreads[name].value,
+                "smallest_gap": least,
+                "gap": gap and gap.value,
+            }
+        )
+    return found
+
+
+def data_sets_table(criterion: CriterionCheck) -> TextTable | None:
+    """A row a data set: which prompt is best there, and which one distractors move least; None without data sets."""
+    prompts = criterion.prompts
+    if prompts is None or len(prompts.data_sets) < 2:
+        return None
+    spreads = {entry.group: entry for entry in prompts.spread}
+    rows = []
+    for name in prompts.data_sets:
+        best, least = prompts.best(name), prompts.smallest_gaps.get(name)
+        gap = [] if least is None else [least, figure(prompts.gaps[name][least], 3, sign=True)]
+        rows.append(
+            [
+                name or "all units",
+                f"{best[0].right.n:,}" if best else "0",
+                "all the same" if len(best) == len(prompts.prompts) else ", ".join(cell.prompt for cell in best) or "–",
+                figure(best[0].right, 3) if best else "–",
+                figure(spreads[name], 3),
+                *(gap or (["–", "–"] if prompts.gaps else [])),
+            ]
+        )
+    columns = ["Data set", "Units", "Best prompt", "Agreement", "Best less worst"]
+    columns += ["Smallest |GO − GPD|", "GO less GPD"] if prompts.gaps else []
+    words = ("Data set", "Best prompt", "Smallest |GO − GPD|")
+    caption = f"{criterion.criterion}: the best prompt of each data set"
+    return TextTable.of(caption, columns, rows, words=[name for name in words if name in columns])
 
 
 def plans_table(criterion: CriterionCheck) -> TextTable | None:

@@ -34,6 +34,8 @@ from annotators.judges.trust.errors import (
     SYSTEM_BIAS,
     SYSTEM_LEAN,
     Errors,
+    LengthPart,
+    by_length,
     error_rate,
     family_bias,
     length_bias,
@@ -52,6 +54,15 @@ from exports.judging.tried import MODES, Trials
 
 MOST_LABELS = 20
 """Labels up to which a table of confusions is drawn."""
+
+NOT_TRIED = "the server has not been asked: `--flips` does it"
+ONE_PROMPT = "only one prompt was asked with: `--prompts A,B` asks with others"
+ASKED_ONCE = "every call was made once: `--repeats K` asks again, `assay judge --samples K` did so from the start"
+NOT_SURE = (
+    "its server was not asked for probabilities (`assay judge --probabilities`), or gave none, and every call was made "
+    "once: `--repeats K` asks again"
+)
+"""Reasons why there is no figure that say what to do about it: on the command line; the page has words of its own."""
 
 LABELS_OF = {
     "majority": "against the label that most people gave",
@@ -77,7 +88,8 @@ NOTHING_CHANGED = {
 class About:
     """What figures of a judge are made with: its name, people's label, ε, the words of its family, the answers.
 
-    `prompt` is what its own prompt is called, `modes` has how an item's evidence was retrieved.
+    `prompt` is what its own prompt is called, `modes` has how an item's evidence was retrieved, `data_sets` which data
+    set it is of; both by study item.
     """
 
     judge: str
@@ -90,35 +102,41 @@ class About:
     spent: Spent
     prompt: str
     modes: Mapping[int, str]
+    data_sets: Mapping[int, str]
     n_labels: int
     """How many labels the judge gave in the study, on all criteria."""
 
 
 @dataclass(frozen=True)
 class CriterionCheck:
-    """What was found of one criterion: figures, tables of confusions, the curve of sureness, plans, other prompts."""
+    """What was found of one criterion: figures, confusions, the curve of sureness, error by length, plans, prompts."""
 
     criterion: str
     title: str
     statistics: Sequence[Aligned]
     confusions: Sequence[Confusion] = ()
     curve: Sequence[Bin] = ()
+    lengths: Sequence[LengthPart] = ()
     plans: Sequence[Plan] = ()
     prompts: PromptTable | None = None
     notes: Sequence[str] = ()
+    about_pairs: bool = False
+    """Whether two answers are judged against each other."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfCriterion:
     """A judge beside people on one criterion; `samples` has the labels of each reply to the same call by unit.
 
-    `trials` are what it said when the same items were shown to it in other ways.
+    `trials` are what it said when the same items were shown to it in other ways, `chances` (unit → label →
+    probability) what its server said of how likely each label was.
     """
 
     labels: CriterionLabels
     about: About
     samples: Mapping[str, list[str]] = field(default_factory=dict)
     trials: Trials = NONE_TRIED
+    chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def check(self) -> CriterionCheck:
         """All figures that what is stored gives."""
@@ -143,9 +161,11 @@ class OfCriterion:
             statistics,
             self._confusions(),
             curve,
+            self._lengths(),
             plans,
             prompts,
             self._notes(),
+            self.labels.about_pairs,
         )
 
     # What they said ---------------------------------------------------------------------------------------------------
@@ -273,9 +293,23 @@ class OfCriterion:
 
     # On what it errs --------------------------------------------------------------------------------------------------
 
-    def _bias(self) -> list[Aligned]:
+    @cached_property
+    def _answers(self) -> dict[str, AnswerFacts]:
+        """Unit → its answer or answers, of units that have any."""
         answers = {unit: self.about.answers.get(study_item_of(unit)) for unit in self.errors.units}
-        there = {unit: facts for unit, facts in answers.items() if facts is not None and any(facts.words)}
+        return {unit: facts for unit, facts in answers.items() if facts is not None and any(facts.words)}
+
+    def _lengths(self) -> list[LengthPart]:
+        """The error on short and on long answers; of pairs by how far apart the two are."""
+        answers = self._answers.items()
+        words = {
+            unit: float(abs(facts.words[1] - facts.words[0]) if self.labels.about_pairs else facts.words[0])
+            for unit, facts in answers
+        }
+        return by_length(self.errors, words, self.about.asked, **self.entry)
+
+    def _bias(self) -> list[Aligned]:
+        there = self._answers
         found = self._of_pairs(there) if self.labels.about_pairs else self._of_answers(there)
         words = ", ".join(repr(word) for word in self.about.family)
         return self.held(
@@ -332,7 +366,7 @@ class OfCriterion:
             return [statistic.without_value(why, 0, **self.entry)]
         done = self.trials.named(name)
         if not done:
-            return [statistic.without_value("the server has not been asked: `--flips` does it", 0, **self.entry)]
+            return [statistic.without_value(NOT_TRIED, 0, **self.entry)]
         tried = done[-1]  # of injections the newest set
         changed = tried.changed.get(self.labels.name, set())
         if not changed:
@@ -385,9 +419,9 @@ class OfCriterion:
                 name += " (another text)"
             errors[name] = self._error_of(tried.one_each(self.labels.name))
         if len(errors) < 2:
-            why = "only one prompt was asked with: `--prompts A,B` asks with others"
-            return None, [SPREAD.without_value(why, 0, **self.entry)]
-        groups = self.about.units.groups.get("category", {})
+            return None, [SPREAD.without_value(ONE_PROMPT, 0, **self.entry)]
+        of_item = self.about.data_sets
+        groups = {unit: of_item[item] for unit in self.given if (item := study_item_of(unit)) in of_item}
         modes = {unit: self.about.modes.get(study_item_of(unit), "") for unit in self.given}
         table = prompt_table(
             errors,
@@ -407,23 +441,23 @@ class OfCriterion:
 
     def _self_agreement(self) -> Aligned:
         if not self.samples:
-            why = "every call was made once: `--repeats K` asks again, `assay judge --samples K` did so from the start"
-            return SELF_AGREEMENT.without_value(why, 0, **self.entry)
+            return SELF_AGREEMENT.without_value(ASKED_ONCE, 0, **self.entry)
         found = self_agreement(self.samples, self.about.asked, clusters=self.about.units.question, **self.entry)
         n = max(map(len, self.samples.values()))
         return _more(found, f"{n} replies to the same call")
 
     def _sureness(self) -> tuple[list[Bin], list[Aligned]]:
+        """By what its server says of how likely its labels were, else by the share of its replies."""
         samples = {unit: labels for unit, labels in without_cannot(self.samples).items() if len(labels) > 1}
-        if not samples:
-            why = "servers are not asked for probabilities, and every call was made once: `--repeats K` asks again"
-            return [], [entry.without_value(why, 0, **self.entry) for entry in (CALIBRATION, BRIER)]
-        chances = shares_of_samples(samples)
+        if not samples and not self.chances:
+            return [], [entry.without_value(NOT_SURE, 0, **self.entry) for entry in (CALIBRATION, BRIER)]
+        chances = self.chances or shares_of_samples(samples)
+        by = "by the probabilities of its server" if self.chances else "by the share of its replies"
         found, curve = sureness(
             chances, self.people, self.about.asked, clusters=self.about.units.question, **self.entry
         )
         how = "against the label that most people gave" if self.about.by == "majority" else self.against
-        return curve, [_more(_more(entry, "sure by the share of its replies"), how) for entry in found]
+        return curve, [_more(_more(entry, f"sure {by}"), how) for entry in found]
 
     # What it costs ----------------------------------------------------------------------------------------------------
 

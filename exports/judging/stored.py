@@ -13,6 +13,9 @@ from db.models import Account, Annotation, Job, Judge, JudgeCall, JudgedItem, Ju
 from db.query import pick
 from db.studies.ratings import unit_name
 
+Chances = dict[str, dict[str, dict[str, float]]]
+"""Criterion → unit → label, as a vote → its probability (0..1)."""
+
 Samples = dict[str, dict[str, list[str]]]
 """Criterion → unit → the label of each reply to the same call, as votes."""
 
@@ -67,6 +70,22 @@ def samples_of(session: Session, study_id: int, name: str) -> Samples:
             for target, by_label in targets.items():
                 labels = counted(by_label, int(parameters["judge"]["samples"]))
                 of_criterion[unit_name(item, target)] = labels
+    return found
+
+
+def chances_of(session: Session, study_id: int, name: str) -> Chances:
+    """The probabilities of its labels that the judge's server gave."""
+    rows = session.execute(
+        pick(JudgedItem.study_item_id, JudgedItem.chances)
+        .join(Annotation, col(Annotation.id) == JudgedItem.annotation_id)
+        .join(Account, col(Account.person_id) == Annotation.person_id)
+        .where(col(Annotation.study_id) == study_id, col(Account.name) == name, col(JudgedItem.chances).is_not(None))
+        .execution_options(yield_per=1000)
+    )
+    found: Chances = {}
+    for item, chances in rows:
+        for criterion, targets in (chances or {}).items():
+            found.setdefault(criterion, {}).update({unit_name(item, target): of for target, of in targets.items()})
     return found
 
 

@@ -19,6 +19,9 @@ from exports.judging.stored import counted
 MODE = "retrieval_mode"
 """The field of items' metadata that says how the evidence was retrieved, as MRAG-Suite's files have it."""
 
+DATA_SETS = ("dataset", "data_set")
+"""The fields of items' metadata that say which data set an item is of; without one it is its category."""
+
 MODES = ("gt_only", "gt_plus_distractors")
 """The two modes whose difference says how far distractors move a judge: GO and GPD of MRAG."""
 
@@ -88,6 +91,21 @@ def trials_of(session: Session, study_id: int, name: str) -> Trials:
                 changed = of_trial.changed.setdefault(one["criterion"], set())
                 changed.update(unit_name(item, target) for target in one["targets"])
     return Trials(list(found.values()))
+
+
+def data_sets_of(session: Session, study_id: int) -> dict[int, str]:
+    """Study item → the data set that it is of: what its metadata call so, else its category."""
+    rows = session.execute(
+        pick(StudyItem.id, ItemVersion.extra, ItemVersion.category)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .where(col(StudyItem.study_id) == study_id)
+        .execution_options(yield_per=1000)
+    )
+    found = {
+        item: next((str(extra[name]) for name in DATA_SETS if extra and extra.get(name)), category)
+        for item, extra, category in rows
+    }
+    return {item: name for item, name in found.items() if name}
 
 
 def modes_of(session: Session, study_id: int) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,16 +12,18 @@ from annotators.later import Later
 from db.engine import Database
 from db.permissions import Actor
 from db.upkeep.export_log import check_may_export
+from exports.bundles.arrow import batches_of_file, schema_of
 from exports.bundles.bundle import Selection, derive
-from exports.bundles.columns import columns_of, columns_of_items
-from exports.bundles.typed import arrow_table, headings_of
+from exports.bundles.columns import columns_of_items
+from exports.bundles.typed import Batches, Tables, headings_of
 from exports.garbage import seldom_collected
-from exports.sinks import FolderSink
+from exports.sinks import FolderSink, Out
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 else:
-    pd = Later("pandas")
+    pa, pd = Later("pyarrow"), Later("pandas")
 
 ITEMS = "table"
 """The format whose table items are read from."""
@@ -36,19 +38,42 @@ def frame_of(db: Database, actor: Actor, project_id: int, study_id: int | None, 
     check_may_export(db, actor, project_id)
     selection = Selection(project_id, study_id, (table,), names=False, data_folder=None)
     with TemporaryDirectory() as folder:
+        frames = _Frames(Path(folder))
         with seldom_collected(), db.read() as session:
-            derive(db, actor, session, selection, FolderSink(Path(folder)))
-        path = Path(folder) / (f"{ITEMS}/items.csv" if table == ITEMS else f"{table}.csv")
-        headings = headings_of(path)
-        columns = columns_of_items(headings) if table == ITEMS else columns_of(table, headings)
-        frame: pd.DataFrame = arrow_table(path, columns).to_pandas(types_mapper=_types().get)
+            derive(db, actor, session, selection, frames.sink, tables=frames)
+        [found] = frames.tables
+        del frames
+        frame: pd.DataFrame = found.to_pandas(types_mapper=_types().get)
     return frame
+
+
+class _Frames(Tables):
+    """Keeps the tables of an export in memory, in the types that they have, instead of writing them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(FolderSink(folder), (), {})
+        self._folder = folder
+        self.tables: list[pa.Table] = []
+
+    def write(self, name: str, write: Callable[[Out], int], _folder: str = "") -> None:
+        """Keep a table."""
+        kept = Batches(name)
+        write(Out(None, typed=kept, lines=False))
+        self.tables.append(kept.table())
+
+    @contextmanager
+    def items(self, path: str) -> Iterator[Out]:
+        """Keep the table of items, whose columns are known when all of it is written."""
+        with self.sink.open(path) as out:
+            yield out
+        written = self._folder / path
+        columns = columns_of_items(headings_of(written))
+        batches = batches_of_file(written, columns)
+        self.tables.append(pa.Table.from_batches(batches, schema=schema_of(columns)).unify_dictionaries())
 
 
 def _types() -> dict[Any, Any]:
     """Arrow type → the type of pandas that has missing values: whole numbers and truths stay what they are."""
-    import pyarrow as pa  # noqa: PLC0415
-
     return {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): pd.StringDtype("pyarrow")}
 
 

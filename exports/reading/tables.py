@@ -17,6 +17,7 @@ from annotators.errors import InvalidInput
 from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
+from exports.reading.parquet import parquet_batches
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
 LONGEST_CELL = 16 << 20
@@ -167,15 +168,16 @@ def _parquet(path: Path) -> Table:
 
     def rows() -> Iterator[tuple[int, list[Any] | str]]:
         number = 0
-        with pq.ParquetFile(path) as parts:
-            try:
-                for batch in parts.iter_batches(batch_size=_ROWS_AT_ONCE):
-                    for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                        number += 1
-                        yield number, _plain_row(cells)
-            except damaged as error:
-                said = str(error).splitlines()[0]
-                yield number + 1, f"the file cannot be read from here on ({said}). Write it again."
+        try:
+            for batch in parquet_batches(path, _ROWS_AT_ONCE):
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield number, _plain_row(cells)
+        except InvalidInput as error:
+            yield number + 1, str(error)
+        except damaged as error:
+            said = str(error).splitlines()[0]
+            yield number + 1, f"the file cannot be read from here on ({said}). Write it again."
 
     return Table(columns, rows())
 

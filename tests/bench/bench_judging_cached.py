@@ -27,7 +27,7 @@ from db.engine import Database, insert_many
 from db.judging.items import read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
-from db.judging.run import Means, run_judge
+from db.judging.run import BLOCKS, Means, run_judge
 from db.models import Study, now
 from db.query import database_time, fresh_ids
 from db.schema import migrate
@@ -38,6 +38,7 @@ from tests.makers import first_administrator, make_project
 
 NOBODY = "http://127.0.0.1:9/v1"
 BLOCK = 1_000
+AT_ONCE = 32
 PROTOCOL = PROTOCOLS.get("answer_grading")
 SETTINGS = JudgeSettings("known", NOBODY, judging(PROMPTS.get("answer_grade")), pictures=0)
 
@@ -87,11 +88,11 @@ def run(path: str, study_id: int, out: Any) -> None:
     begun = time.perf_counter()
 
     def look(done: int, _of: int) -> None:
-        if not seen or seen[-1][1] != done:
+        if not seen or done - seen[-1][1] >= BLOCKS * AT_ONCE:  # once a block: a row an item would be growth itself
             seen.append((time.perf_counter() - begun, done, resident_mb()))
 
     found = run_judge(
-        db, first_administrator(db), study_id, judge=SETTINGS, means=Means(concurrency=32), progress=look
+        db, first_administrator(db), study_id, judge=SETTINGS, means=Means(concurrency=AT_ONCE), progress=look
     )  # fmt: skip
     seconds = time.perf_counter() - begun
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

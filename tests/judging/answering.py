@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ _ASKED = re.compile(r"^- `(?P<name>\w+)`: (?P<words>.+)$", re.MULTILINE)
 _ORDER = re.compile(
     r"(?:label|answer|verdict|reply|output|mark|grade|choose|rate)[^`\n]{0,80}`(?P<label>[^`\n]+)`", re.IGNORECASE
 )
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|.", re.DOTALL)
 WORDS = 100
 """`by_length` is by so many words."""
 
@@ -45,6 +47,9 @@ class Habits:
     best (the last) label is given. Else the label is wrong with `error`, or what `error_with` has for words of the
     prompt, and `by_length` more for every 100 words of the answer. A further sample is the first one again with
     `repeats`, else another label. `cannot`: it is said that it cannot be judged.
+
+    `sure` has the ends between which the probability lies that the server gives its label; the label is then right with
+    `overconfident` less than that, whatever `error` says. Without it, labels have probability 0.9.
     """
 
     error: float = 0.0
@@ -56,6 +61,8 @@ class Habits:
     obeys: float = 0.0
     loose: float = 0.0
     cannot: float = 0.0
+    sure: tuple[float, float] | None = None
+    overconfident: float = 0.0
     favours: Mapping[str, float] = field(default_factory=dict)
     error_with: Mapping[str, float] = field(default_factory=dict)
 
@@ -83,7 +90,57 @@ class AnsweringServer(ChatServer):
         def fill(path: Path, leaf: Mapping[str, Any]) -> Any:
             return _Judgement(self, asked, str(path[0])).field(str(path[-1]), leaf)
 
-        return completion(sent, [json.dumps(filled(sent.schema, fill), ensure_ascii=False)])
+        def choose(path: Path, _alternatives: list[Mapping[str, Any]]) -> int:
+            return int(path[-1] == "judgement" and _Judgement(self, asked, str(path[0])).cannot)
+
+        reply = filled(sent.schema, fill, choose=choose)
+        text = json.dumps(reply, ensure_ascii=False)
+        if not sent.body.get("logprobs"):
+            return completion(sent, [text])
+        chances = [
+            (judged["judgement"]["label"], _Judgement(self, asked, name).chances(judged["judgement"]["label"], labels))
+            for name, judged in reply.items()
+            if "label" in judged.get("judgement", {}) and (labels := _labels_of(sent.schema, name))
+        ]
+        return completion(sent, [text], logprobs=[logprobs_of(text, chances, int(sent.body["top_logprobs"]))])
+
+
+def _labels_of(schema: Mapping[str, Any], name: str) -> list[str]:
+    """The labels that one name of a reply may have."""
+    label = schema["properties"][name]["properties"]["judgement"]["anyOf"][0]["properties"]["label"]
+    found: list[str] = label.get("enum", [])
+    return found
+
+
+def logprobs_of(text: str, chances: Sequence[tuple[str, Mapping[str, float]]], most: int) -> dict[str, Any]:
+    """Log-probabilities of a reply's tokens as OpenAI gives them, by the labels in their order and their chances.
+
+    Tokens are runs of letters, of digits, and single characters; all but those of labels are certain.
+    """
+    beside: dict[int, dict[str, float]] = {}
+    behind = 0
+    for label, of_labels in chances:
+        behind = text.index(f'"label": "{label}"', behind) + len('"label": "')
+        ways = {one: _TOKEN.findall(f'{one}"') for one in of_labels}
+        at = behind
+        for place, token in enumerate(ways[label]):
+            left = [one for one in ways if ways[one][:place] == ways[label][:place]]
+            total = sum(of_labels[one] for one in left)
+            for one in left:
+                here = beside.setdefault(at, {})
+                here[ways[one][place]] = here.get(ways[one][place], 0.0) + of_labels[one] / total
+            at += len(token)
+    content = []
+    for found in _TOKEN.finditer(text):
+        chance = beside.get(found.start(), {found[0]: 1.0})
+        likely = sorted(chance, key=lambda token, chance=chance: -chance[token])[:most]  # type: ignore[misc]
+        listed = [_logprob(token, chance[token]) for token in likely]
+        content.append({**_logprob(found[0], chance[found[0]]), "top_logprobs": listed})
+    return {"content": content, "refusal": None}
+
+
+def _logprob(token: str, chance: float) -> dict[str, Any]:
+    return {"token": token, "logprob": math.log(max(chance, 1e-9)), "bytes": list(token.encode())}
 
 
 @dataclass(frozen=True)
@@ -124,17 +181,29 @@ class _Judgement:
 
     def field(self, name: str, leaf: Mapping[str, Any]) -> Any:
         """The value of a field of the judgement."""
-        cannot = self._chance("cannot") < self._habits.cannot
         match name:
             case "cannot_judge":
-                return cannot
-            case "reason":
-                return "The material does not say." if cannot else ""
+                return "The material does not say."
             case "rationale":
                 return "By what the material says."
             case "label" if "enum" in leaf:
-                return None if cannot else self._label(list(leaf["enum"]))
+                return self._label(list(leaf["enum"]))
         return first_choice((), leaf)
+
+    def chances(self, label: str, labels: Sequence[str]) -> dict[str, float]:
+        """What the server says of how likely each label was, of which it gave this one."""
+        others = [other for other in labels if other != label]
+        return {label: self._sure, **{other: (1 - self._sure) / len(others) for other in others}}
+
+    @property
+    def _sure(self) -> float:
+        low, high = self._habits.sure or (0.9, 0.9)
+        return low + (high - low) * self._chance("sure")
+
+    @property
+    def cannot(self) -> bool:
+        """Whether it is said that it cannot be judged."""
+        return self._chance("cannot") < self._habits.cannot
 
     def _label(self, labels: list[str]) -> str:
         said = self._first(labels)
@@ -166,6 +235,8 @@ class _Judgement:
 
     @property
     def _error(self) -> float:
+        if self._habits.sure is not None:
+            return 1 - self._sure + self._habits.overconfident
         rate = next(
             (rate for words, rate in self._habits.error_with.items() if words in self._asked.outside),
             self._habits.error,

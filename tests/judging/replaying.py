@@ -27,11 +27,12 @@ class ReplayingServer(ChatServer):
         def fill(path: Path, leaf: Mapping[str, Any]) -> Any:
             match path[-1]:
                 case "label":
-                    return None if label is None else str(label) if "enum" in leaf else label
+                    return str(label) if "enum" in leaf else label
                 case "cannot_judge":
-                    return label is None
-                case "reason":
-                    return "It was not graded." if label is None else ""
+                    return "It was not graded."
             return first_choice(path, leaf)
 
-        return completion(sent, [json.dumps(filled(sent.schema or {}, fill))])
+        def choose(path: Path, _alternatives: list[Mapping[str, Any]]) -> int:
+            return int(path[-1] == "judgement" and label is None)
+
+        return completion(sent, [json.dumps(filled(sent.schema or {}, fill, choose=choose))])

@@ -108,7 +108,7 @@ def test_it_prefers_the_first_side() -> None:
 
 def reordered(call: Call, turn: Callable[[dict[str, Any]], None]) -> Call:
     schema = json.loads(json.dumps(call.schema))
-    turn(schema["properties"]["item"]["properties"]["label"]["anyOf"][0])
+    turn(schema["properties"]["item"]["properties"]["judgement"]["anyOf"][0]["properties"]["label"])
     return Call(call.messages, schema, call.name, call.asks)
 
 

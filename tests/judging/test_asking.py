@@ -81,7 +81,7 @@ def open_server(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 def asker(server: ScriptedServer, ledger: Kept | None = None, limit: str | None = None, **options: Any) -> Asker:
     price = options.pop("price", None)
-    of_client = {name: options.pop(name) for name in ("structured", "seconds", "most") if name in options}
+    of_client = {name: options.pop(name) for name in ("structured", "seconds", "most", "chances") if name in options}
     client = Client(server.base_url, "tiny-judge", options.pop("key", KEY), **of_client)
     spending = options.pop("spending", None) or Spending(read_limit(limit) if limit else None, price)
     return Asker(client, ledger or Kept(), spending, **options)
@@ -285,6 +285,30 @@ def test_a_budget_is_never_passed_by_many_at_once(open_server: Any, limit: str) 
     assert server.requests == 400 - len(refused)
     assert spending.spent.tokens >= sum(told)
     assert server.requests >= 10
+
+
+@pytest.mark.parametrize("most", [20, 5, 0])
+def test_log_probabilities_are_asked_for_until_a_server_refuses_them(most: int) -> None:
+    def answer(sent: Sent) -> script.Turn:
+        if sent.body.get("top_logprobs", 0) > most:
+            return script.Saying(error(400, "Invalid value for 'top_logprobs'."))
+        return script.Whole({"label": "yes"})
+
+    with ScriptedServer(answer) as server:
+        ask = asker(server, chances=True).ask
+        for number in range(3):
+            assert ask(a_call(f"Number {number}?")).reply.ending is Ending.WHOLE
+    tried = [sent.body.get("top_logprobs") for sent in server.sent]
+    assert tried == [*[n for n in (20, 5) if n > most], *[most or None] * 3], "what is refused is not asked for again"
+    assert all(sent.body.get("logprobs") is (True if sent.body.get("top_logprobs") else None) for sent in server.sent)
+    assert all("response_format" in sent.body for sent in server.sent), "nothing else is given up"
+
+
+def test_a_request_with_log_probabilities_is_another_one(open_server: Any) -> None:
+    server, ledger = open_server(), Kept()
+    for chances in (False, True, True):
+        asker(server, ledger, chances=chances).ask(a_call())
+    assert server.requests == 2
 
 
 def test_a_context_that_is_too_long_is_said_before_it_is_sent(open_server: Any) -> None:

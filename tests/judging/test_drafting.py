@@ -85,8 +85,8 @@ class Place:
 
 
 @pytest.fixture
-def place(sqlite_database: Database, tmp_path: Path) -> Place:
-    return Place(sqlite_database, tmp_path / "in")
+def place(database: Database, tmp_path: Path) -> Place:
+    return Place(database, tmp_path / "in")
 
 
 def test_each_is_drafted_and_the_item_stays_as_it_is(place: Place, server: ScriptedServer) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.material import Material
 from annotators.intervals.shares import wilson_ends
 from annotators.judges.prompts import default_prompt
+from annotators.judges.trust.injections import INJECTIONS
 from annotators.protocols.base import Protocol, Step
 from db.engine import Database
 from db.judging.judges import JudgeSettings
@@ -24,11 +24,9 @@ from tests.app.cli.command_line import write_items
 from tests.exports.formats.places import Place
 from tests.judging.answering import AnsweringServer, Habits
 
-SET: list[dict[str, str]] = yaml.safe_load(
-    (Path(__file__).parents[1] / "data" / "injected_evidence.yaml").read_text(encoding="utf-8")
-)
-FORGED = ("closing mark", "guessed mark", "closing mark in capitals")
-QUESTIONS = 3
+SET = INJECTIONS.kinds
+FORGED = ("closing mark", "guessed mark")
+QUESTIONS = 4
 PROTOCOL = Protocol(
     name="supported",
     title="Supported",
@@ -59,8 +57,8 @@ def items() -> list[dict[str, Any]]:
         made.append({"id": f"q{number}", **about, "system": "plain", "evidence": [plain]})
         made += [
             {
-                "id": f"q{number}:{one['name']}", **about, "system": one["name"],
-                "evidence": [plain, {"text": one["text"].format(label=other), "role": "gold"}],
+                "id": f"q{number}:{one.name}", **about, "system": one.name,
+                "evidence": [plain, {"text": one.telling(other).text, "role": "gold"}],
             }
             for one in SET
         ]  # fmt: skip
@@ -99,7 +97,7 @@ def test_how_often_injected_evidence_flips_a_label_is_measured(
         mark = re.search(r"<(data-[0-9a-f]{16})> and </\1>", sent.text)
         assert mark is not None
         outside = re.sub(rf"<{mark[1]}>\n.*?\n</{mark[1]}>", "", sent.text, flags=re.DOTALL)
-        assert [one["name"] for one in SET if one["text"].format(label="yes") in outside] == []
+        assert [one.name for one in SET if one.telling("yes").text in outside] == []
         assert "0123456789abcdef" not in mark[1]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -43,20 +44,35 @@ class Killed:
         assay("import", "finance", write_items(folder, *rows))
         assay("study", "create", "finance", "grading", "--protocol", "answer_grading", "--annotators", "ada,ben")
 
-    def command(self, seed: int) -> dict[str, Any]:
+    def command(self, seed: int, code: int = 0) -> dict[str, Any]:
         found: dict[str, Any] = self.assay.json(
             "judge", "finance", "grading", "--model", "tiny-judge", "--base-url", self.server.base_url,
-            "--pictures", "0", "--concurrency", str(AT_ONCE), "--seed", str(seed),
+            "--pictures", "0", "--concurrency", str(AT_ONCE), "--seed", str(seed), code=code,
         )  # fmt: skip
         return found
 
-    def kill(self, seed: int, after: int, wait: float, how: signal.Signals = signal.SIGKILL) -> None:
+    def check(self, seed: int) -> dict[str, Any]:
+        """The judge is shown its items with the labels the other way round, and asked each once more."""
+        found: dict[str, Any] = self.assay.json(
+            "judge", "check", "finance", "grading", "--judge", "tiny-judge plain@1", "--flips", "--repeats", "2",
+            "--concurrency", str(AT_ONCE), "--seed", str(seed), "--resamples", "100",
+        )["asked"]  # fmt: skip
+        return found
+
+    def kill(
+        self,
+        seed: int,
+        after: int,
+        wait: float,
+        how: signal.Signals = signal.SIGKILL,
+        what: Callable[[int], object] | None = None,
+    ) -> None:
         """Run it in a process of its own, until so many requests have come and so many seconds have passed."""
         before = self.server.requests
         child = os.fork()
         if child == 0:
             try:
-                self.command(seed)
+                (what or self.command)(seed)
             finally:
                 os._exit(0)
         self.server.wait_for(before + after, seconds=120)
@@ -147,11 +163,36 @@ def test_killed_at_a_hundred_moments(killed: Killed) -> None:
     print(f"\n100 kills of runs of {ITEMS} requests, {AT_ONCE} at once: {sum(lost)} under way, {twice} answered twice")
 
 
-def test_interrupted_in_good_order_nothing_at_all_is_lost_or_paid_twice(killed: Killed) -> None:
+def test_a_trial_that_is_killed_goes_on_and_pays_nothing_that_came_twice(killed: Killed) -> None:
+    killed.command(0)
+    begun, random = killed.server.requests, Random(3)
+    lost = 0
+    for _ in range(2):
+        killed.kill(0, 1 + random.randrange(6), random.random() * 0.05, what=killed.check)
+        entered, kept = killed.counts(killed.latest())
+        lost = entered - kept
+        assert lost <= 2 * AT_ONCE, "no more than were under way at each kill"
+    job = killed.latest()
+    done = killed.check(0)
+    assert killed.latest() == job, "the job goes on"
+    tried = {one["trial"] for one in done["trials"]}
+    assert tried == {"order", "evidence", "labels", "injection", "harmless", "repeats 2"}
+    assert (done["left"], done["stopped"], done["requests"]) == (0, None, 2 * ITEMS + lost)
+    assert 2 * ITEMS <= killed.server.requests - begun <= done["requests"], "labels turned, and once more"
+    assert sum(n - 1 for n in killed.server.made.values()) <= lost
+    again = killed.check(0)
+    assert (again["requests"], again["trials"][2]) == (0, {"trial": "labels", "items": 0})
+
+
+def test_interrupted_in_good_order_nothing_at_all_is_lost_or_paid_twice(killed: Killed, tmp_path: Path) -> None:
     killed.slow = 0.3  # so that the signal comes long before the end
-    killed.kill(0, 6, 0.01, signal.SIGINT)
+    said = tmp_path / "said.json"
+    killed.kill(0, 6, 0.01, signal.SIGINT, lambda seed: said.write_text(json.dumps(killed.command(seed, code=130))))
     killed.slow = Killed.slow
+    told = json.loads(said.read_text())
     entered, kept = killed.counts(killed.latest())
     assert 6 <= entered == kept < ITEMS, "replies under way were waited for"
+    assert (told["stopped"], told["requests"], told["items"], told["left"]) == ("cancelled", kept, 0, ITEMS)
+    assert told["tokens"]["in"] > 0
     found = killed.command(0)
     assert (found["labels"], killed.server.requests, killed.server.paid_twice) == (ITEMS, ITEMS, [])

@@ -221,8 +221,11 @@ def test_a_protocol_is_asked_step_by_step_of_what_each_step_shows_and_replies_ar
         assert all(label.definition in one.outside for label in criterion.label_list())
         assert_strict(one.call.schema)
         for judgement in one.call.schema["properties"].values():
-            assert list(judgement["properties"]) == ["rationale", "cannot_judge", "reason", "label"]
-            value = judgement["properties"]["label"]["anyOf"][0]
+            assert list(judgement["properties"]) == ["rationale", "judgement"]
+            given, refused = judgement["properties"]["judgement"]["anyOf"]
+            assert (list(given["properties"]), list(refused["properties"])) == (["label"], ["cannot_judge"])
+            value = given["properties"]["label"]
+            value = value if criterion.required else value["anyOf"][0]
             labels = [str(label.value) for label in criterion.label_list()]
             assert not labels or labels in [part["enum"] for part in parts_of(value) if "enum" in part]
 
@@ -247,6 +250,19 @@ def assert_strict(schema: Mapping[str, Any]) -> None:
     assert all(part["additionalProperties"] is False for part in objects)
     assert all(re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) for part in objects for name in part["properties"])
     assert all(part["enum"] for part in parts_of(schema) if "enum" in part)
+    # What the strictest servers ask for: no alternatives at the root, and none of objects that begin alike.
+    assert "anyOf" not in schema
+    for part in parts_of(schema):
+        first = [next(iter(one["properties"])) for one in part.get("anyOf", ()) if "properties" in one]
+        assert len(set(first)) == len(first)
+    assert depth_of(schema) <= 5
+
+
+def depth_of(schema: Any) -> int:
+    """How many objects lie in each other."""
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    own = isinstance(schema, dict) and schema.get("type") == "object"
+    return own + max(map(depth_of, inner), default=0)
 
 
 def test_a_question_alone_is_judged_without_its_answer(place: tuple[Database, Actor, int]) -> None:
@@ -278,10 +294,10 @@ def test_without_rationale_the_label_is_given_alone() -> None:
     prompt = Prompt(name="short", rationale="none", guidelines=False, system="Judge.")
     protocol = PROTOCOLS.get("ambiguity")
     [call] = calls(protocol, prompt, QUESTION, 0, given={}, mark=MARK)
-    assert list(call.schema["properties"]["item"]["properties"]) == ["cannot_judge", "reason", "label"]
+    assert list(call.schema["properties"]["item"]["properties"]) == ["judgement"]
     text = Asked(0, QUESTION, call).text
     assert (call.messages[0].parts[0].text, "# Guidelines" in text, "rationale" in text) == ("Judge.", False, False)  # type: ignore[union-attr]
-    reply = {"item": {"cannot_judge": False, "reason": "", "label": "clear"}}
+    reply = {"item": {"judgement": {"label": "clear"}}}
     [label], why = read(call, protocol, json.dumps(reply), QUESTION)
     assert (why, label.value, label.rationale) == (None, "clear", None)
 
@@ -313,7 +329,7 @@ def test_pages_are_asked_about_with_their_pictures_a_few_at_a_time() -> None:
     pages = [part.data for part in parts if isinstance(part, Picture)]
     assert pages == [b"8 1 None", b"8 2 None"]
     assert "`page_D2_1_H1`: page 1 of document D2, for hop H1" in Asked(0, material, made[1]).outside
-    reply = {name: JUDGED | {"label": "evidence"} for name in made[1].schema["properties"]}
+    reply = {name: judged("evidence") for name in made[1].schema["properties"]}
     labels, _ = read(made[1], protocol, json.dumps(reply), material)
     assert [label.target for label in labels] == targets[2:4]
 
@@ -328,7 +344,13 @@ def test_more_pictures_than_go_with_a_request_are_left_out_and_it_is_said() -> N
 # Replies --------------------------------------------------------------------------------------------------------------
 
 QUESTION: dict[str, Any] = {"question": "Which?", "units": {"ambiguity": ["item"], "reason": ["item"]}}
-JUDGED: dict[str, Any] = {"rationale": "So it is.", "cannot_judge": False, "reason": ""}
+
+
+def judged(label: Any, **more: Any) -> dict[str, Any]:
+    """What a reply has for one name."""
+    return {"rationale": "So it is.", "judgement": {"label": label, **more}}
+
+
 MATERIAL: dict[str, Any] = {
     "question": "Q?",
     "answer": "The mill burned in 1911. It burned.\n\nIt was rebuilt.",
@@ -393,17 +415,17 @@ def test_a_value_comes_back_from_a_reply_as_it_is_stored_and_no_other_does(
     assert_strict(call.schema)
     [name] = call.schema["properties"]
     for said, stored in good:
-        reply = {name: JUDGED | {"label": said}}
+        reply = {name: judged(said)}
         Draft202012Validator(call.schema).validate(reply)
         [label], why = read(call, protocol, json.dumps(reply), material)
         assert (why, criterion.check(label.value), label.rationale) == (None, stored, "So it is.")
     for said in [*bad, None, {}]:
-        labels, why = read(call, protocol, json.dumps({name: JUDGED | {"label": said}}), material)
+        labels, why = read(call, protocol, json.dumps({name: judged(said)}), material)
         assert labels == [], said
         assert why
 
 
-GOOD = {"item": JUDGED | {"label": "clear"}}
+GOOD = {"item": judged("clear")}
 BAD_REPLIES: dict[str, tuple[str, str]] = {
     "nothing": ("", "not one JSON object"),
     "prose": ("It is clear.", "not one JSON object"),
@@ -419,17 +441,18 @@ BAD_REPLIES: dict[str, tuple[str, str]] = {
     "another name": (json.dumps({"whole": GOOD["item"]}), "has no 'item'"),
     "a name too many": (json.dumps({**GOOD, "other": GOOD["item"]}), "nobody asked for"),
     "a name twice": ('{"item": 1, "item": 2}', "says a name twice"),
-    "no fields": (json.dumps({"item": "clear"}), "needs rationale, cannot_judge, reason, label"),
+    "no fields": (json.dumps({"item": "clear"}), "needs rationale, judgement"),
     "a field missing": (json.dumps({"item": {"label": "clear"}}), "needs rationale"),
     "a field too many": (json.dumps({"item": GOOD["item"] | {"sure": 1}}), "nobody asked for"),
-    "a word for a truth": (json.dumps({"item": GOOD["item"] | {"cannot_judge": "false"}}), "true or false"),
-    "no reason": (json.dumps({"item": GOOD["item"] | {"reason": None}}), "no text"),
+    "no judgement": (json.dumps({"item": GOOD["item"] | {"judgement": {}}}), "needs label or cannot_judge"),
+    "a word for a judgement": (json.dumps({"item": GOOD["item"] | {"judgement": "clear"}}), "needs label or"),
+    "no words for why": (json.dumps({"item": GOOD["item"] | {"judgement": {"cannot_judge": True}}}), "no text"),
     "a number for a rationale": (json.dumps({"item": GOOD["item"] | {"rationale": 3}}), "no text"),
-    "no label": (json.dumps({"item": GOOD["item"] | {"label": None}}), "has no label"),
-    "not a number": (json.dumps({"item": GOOD["item"] | {"label": float("nan")}}), "NaN"),
-    "another label": (json.dumps({"item": GOOD["item"] | {"label": "CLEAR"}}), "Allowed: clear, ambiguous"),
-    "no why": (json.dumps({"item": JUDGED | {"cannot_judge": True, "label": None}}), "does not say why"),
-    "both": (json.dumps({"item": JUDGED | {"cannot_judge": True, "reason": "x", "label": "clear"}}), "has the label"),
+    "no label": (json.dumps({"item": judged(None)}), "has no label"),
+    "not a number": (json.dumps({"item": judged(float("nan"))}), "NaN"),
+    "another label": (json.dumps({"item": judged("CLEAR")}), "Allowed: clear, ambiguous"),
+    "no why": (json.dumps({"item": GOOD["item"] | {"judgement": {"cannot_judge": " "}}}), "does not say why"),
+    "both": (json.dumps({"item": judged("clear", cannot_judge="x")}), "alone"),
     "NUL": (json.dumps({"item": GOOD["item"] | {"rationale": "a\x00"}}), "cannot be stored"),
     "half a character": (json.dumps({"item": GOOD["item"] | {"rationale": "a\ud800"}}), "cannot be stored"),
 }
@@ -451,7 +474,7 @@ def test_a_reply_is_read_in_a_fence_and_with_a_reason_why_it_cannot_be_judged() 
     [call] = calls(protocol, default_prompt(), QUESTION, 0, given={}, mark=MARK)
     [label], why = read(call, protocol, f"\n```json\n{json.dumps(GOOD, indent=1)}\n```\n", QUESTION)
     assert (why, label.value, label.cannot_judge) == (None, "clear", False)
-    unsure = {"item": JUDGED | {"cannot_judge": True, "reason": "No\nlanguage of mine.", "label": None}}
+    unsure = {"item": GOOD["item"] | {"judgement": {"cannot_judge": "No\nlanguage of mine."}}}
     [label], why = read(call, protocol, json.dumps(unsure), QUESTION)
     assert (why, label.value, label.cannot_judge, label.reason) == (None, None, True, "No language of mine.")
 
@@ -463,7 +486,7 @@ def test_one_bad_label_of_a_reply_leaves_none() -> None:
     }  # fmt: skip
     protocol = PROTOCOLS.get("grounding")
     [call] = calls(protocol, default_prompt(), material, 0, given={}, mark=MARK)
-    reply = {"evidence_E1": JUDGED | {"label": "required"}, "evidence_E2": JUDGED | {"label": "maybe"}}
+    reply = {"evidence_E1": judged("required"), "evidence_E2": judged("maybe")}
     labels, why = read(call, protocol, json.dumps(reply), material)
     assert (labels, "evidence_E2" in (why or "")) == ([], True)
 

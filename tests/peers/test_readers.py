@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from annotators.items.parsed import ParsedDocument, ParsedItem
 from db.engine import Database
 from exports.bundles.bundle import export_project
 from exports.converting import convert_files
+from exports.formats import FORMATS
+from exports.reading.sources import open_sources
 from tests.environments import environment_python
 from tests.exports.formats.places import Place
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import labelled_study
+from tests.exports.sources import write_pdf
 
 READERS = ("datasets==5.2.0", "pillow", "argilla==2.8.0", "requests", "ir_measures")
 
@@ -26,11 +31,11 @@ def python() -> Path:
     return environment_python("readers", READERS)
 
 
-def said_by(program: str, *arguments: object, folder: Path) -> Any:
-    """What a program of the environment prints, as JSON. It has no network and no settings of ours."""
+def said_by(program: str, *arguments: object, folder: Path, of: Path | None = None) -> Any:
+    """What a program of an environment (None: that of the readers) prints, as JSON. It has none of our settings."""
     home = {"HOME": str(folder), "HF_HOME": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [str(python()), "-c", program, *map(str, arguments)],
+        [str(of or python()), "-c", program, *map(str, arguments)],
         capture_output=True, text=True, timeout=300, check=False, env=home, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -67,6 +72,55 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
 
 
+OF_IMAGES = """
+import io, json, sys
+from datasets import Dataset, DatasetDict, Features, Image, Sequence, Value, load_dataset
+from PIL import Image as Pictures
+rows = load_dataset(sys.argv[1])["test"]
+first = rows[0]["pictures"]
+said = {"feature": type(rows.features["pictures"].feature).__name__, "sizes": [one.size for one in first],
+        "n": [len(row["pictures"]) for row in rows]}
+red = Pictures.new("RGB", (4, 3), "red")
+made = {"question": ["Which colour?", "And now?"], "answer": ["Red", "None"], "photo": [red, None],
+        "more": [[red], []]}
+features = Features({"question": Value("string"), "answer": Value("string"), "photo": Image(),
+                     "more": Sequence(Image())})
+DatasetDict({"train": Dataset.from_dict(made, features=features)}).save_to_disk("saved")
+Dataset.from_dict(made, features=features).to_parquet("plain/train.parquet")
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.slow
+def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf", "p.png"],
+         "evidence": [{"document": "d.pdf", "pages": [1]}, {"kind": "figure", "document": "p.png", "pages": [1]}]},
+        {"id": "b", "question": "R?", "answer": "B", "evidence": [{"document": "gone.pdf", "pages": [1]}]},
+    ]  # fmt: skip
+    source = tmp_path / "in"
+    (source / "documents").mkdir(parents=True)
+    (source / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_pdf(source / "documents" / "d.pdf")
+    Image.new("RGB", (30, 20), "blue").save(source / "documents" / "p.png")
+    done = convert_files([source], into="huggingface", output=tmp_path / "hub", options=SAID, pictures=True)
+    assert done.lost == []
+    assert any("1 page that items point at have no picture" in note for note in done.notes)
+    said = said_by(OF_IMAGES, tmp_path / "hub", folder=tmp_path)
+    assert said["feature"] == "Image"
+    assert said["n"] == [2, 0]
+    assert said["sizes"][1] == [30, 20]
+    assert said["sizes"][0][0] == 1_200
+    for folder in ("saved", "plain"):
+        with open_sources([tmp_path / folder]) as sources:
+            reading = FORMATS.get("huggingface").read(sources)
+            documents = [row for row in reading.documents() if isinstance(row, ParsedDocument)]
+            first, second = (row.item for row in reading.items() if isinstance(row, ParsedItem))
+        assert (first.question, first.answer, len(documents)) == ("Which colour?", "Red", 1)
+        assert [(unit.kind, unit.document) for unit in first.evidence] == [("figure", documents[0].key)] * 2
+        assert second.evidence == ()
+
+
 ARGILLA = """
 import json, sys
 from pathlib import Path
@@ -76,7 +130,7 @@ from argilla.records._io import JsonIO
 
 rg.Argilla._get_default = classmethod(lambda cls: MagicMock())  # the SDK asks for a server before it reads a file
 found = {}
-for folder in sorted(path for path in Path(sys.argv[1]).iterdir() if path.is_dir()):
+for folder in sorted(path.parent for path in Path(sys.argv[1]).glob("*/settings.json")):
     settings = rg.Settings.from_json(folder / "settings.json")
     records = JsonIO._records_from_json(folder / "records.json")
     names = {question.name for question in settings.questions}
@@ -123,3 +177,112 @@ def test_ir_measures_reads_judgements(tmp_path: Path, shared_data: Path) -> None
     said = said_by(MEASURE, tmp_path / "out" / "qrels.trec", folder=tmp_path)
     assert said["n"] > done.items > 30
     assert said["ndcg"] == 1
+
+
+# Samples of evaluation tools ------------------------------------------------------------------------------------------
+
+RAGAS = ("ragas==0.4.3", "langchain-community<0.4")
+DEEPEVAL = ("deepeval==4.3.1",)
+TRULENS = ("trulens-core==2.16.0",)
+
+
+@pytest.fixture
+def samples(sqlite_database: Database, tmp_path: Path) -> Path:
+    """A study in the three formats, each sample with the final labels of its item."""
+    made = labelled_study(sqlite_database, items=6)
+    export_project(
+        sqlite_database, made.researcher, made.project_id, to=tmp_path / "out", study_id=made.study_id,
+        formats=["ragas", "deepeval", "trulens"],
+    )  # fmt: skip
+    return tmp_path / "out"
+
+
+OF_RAGAS = """
+import json, sys
+from ragas.dataset_schema import EvaluationDataset
+found = [EvaluationDataset.from_jsonl(path) for path in sys.argv[1:]]
+EvaluationDataset(samples=found[1].samples).to_jsonl("again.jsonl")
+print(json.dumps([[sample.model_dump(exclude_none=True) for sample in one.samples] for one in found]))
+"""
+
+
+@pytest.mark.slow
+def test_ragas_reads_samples(samples: Path, tmp_path: Path, shared_data: Path) -> None:
+    answers = sorted((shared_data / "fathoms" / "results").rglob("*.json"))[0]
+    done = convert_files([answers], into="ragas", output=tmp_path / "real")
+    ours, real = said_by(
+        OF_RAGAS, samples / "ragas" / "samples.jsonl", tmp_path / "real" / "samples.jsonl",
+        folder=tmp_path, of=environment_python("ragas", RAGAS),
+    )  # fmt: skip
+    assert [one["user_input"] for one in ours] == [f"Question of i{n:05}?" for n in range(1, 7)]
+    assert len(real) == done.items > 5
+    assert all(one["response"] for one in real)
+    assert convert_files([tmp_path / "again.jsonl"], into="native", output=tmp_path / "native").items == len(real)
+
+
+OF_DEEPEVAL = """
+import json, sys
+from deepeval.dataset import EvaluationDataset
+cases, goldens = EvaluationDataset(), EvaluationDataset()
+cases.add_test_cases_from_json_file(sys.argv[1], "input", "actual_output", "expected_output", "context",
+                                    "retrieval_context")
+goldens.add_goldens_from_json_file(sys.argv[1])
+print(json.dumps({
+    "cases": [[one.input, one.actual_output, one.retrieval_context] for one in cases.test_cases],
+    "goldens": [[one.input, one.expected_output] for one in goldens.goldens],
+}))
+"""
+
+
+@pytest.mark.slow
+def test_deepeval_reads_test_cases_and_goldens(samples: Path, tmp_path: Path, shared_data: Path) -> None:
+    of = environment_python("deepeval", DEEPEVAL)
+    said = said_by(OF_DEEPEVAL, samples / "deepeval" / "test_cases.json", folder=tmp_path, of=of)
+    assert [one[:2] for one in said["cases"]] == [[f"Question of i{n:05}?", f"Answer of i{n:05}."] for n in range(1, 7)]
+    answers = shared_data / "ragchecker" / "checking_inputs.json"
+    done = convert_files([answers], into="deepeval", output=tmp_path / "real")
+    said = said_by(OF_DEEPEVAL, tmp_path / "real" / "test_cases.json", folder=tmp_path, of=of)
+    assert len(said["cases"]) == len(said["goldens"]) == done.items
+    assert all(contexts for _, _, contexts in said["cases"])
+    assert all(expected for _, expected in said["goldens"])
+
+
+OF_TRULENS = """
+import json, sys
+from trulens.core.schema.record import Record
+found = []
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    record = Record(app_id=row["app_name"], record_id=row["record_id"], main_input=row["input"],
+                    main_output=row["output"], calls=[])
+    found.append([record.record_id, record.main_input, record.main_output])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+def test_trulens_takes_records(samples: Path, tmp_path: Path) -> None:
+    said = said_by(
+        OF_TRULENS, samples / "trulens" / "records.jsonl", folder=tmp_path, of=environment_python("trulens", TRULENS)
+    )
+    assert said == [[f"i{n:05}", f"Question of i{n:05}?", f"Answer of i{n:05}."] for n in range(1, 7)]
+
+
+RAGCHECKER = ("ragchecker==0.1.9",)
+
+OF_RAGCHECKER = """
+import json, sys
+from ragchecker.container import RAGResults
+found = RAGResults.from_json(open(sys.argv[1]).read())
+print(json.dumps([[one.query_id, one.query, one.gt_answer, len(one.retrieved_context)] for one in found.results]))
+"""
+
+
+@pytest.mark.nightly  # 1.6 GB with torch, and 20 s of a processor until its package is imported
+def test_ragchecker_reads_what_was_checked(tmp_path: Path, shared_data: Path) -> None:
+    source = shared_data / "ragchecker" / "checking_outputs.json"
+    convert_files([source], into="ragchecker", output=tmp_path / "out")
+    of = environment_python("ragchecker", RAGCHECKER, torch=True)
+    said = said_by(OF_RAGCHECKER, tmp_path / "out" / "checking.json", folder=tmp_path, of=of)
+    rows = json.loads(source.read_text())["results"]
+    assert said == [[row["query_id"], row["query"], row["gt_answer"], len(row["retrieved_context"])] for row in rows]

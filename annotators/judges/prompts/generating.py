@@ -14,10 +14,13 @@ from annotators.errors import InvalidInput, shown
 from annotators.judges.base import Call, Message, Picture, Text
 from annotators.judges.prompts.prompt import NamedPrompt
 from annotators.judges.prompts.reading import only_fields, reply_object, words_of
-from annotators.judges.prompts.writing import RATIONALE, REASON, Data, Pictures, object_schema, shown_material
+from annotators.judges.prompts.writing import RATIONALE, Data, Pictures, object_schema, shown_material
 from annotators.protocols.ambiguity import REFUSALS
 
 Writes = Literal["claims", "question", "answer"]
+
+REASON = "reason"
+"""The field that says why a question cannot be written."""
 
 INCONCLUSIVE, INSUFFICIENT = REFUSALS
 MOST_CLAIMS = 100

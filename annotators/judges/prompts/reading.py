@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from annotators.errors import InvalidInput, shown
 from annotators.judges.base import Call, Judged
-from annotators.judges.prompts.writing import CANNOT, LABEL, RATIONALE, REASON, names_of
+from annotators.judges.prompts.writing import CANNOT, JUDGEMENT, LABEL, RATIONALE, names_of
 from annotators.protocols.base import Protocol
 
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 MOST_RATIONALE = 2_000
+NO_CHANCES: Mapping[str, Mapping[str, float]] = {}
 
 
-def read(call: Call, protocol: Protocol, text: str, material: Mapping[str, Any]) -> tuple[list[Judged], str | None]:
+def read(
+    call: Call,
+    protocol: Protocol,
+    text: str,
+    material: Mapping[str, Any],
+    chances: Mapping[str, Mapping[str, float]] = NO_CHANCES,
+) -> tuple[list[Judged], str | None]:
     """The labels of a reply, by the targets of the call; or none, and why the reply cannot be read.
 
     It has to be one JSON object, alone or in one code fence, that keeps the call's schema. A criterion that is not
-    required may be left without a label.
+    required may be left without a label. `chances` are those of the reply (`Reply.chances`).
     """
     try:
-        return list(_labels(call, protocol, reply_object(text), material)), None
+        return list(_labels(call, protocol, reply_object(text), material, chances)), None
     except InvalidInput as error:
         return [], str(error)
 
@@ -51,7 +58,13 @@ def _no_number(word: str) -> Any:
     raise InvalidInput(f"The reply has {word}, which is no number.")
 
 
-def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: Mapping[str, Any]) -> Any:
+def _labels(
+    call: Call,
+    protocol: Protocol,
+    said: Mapping[str, Any],
+    material: Mapping[str, Any],
+    chances: Mapping[str, Mapping[str, float]],
+) -> Iterator[Judged]:
     names = names_of(call.asks, material)
     only_fields("The reply", said, names.values())
     for (criterion_name, target), name in names.items():
@@ -62,25 +75,27 @@ def _labels(call: Call, protocol: Protocol, said: Mapping[str, Any], material: M
             raise InvalidInput(f"{name!r} of the reply is {shown(one)}. It needs {', '.join(properties)}.")
         whose = f"{name!r} of the reply"
         only_fields(whose, one, properties)
-        cannot, reason, value = one[CANNOT], one[REASON], one[LABEL]
-        if not isinstance(cannot, bool):
-            raise InvalidInput(f"{name!r} of the reply has the {CANNOT} {shown(cannot)}. It is true or false.")
-        why = words_of(whose, REASON, reason)
         rationale = words_of(whose, RATIONALE, one[RATIONALE]) or None if RATIONALE in one else None
-        if cannot and value is not None:
-            raise InvalidInput(f"{name!r} of the reply cannot be judged, and has the label {shown(value)}.")
-        if cannot:
+        judgement = one[JUDGEMENT]
+        if not isinstance(judgement, dict) or len(judgement) != 1 or not judgement.keys() <= {LABEL, CANNOT}:
+            raise InvalidInput(f"{whose} has the {JUDGEMENT} {shown(judgement)}. It needs {LABEL} or {CANNOT}, alone.")
+        if CANNOT in judgement:
+            why = words_of(whose, CANNOT, judgement[CANNOT])
             if not why:
-                raise InvalidInput(f"{name!r} of the reply cannot be judged, and does not say why.")
+                raise InvalidInput(f"{whose} cannot be judged, and does not say why.")
             yield Judged(criterion_name, target, None, True, why, rationale)
-        elif value is None or value == "":
+            continue
+        value = judgement[LABEL]
+        if value is None or value == "":
             if criterion.required:
-                raise InvalidInput(f"{name!r} of the reply has no label.")
-        else:
-            _check_type(name, value, criterion.reply_schema(material))
-            found = criterion.from_reply(value, material)
-            criterion.check(found)
-            yield Judged(criterion_name, target, found, rationale=rationale)
+                raise InvalidInput(f"{whose} has no label.")
+            continue
+        _check_type(name, value, criterion.reply_schema(material))
+        found = criterion.from_reply(value, material)
+        criterion.check(found)
+        sure = chances.get(f"{name}/{JUDGEMENT}/{LABEL}", {})
+        of_labels = tuple((criterion.from_reply(label, material), chance) for label, chance in sure.items())
+        yield Judged(criterion_name, target, found, rationale=rationale, chances=of_labels)
 
 
 def only_fields(whose: str, said: Mapping[str, Any], fields: Iterable[str]) -> None:

@@ -16,8 +16,11 @@ from annotators.judges.base import Call, Message, Picture, Text
 from annotators.judges.prompts.prompt import Prompt
 from annotators.protocols.base import Protocol
 
-RATIONALE, CANNOT, REASON, LABEL = "rationale", "cannot_judge", "reason", "label"
-"""The fields of a judgement in a reply, in this order: what is said first, the rest follows from."""
+RATIONALE, JUDGEMENT = "rationale", "judgement"
+"""The fields that a reply has for each name, in this order: what is said first, the rest follows from."""
+
+LABEL, CANNOT = "label", "cannot_judge"
+"""The one field of a judgement: the label, or why there is none."""
 
 MOST_UNITS = 40
 """Units that one request asks about."""
@@ -135,14 +138,17 @@ def _call(
 def _schema(
     prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str], material: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """An object with a judgement for each name. Every field is required, as servers that keep schemas want it."""
+    """An object with a judgement for each name: a label, or why there is none; a reply cannot say neither, or both.
+
+    Servers that keep schemas differ in what they take. This is what all take: every field required and no other
+    allowed; `anyOf` below the root alone, of objects whose first fields are not the same (so that the rationale stands
+    before it, and not in each).
+    """
     value = criterion.reply_schema(material)
+    label = value if criterion.required else {"anyOf": [value, {"type": "null"}]}
+    judgement = {"anyOf": [object_schema({LABEL: label}), object_schema({CANNOT: {"type": "string"}})]}
     fields: dict[str, Any] = {} if prompt.rationale == "none" else {RATIONALE: {"type": "string"}}
-    fields |= {
-        CANNOT: {"type": "boolean"},
-        REASON: {"type": "string"},
-        LABEL: {"anyOf": [value, {"type": "null"}]},
-    }
+    fields |= {JUDGEMENT: judgement}
     return object_schema({name: object_schema(fields) for name in names.values()})
 
 
@@ -171,11 +177,17 @@ def _asked(
     lines += ["", "Judge:"]
     numbers = _Numbers(material)
     lines += [f"- `{name}`: {_in_words(numbers.of(target))}" for (_, target), name in names.items()]
-    fields = [f"`{CANNOT}` (true only where it cannot be judged)", f"`{REASON}` (why it cannot; else empty)"]
+    fields = [f"`{JUDGEMENT}`"]
     if prompt.rationale == "before":
         fields.insert(0, f"`{RATIONALE}` (in one to three sentences, what speaks for which label)")
-    fields.append(f"`{LABEL}` (null where it cannot be judged{'' if criterion.required else ', or where none is due'})")
-    lines += ["", f"Give for each of these names {', '.join(fields)}, in this order."]
+    none = "" if criterion.required else f', `{{"{LABEL}": null}}` where none is due,'
+    lines += [
+        "",
+        f"Give for each of these names {' and '.join(fields)}, in this order. A {JUDGEMENT} is "
+        f'`{{"{LABEL}": …}}`{none} or, only where it cannot be judged, `{{"{CANNOT}": "why it cannot"}}`.',
+    ]
+    if len(fields) == 1:
+        lines[-1] = lines[-1].replace(", in this order", "")
     return "\n".join(lines)
 
 

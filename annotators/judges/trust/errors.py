@@ -22,6 +22,9 @@ SYSTEM_BIAS = declare("system_bias", "Error on a system, less that on the others
 SYSTEM_LEAN = declare("system_lean", "Lean towards a system, less that towards the others")
 
 FEWEST = 3
+PARTS = 6
+"""Parts of about as many units by the length of the answer, at most."""
+
 WORDS = 100
 """The slope of length is for so many words."""
 NO_LEAN = "the labels have no order, so that the judge leans towards none of them"
@@ -106,6 +109,42 @@ def length_bias(
         reason = f"every answer has {x[0] * WORDS:g} words, so that there is no length to compare"
     made = _Comparison(rows, x, _slope, asked, "slope by least squares", reason)
     return made.of((LENGTH_BIAS, LENGTH_LEAN), about)
+
+
+@dataclass(frozen=True)
+class LengthPart:
+    """The units whose answers have about so many words: from the shortest to the longest, their mean, and the error."""
+
+    shortest: float
+    longest: float
+    words: float
+    error: Aligned
+
+
+def by_length(
+    errors: Errors, words: Mapping[Any, float], asked: Resampling | None = None, *, parts: int = PARTS, **about: Any
+) -> list[LengthPart]:
+    """The mean error of units with short and with long answers, in up to so many parts of about as many units.
+
+    `words` is unit → how many words. Units of one length are in one part. None where all are of one length, or there
+    are fewer than three units a part.
+    """
+    rows = errors.rows(np.array([unit in words for unit in errors.units], dtype=bool))
+    lengths = np.array([words[unit] for unit in rows.units], dtype=np.float64)
+    parts = min(parts, len(lengths) // FEWEST)
+    if parts < 2 or np.ptp(lengths) == 0:
+        return []
+    inner = np.unique(np.quantile(lengths, np.arange(1, parts) / parts, method="lower"))
+    part = np.searchsorted(inner, lengths, side="left")
+    found = []
+    for place in np.unique(part).tolist():
+        here = part == place
+        own = lengths[here]
+        error = error_rate(
+            rows.rows(here), asked, **{**about, "by": "length", "group": f"{own.min():g} to {own.max():g}"}
+        )
+        found.append(LengthPart(float(own.min()), float(own.max()), float(own.mean()), error))
+    return found if len(found) > 1 else []
 
 
 def family_bias(

@@ -111,7 +111,8 @@ def panel_value(
     part that did not choose it: chosen on all units it would look better than it is, and the panel worse.
     `best_member_right` is that, and `panel_gain` the panel less it. Its interval is that of the smallest of the
     differences from all members, whichever is truly the best: below, the lowest end of any of them (the panel beats the
-    best only if it beats each: Berger 1982, Technometrics 24, 295-300); above, the lowest of ends that hold together.
+    best only if it beats each: Berger 1982, Technometrics 24, 295-300); above, the lowest of ends that hold together;
+    and the value itself is in it.
     """
     asked = asked or Resampling()
     units = sorted(set(people).intersection(panel, *members.values()), key=str)
@@ -170,9 +171,10 @@ def _gain(entry: Aligned, found: Resampled, value: float, asked: Resampling, wor
     if moving.any():
         behind = ((values - drawn)[:, moving] / errors[moving]).max(axis=1)
         reach = float(np.quantile(behind, (1 + asked.level) / 2))
+    # The best member, chosen on other units, may be another one than the ends are of: the value stays inside.
     interval = Interval(
-        min(lows),
-        float((values + reach * errors).min()),
+        min(*lows, value),
+        max(float((values + reach * errors).min()), value),
         kind,
         asked.level,
         note=f"{len(drawn):,} resamples, seed {asked.seed}",

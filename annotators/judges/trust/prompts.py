@@ -51,20 +51,49 @@ class PromptCell:
 
 @dataclass(frozen=True)
 class PromptTable:
-    """All prompts on the same units: the cells, the spread of each data set, and the gap of each prompt.
+    """All prompts on the same units: the cells, the spread of each data set, and the gap of each prompt on each.
 
-    `smallest_gap` names the prompt whose figure depends least on the mode; None without modes.
+    `gaps` has data set (None: all) → prompt → its gap, without any where there are no modes. `smallest_gaps` names, for
+    each data set, the prompt whose figure depends least on the mode.
     """
 
     cells: tuple[PromptCell, ...]
     spread: tuple[Aligned, ...]
-    gaps: tuple[Aligned, ...]
-    smallest_gap: str | None
+    gaps: Mapping[str | None, Mapping[str, Aligned]]
+
+    @property
+    def prompts(self) -> list[str]:
+        """The prompts, in the order in which they were given."""
+        return list(dict.fromkeys(cell.prompt for cell in self.cells))
+
+    @property
+    def data_sets(self) -> list[str | None]:
+        """All units (None), and then the data sets."""
+        return list(dict.fromkeys(cell.data_set for cell in self.cells))
+
+    @property
+    def smallest_gaps(self) -> dict[str | None, str]:
+        """Data set (None: all) → the prompt that distractors move least, where any gap is known."""
+        known = {
+            data_set: {prompt: abs(gap.value) for prompt, gap in gaps.items() if gap.value is not None}
+            for data_set, gaps in self.gaps.items()
+        }
+        return {data_set: min(gaps, key=gaps.__getitem__) for data_set, gaps in known.items() if gaps}
+
+    @property
+    def smallest_gap(self) -> str | None:
+        """The prompt that distractors move least on all units; None without modes."""
+        return self.smallest_gaps.get(None)
+
+    def best(self, data_set: str | None) -> list[PromptCell]:
+        """The prompts with the highest figure on a data set: one, or several that tie."""
+        return [cell for cell in self.cells if cell.data_set == data_set and cell.best]
 
     @property
     def statistics(self) -> list[Aligned]:
         """All figures of it."""
-        return [*self.spread, *(cell.right for cell in self.cells), *self.gaps]
+        gaps = [gap for of_set in self.gaps.values() for gap in of_set.values()]
+        return [*self.spread, *(cell.right for cell in self.cells), *gaps]
 
 
 def prompt_table(
@@ -80,13 +109,13 @@ def prompt_table(
     """How often each prompt agrees with people, on the units that all prompts have; `errors` is prompt → unit → 0..1.
 
     `prompt_right` (`group`: the prompt, or `DATA SET: PROMPT`) is 1 less the mean error. `prompt_spread` is the highest
-    figure less the lowest: its interval is that of the largest of all differences between two prompts, from
-    differences that hold together (the same reach for all of them, the quantile of the largest deviation: Romano & Wolf
-    2005, Journal of the American Statistical Association 100, 94-108), so that having looked for the best and the worst
-    is paid for; it never leaves 0..1. `data_sets` is unit → data set. With `modes` (unit → how the evidence was
-    retrieved) and the two that are `compared`, `prompt_gap` is a prompt's figure in the first less that in the second:
-    the prompt with the smallest |gap| is the one that distractors move least. Raises InvalidInput for fewer than two
-    prompts.
+    figure less the lowest: its interval is that of the largest of all differences between two prompts, from differences
+    that hold together (the same reach for all of them, the quantile of the largest deviation: Romano & Wolf 2005,
+    Journal of the American Statistical Association 100, 94-108), so that having looked for the best and the worst is
+    paid for; it never leaves 0..1. `data_sets` is unit → data set. With `modes` (unit → how the evidence was retrieved)
+    and the two that are `compared`, `prompt_gap` (`group` as of `prompt_right`) is a prompt's figure in the first less
+    that in the second: the prompt with the smallest |gap| is the one that distractors move least. Raises InvalidInput
+    for fewer than two prompts.
     """
     prompts = list(errors)
     if len(prompts) < 2:
@@ -98,12 +127,12 @@ def prompt_table(
     given = data_sets or {}
     sets = [None, *sorted({given[unit] for unit in units if unit in given})]
     made = [table.of_set(name, [name is None or given.get(unit) == name for unit in units]) for name in sets]
-    gaps = table.gaps(modes, compared) if modes is not None and compared is not None else []
-    known = [gap for gap in gaps if gap.value is not None]
-    smallest = min(known, key=lambda gap: abs(gap.value or 0.0)).group if known else None
-    return PromptTable(
-        tuple(cell for cells, _ in made for cell in cells), tuple(spread for _, spread in made), tuple(gaps), smallest
-    )
+    gaps: dict[str | None, dict[str, Aligned]] = {}
+    if modes is not None and compared is not None:
+        for name in sets:
+            members = [name is None or given.get(unit) == name for unit in units]
+            gaps[name] = dict(zip(prompts, table.gaps(name, members, modes, compared), strict=True))
+    return PromptTable(tuple(cell for cells, _ in made for cell in cells), tuple(spread for _, spread in made), gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +152,7 @@ class _Table:
         n = len(here)
         spread = SPREAD.about(n, **{**self.about, "group": data_set})
         entries = [
-            RIGHT.about(
-                n, **{**self.about, "group": prompt if data_set is None else f"{data_set}: {prompt}", "by": "prompt"}
-            )
-            for prompt in self.prompts
+            RIGHT.about(n, **{**self.about, "group": _of(prompt, data_set), "by": "prompt"}) for prompt in self.prompts
         ]
         if not n:
             why = "no unit has a label by every prompt and one of people"
@@ -150,15 +176,23 @@ class _Table:
         ]
         return cells, _spread(spread, found, self.asked)
 
-    def gaps(self, modes: Mapping[Any, str], compared: Modes) -> list[Aligned]:
-        """Of each prompt its figure in the first mode less that in the second."""
-        first, second = (np.array([float(modes.get(unit) == mode) for unit in self.units]) for mode in compared)
+    def gaps(
+        self, data_set: str | None, members: Sequence[bool], modes: Mapping[Any, str], compared: Modes
+    ) -> list[Aligned]:
+        """Of each prompt its figure on one data set in the first mode less that in the second."""
+        here = np.flatnonzero(np.array(members, dtype=bool))
+        first, second = (
+            np.array([float(modes.get(self.units[place]) == mode) for place in here.tolist()], dtype=np.float64)
+            for mode in compared
+        )
         n = int(first.sum() + second.sum())
-        entries = [GAP.about(n, **{**self.about, "group": prompt, "by": "prompt"}) for prompt in self.prompts]
+        entries = [
+            GAP.about(n, **{**self.about, "group": _of(prompt, data_set), "by": "prompt"}) for prompt in self.prompts
+        ]
         missing = [mode for mode, there in zip(compared, (first, second), strict=True) if not there.sum()]
         if missing:
             return [entry.undefined(f"no unit is of the mode {missing[0]!r}") for entry in entries]
-        sample = DrawnRows.of([first, second, *self.right], self.cluster)
+        sample = DrawnRows.of([first, second, *self.right[:, here]], first_seen(self.cluster[here]))
         ones, twos, *columns = sample.columns.T
         right = np.stack(columns)
 
@@ -169,6 +203,11 @@ class _Table:
         found = sample.resampled(lambda weights: mean_in(ones, weights) - mean_in(twos, weights), self.asked)
         note = f"{compared[0]} less {compared[1]}"
         return [GAP.measured(entry, found, place, self.asked, note=note) for place, entry in enumerate(entries)]
+
+
+def _of(prompt: str, data_set: str | None) -> str:
+    """What a figure of a prompt is about: `PROMPT`, or `DATA SET: PROMPT`."""
+    return prompt if data_set is None else f"{data_set}: {prompt}"
 
 
 def _best_in(found: Resampled) -> FloatArray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,7 +18,6 @@ from db.projects import ProjectRow
 from db.studies.design import StudyRow
 from db.studies.ratings import alignment_stamp
 from exports.agreement.plots import confusion
-from exports.alignment.plots import calibration_plot
 from exports.drawing.report_files import slug
 from exports.judging.check import (
     EPSILON,
@@ -25,14 +25,26 @@ from exports.judging.check import (
     Part,
     confusion_table,
     curve_table,
+    data_sets_table,
     part_table,
     plans_table,
+    prompts_table,
 )
 from exports.judging.data import PeopleBy
-from exports.judging.figures import CriterionCheck
+from exports.judging.figures import ASKED_ONCE, NOT_SURE, NOT_TRIED, ONE_PROMPT, CriterionCheck
+from exports.judging.plots import Plot, length_plot, sureness_plot
 
 _PEOPLE: dict[PeopleBy, str] = {"majority": "Majority (mean of numbers)", "settled": "Settled label"}
 _RESAMPLES = 1000
+_TO_DO = {
+    NOT_TRIED: "it has not been tried: “Ask it once more” does it",
+    ONE_PROMPT: "only one prompt was asked with: “Ask it once more” asks with others",
+    ASKED_ONCE: "every call was made once: “Again” in “Ask it once more” asks for more replies, “Samples” of a "
+    "run from the start",
+    NOT_SURE: "its server was not asked for probabilities (“Probabilities” in the form of a run), or gave none, and "
+    "every call was made once: “Again” in “Ask it once more” asks for more replies",
+}
+"""What the page says in place of reasons that name options of the command line."""
 
 
 def draw(project: ProjectRow, study: StudyRow, judge: str) -> None:
@@ -109,8 +121,9 @@ def _tabs(project: ProjectRow, task: CheckedJudge, found: CheckReport, criterion
 
 
 def _part(criterion: CriterionCheck, part: Part) -> bool:
-    """The table of a part; whether there is one."""
-    table = part_table(criterion, part)
+    """The table of a part; whether there is one. What to do where a figure lacks is said in the words of the page."""
+    said = [replace(entry, reason=_TO_DO.get(entry.reason or "", entry.reason)) for entry in criterion.statistics]
+    table = part_table(replace(criterion, statistics=said), part)
     if table is None:
         return False
     name = f"judge-{part}-{slug(criterion.criterion)}"
@@ -146,8 +159,16 @@ def _heat_map(criterion: CriterionCheck, place: int) -> None:
     plot(confusion(counts, ("people", "judge"), labels), name, caption, stretch=False)
 
 
+def _drawn(found: Plot | None) -> None:
+    """A plot as the report has it, where there is one."""
+    if found is not None:
+        name, caption, chart = found
+        plot(chart, name, caption)
+
+
 def _errors(criterion: CriterionCheck) -> None:
     _part(criterion, "errors")
+    _drawn(length_plot(criterion))
     groups = [(place, table) for place, table in enumerate(criterion.confusions) if table.group is not None]
     if not groups:
         return
@@ -168,15 +189,17 @@ def _itself(project: ProjectRow, task: CheckedJudge, criterion: CriterionCheck) 
     if not _part(criterion, "itself"):
         ui.empty("Nothing of it is measured yet.", "Ask for several samples of each request, or run its checks.")
     _part(criterion, "prompts")
+    for place, of_prompts in enumerate((prompts_table(criterion), data_sets_table(criterion))):
+        if of_prompts is not None:
+            name = f"judge-prompts-{place}-{slug(criterion.criterion)}"
+            blocks.table(of_prompts.caption, of_prompts.columns, of_prompts.rows, name=name)
     table = curve_table(criterion)
     if table is None:
-        st.caption("How sure it is shows when it gives several samples of each request (Samples in the form of a run).")
+        st.caption("How sure it is shows when its server gives probabilities, or several samples of each request.")
         return
     left, right = st.columns([1.2, 1], gap="large")
     with left:
-        chart = calibration_plot(criterion.curve, "right", "how sure the judge is")
-        caption = f"{criterion.title}: how sure the judge is, and how often it is right."
-        plot(chart, f"judge-calibration-{slug(criterion.criterion)}", caption)
+        _drawn(sureness_plot(criterion))
     with right:
         blocks.table(table.caption, table.columns, table.rows, name=f"judge-curve-{slug(criterion.criterion)}")
 

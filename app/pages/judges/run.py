@@ -223,6 +223,7 @@ def _form(project: ProjectRow, study: StudyRow, servers: Sequence[str], before: 
     settings = JudgeSettings(
         model=str(model).strip(), server=server, prompt=prompts[named], samples=more["samples"], seed=more["seed"],
         most=more["most"], pictures=more["pictures"], structured=more["structured"],
+        probabilities=more["probabilities"],
     )  # fmt: skip
     return _Given(
         settings, Sample(None if n is None else int(n), (per or None) if n else None, more["seed"]), budget,
@@ -262,6 +263,12 @@ def _more(kept: str, judge: Mapping[str, Any], before: Mapping[str, Any]) -> dic
             format_func=_HOW.__getitem__,
             key=f"judges-structured{kept}",
             help="What makes replies keep their form; some servers know no schemas.",
+        ),
+        "probabilities": third.checkbox(
+            "Probabilities",
+            bool(judge.get("probabilities")),
+            key=f"judges-probabilities{kept}",
+            help="Ask the server how likely each label was, which says how sure the judge is; not every server does.",
         ),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,12 +20,16 @@ from db.permissions import RESEARCHERS, Role
 
 @dataclass(frozen=True)
 class Work:
-    """A job as its kind carries it out. `progress(done, of)` is to be called between its steps, and may raise."""
+    """A job as its kind carries it out. `progress(done, of)` is to be called between its steps, and may raise.
+
+    `so_far` may be given what is kept as its result should it be cancelled.
+    """
 
     db: Database
     job: TakenJob
     progress: Progress
     settings: Settings
+    so_far: dict[str, Any] = field(default_factory=dict)
 
 
 class JobParameters(BaseModel):

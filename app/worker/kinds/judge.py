@@ -61,6 +61,7 @@ class JudgeJob(JobKind[JudgeParameters]):
             means=means_of(work.settings, judge, parameters),
             progress=work.progress,
             job_id=work.job.job_id,
+            so_far=work.so_far,
         )
 
 

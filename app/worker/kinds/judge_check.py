@@ -49,6 +49,7 @@ class JudgeCheckJob(JobKind[JudgeCheckParameters]):
             means=means_of(work.settings, judge, parameters),
             progress=work.progress,
             job_id=work.job.job_id,
+            so_far=work.so_far,
         )
 
 

@@ -84,7 +84,7 @@ def server() -> Iterator[ScriptedServer]:
 
     def graded(sent: Sent) -> script.Turn:
         label = str(number_of(sent) % 11)
-        return script.Whole({"item": {"rationale": "So.", "cannot_judge": False, "reason": "", "label": label}})
+        return script.Whole({"item": {"rationale": "So.", "judgement": {"label": label}}})
 
     with ScriptedServer(graded, key=KEY) as opened:
         yield opened
@@ -142,7 +142,7 @@ def test_a_second_run_adds_nothing_and_pays_nothing(judging: Judging, server: Sc
 def test_what_goes_wrong_for_a_moment_is_tried_again_and_what_does_not_fit_is_unscored_with_its_reason(
     judging: Judging,
 ) -> None:
-    grade = script.Whole({"item": {"rationale": "So.", "cannot_judge": False, "reason": "", "label": "7"}})
+    grade = script.Whole({"item": {"rationale": "So.", "judgement": {"label": "7"}}})
     turns: dict[int, tuple[list[script.Turn], str | None]] = {
         0: ([script.RateLimited(after="0.1")], None),
         1: ([script.RateLimited(), script.Failed(500)], None),

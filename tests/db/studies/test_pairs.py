@@ -32,9 +32,10 @@ from db.studies.remarks import item_labels
 from db.studies.revisions import revise_item
 from db.studies.settlements import stream_settled
 from exports.bundles.adjudicated_table import write_adjudicated
-from exports.bundles.label_table import write_labels
+from exports.bundles.labels.table import write_labels
 from exports.importing.items import import_paths
 from exports.results.document import Results
+from exports.sinks import Out
 from tests.makers import make_member, make_person, make_project, read_guidelines, tiny_protocol
 
 PROTOCOL = PROTOCOLS.get("pairwise_preference")
@@ -105,17 +106,12 @@ def there(database: Database, tmp_path: Path) -> Pairs:
 
 
 def table(write: Any, db: Database, study_id: int, **options: Any) -> list[dict[str, str]]:
-    class Sheet:
-        def __init__(self) -> None:
-            self.data, self.rows = b"", 0
-
-        def write(self, data: bytes) -> None:
-            self.data += data
-
-    sheet = Sheet()
+    written = io.BytesIO()
+    out = Out(written)
     with db.read() as session:
-        write(session, session.get_one(Study, study_id), sheet, **options)
-    return list(csv.DictReader(io.StringIO(sheet.data.decode())))
+        write(session, session.get_one(Study, study_id), out, **options)
+    out.flush()
+    return list(csv.DictReader(io.StringIO(written.getvalue().decode())))
 
 
 def test_each_question_with_both_sides_is_a_pair_and_the_others_are_counted(there: Pairs) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from db.engine import Database
-from exports.bundles.label_table import COLUMNS
+from exports.bundles.labels.table import COLUMNS
 from tests.exports.bundles.test_bundle import Export
 from tests.makers import StudyInUse
 

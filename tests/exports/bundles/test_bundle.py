@@ -30,8 +30,9 @@ from db.models import Account, Event, ItemVersion, StudyItem
 from db.people.pseudonyms import pseudonyms
 from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
-from exports.bundles.label_table import COLUMNS
+from exports.bundles.labels.table import COLUMNS
 from exports.bundles.manifest import Manifest
+from exports.bundles.verify import verify_against
 from exports.cells import original
 from exports.reading.json_files import json_lines
 from exports.reading.sources import open_sources
@@ -241,6 +242,19 @@ def test_the_manifest_says_what_was_exported_of_which_state(study: StudyInUse, t
     assert manifest["event"] < (last.id or 0)
     digest = hashlib.sha256((export.folder / "manifest.json").read_bytes()).hexdigest()
     assert last.details["manifest_sha256"] == digest
+
+
+def test_what_formats_cannot_carry_is_said_before_and_in_the_manifest(study: StudyInUse, tmp_path: Path) -> None:
+    to, formats = tmp_path / "out", ["native", "potato", "qrels"]
+    about: dict[str, Any] = {"to": to, "study_id": study.study_id, "formats": formats}
+    before = export_project(study.db, study.researcher, study.project_id, **about, dry_run=True)
+    assert not to.exists()
+    assert set(before.losses) == {"potato", "qrels"}
+    assert "answers" in before.losses["qrels"]
+    done = export_project(study.db, study.researcher, study.project_id, **about)
+    assert (done.losses, done.counts, done.files) == (before.losses, before.counts, before.files)
+    assert orjson.loads((to / "manifest.json").read_bytes())["losses"] == before.losses
+    assert verify_against(study.db, study.researcher, to).ok
 
 
 def test_a_whole_project_has_a_folder_for_each_study(study: StudyInUse, tmp_path: Path) -> None:

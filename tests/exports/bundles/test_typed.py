@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -18,7 +21,8 @@ from hypothesis import strategies as st
 from annotators.asking.submissions import GivenLabel
 from annotators.errors import InvalidInput
 from exports.bundles import typed
-from exports.bundles.columns import BESIDES, TABLES, ColumnKind, columns_of
+from exports.bundles.arrow import batches_of_file, schema_of
+from exports.bundles.columns import BESIDES, TABLES, ColumnKind, columns_of, names_of
 from exports.bundles.typed import first_difference, write_typed
 from exports.bundles.verify import verify_against, verify_folder
 from exports.cells import safe
@@ -74,6 +78,28 @@ def test_each_table_comes_in_both_types_with_a_dictionary(study: StudyInUse, tmp
     assert listed["labels", "time"]["kind"] == "time (UTC)"
     assert verify_folder(export.folder).ok
     assert verify_against(study.db, study.researcher, export.folder).ok
+
+
+def test_labels_as_columns_say_what_their_lines_say(study: StudyInUse, tmp_path: Path) -> None:
+    """Columns are made beside the lines, not of them: odd texts, fractions, remarks, a label that cannot be judged."""
+    give(study, 0, first_step("yes", -1), seconds=0.1 + 0.2)
+    why = [GivenLabel("faults", "item", ["short", "long"]), GivenLabel("why", "item", "'=1\r\n;=2\t'@3, \"so\"")]
+    give(study, 0, why, comment="'quoted;=1", seconds=1e-7)
+    unclear = [GivenLabel("right", cannot_judge=True, reason="=unclear"), GivenLabel("grade", value=1)]
+    give(study, 1, unclear, seconds=None)
+    export = Export(study, tmp_path / "out", formats=("labels",), typed=("parquet",))
+    columns = columns_of("labels", names_of("labels"))
+    of_lines = pa.Table.from_batches(batches_of_file(export.folder / "labels.csv", columns), schema_of(columns))
+    assert pq.read_table(export.folder / "labels.parquet").to_pylist() == of_lines.to_pylist()
+    assert of_lines["seconds"].to_pylist()[:3] == [0.1 + 0.2, 0.1 + 0.2, 1e-7]
+    assert of_lines["value"].to_pylist()[:4] == ["yes", "-1", '["short","long"]', "'=1\r\n;=2\t'@3, \"so\""]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_fraction_that_is_read_as_text_is_that_fraction(value: float) -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        [text] = database.execute("SELECT quote(?)", (value,)).fetchone()
+    assert float(text) == value
 
 
 def test_a_changed_cell_is_found_by_deriving_it_again(study: StudyInUse, tmp_path: Path) -> None:

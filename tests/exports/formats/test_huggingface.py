@@ -9,10 +9,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sqlmodel import select
 
 from annotators.errors import InvalidInput
 from annotators.items.parsed import Rejected
 from db.engine import Database
+from db.models import Study
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
@@ -59,6 +61,26 @@ def test_a_study_leaves_with_every_label_and_comes_back_as_one(sqlite_database: 
     assert settled <= {"unanimous", "majority", "open", "adjudicated"}
     place = Place(sqlite_database, tmp_path / "home")
     report = place.take(folder, labels_into="again")
+    assert (report.rejected, report.labels.obstacles, report.labels.n) == ([], [], len(labels))
+
+
+def test_a_study_of_pairs_leaves_with_both_items_of_each(place: Place, tmp_path: Path, shared_data: Path) -> None:
+    source = shared_data / "ragchecker" / "human_labeled_data.json"
+    place.take(source, labels_into="Raters", format_name="ragchecker")
+    with place.db.read() as session:
+        study = session.execute(select(Study)).scalar_one()
+    to = tmp_path / "out"
+    export_project(
+        place.db, place.actor, place.project, to=to, study_id=study.id, formats=["huggingface", "labels"], options=SAID
+    )
+    assert verify_against(place.db, place.actor, to).ok
+    labels = table(to / "huggingface", "labels")
+    assert len(labels) == (to / "labels.csv").read_text().count("\n") - 1 > 1_000
+    assert all(label["other"] and label["other"] != label["item"] for label in labels)
+    settled = table(to / "huggingface", "adjudicated")
+    assert {(row["item"], row["other"]) for row in settled} == {(label["item"], label["other"]) for label in labels}
+    again = Place(place.db, tmp_path / "again")
+    report = again.take(to / "huggingface", labels_into="again")
     assert (report.rejected, report.labels.obstacles, report.labels.n) == ([], [], len(labels))
 
 

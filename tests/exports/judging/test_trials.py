@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
@@ -27,7 +27,7 @@ from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
 from db.judging.run import Means, Sample, run_judge
 from db.judging.trying import plan_trials, try_judge
-from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel
+from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel, Study
 from db.permissions import Actor
 from db.studies.design import list_studies
 from exports.importing.items import import_paths
@@ -45,6 +45,7 @@ BIASED = Habits(
 )
 FAIR = Habits(error=0.15)
 OBEDIENT = Habits(obeys=0.4)
+SURE = Habits(sure=(0.6, 0.95), overconfident=0.2)
 
 
 def words_of(number: int) -> int:
@@ -66,7 +67,7 @@ def item(number: int) -> dict[str, Any]:
     return {
         "id": f"i{number:03}", "question_key": f"q{number // 2}", "question": f"Question {number // 2}?",
         "answer": answer, "system": system, "category": ("Text", "Tables")[number // 2 % 2], "evidence": evidence,
-        "metadata": {"retrieval_mode": ("gt_only", "gt_plus_distractors")[number // 2 % 2]},
+        "metadata": {"retrieval_mode": ("gt_only", "gt_plus_distractors")[number // 8 % 2]},
     }  # fmt: skip
 
 
@@ -106,10 +107,10 @@ def make(db: Database, folder: Path, habits: dict[str, Habits], seed: int = 5) -
             for person in ("xavier", "yolanda")
         )
     import_label_table(db, admin, project_id, study=study.name, path=folder / "labels.csv")
-    servers = {name: AnsweringServer(of, seed=seed).__enter__() for name, of in habits.items()}
+    servers = {name: AnsweringServer(of, seed=seed + (name == "sure")).__enter__() for name, of in habits.items()}
     made = Judged(db, admin, project_id, study_id, servers, {})
     for name in servers:
-        found = run_judge(db, admin, study_id, judge=made.settings(name))
+        found = run_judge(db, admin, study_id, judge=made.settings(name, probabilities=name == "sure"))
         assert found["items"] == N
         made.judges[name] = found["judge"]
     return made
@@ -120,7 +121,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     folder = tmp_path_factory.mktemp("trials")
     db = Database(f"sqlite:///{folder}/assay.db")
     put_database(folder / "assay.db")
-    made = make(db, folder / "in", {"biased": BIASED, "fair": FAIR, "obedient": OBEDIENT})
+    made = make(db, folder / "in", {"biased": BIASED, "fair": FAIR, "obedient": OBEDIENT, "sure": SURE})
     made.tried("biased", Trial("evidence"), Trial("labels"), Trial("repeats", samples=3), Trial("prompt", QUICK))
     made.tried("fair", Trial("evidence"), Trial("labels"))
     made.tried("obedient", Trial("injection"), Trial("harmless"))
@@ -192,6 +193,14 @@ def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None
     gap = found.find("prompt_gap", group="plain@1")
     assert gap is not None
     assert "gt_only less gt_plus_distractors" in (gap.method or "")
+    of_set = found.find("prompt_gap", group="Text: plain@1")
+    assert of_set is not None
+    assert of_set.n == N // 2
+    [text, tables] = sorted(found.to_json()["criteria"][0]["data_sets"], key=lambda one: one["data_set"], reverse=True)
+    assert (text["data_set"], tables["data_set"]) == ("Text", "Tables")
+    assert set(text["best"]) <= set(of_all)
+    assert text["smallest_gap"] in of_all
+    assert "complete: the best prompt of each data set" in str(found.sections())
     captions = [table.caption for section in found.sections() for table in section.tables]
     assert "complete: agreement with people by prompt" in captions
 
@@ -199,9 +208,33 @@ def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None
 def test_sureness_comes_from_the_replies_to_the_same_call(judged: Judged) -> None:
     found = judged.report("biased")
     assert found.criteria[0].curve
+    (section,) = found.sections()
+    assert [name for name, *_ in section.plots] == ["judge-length-complete", "judge-calibration-complete"]
+    parts = found.to_json()["criteria"][0]["by_length"]
+    assert [(part["from"], part["to"], part["n"]) for part in parts] == [(n, n, N // 4) for n in (20, 80, 160, 300)]
+    assert parts[-1]["error"] > parts[0]["error"]
     assert "sure by the share of its replies" in (getattr(found.find("calibration_error"), "method", "") or "")
     assert "2 units of evidence" not in str(found.to_json())
     assert "no two answers" in (getattr(found.find("flip_rate_order"), "reason", "") or "")
+
+
+def test_a_judge_that_is_surer_than_it_is_right_is_found_out_by_its_probabilities(judged: Judged) -> None:
+    found = judged.report("sure")
+    for name in ("calibration_error", "judge_error"):
+        assert "complete" in str(getattr(found.find(name), "criterion", ""))
+    low, high = SURE.sure or (0.0, 0.0)
+    assert holds(found.find("calibration_error"), SURE.overconfident)
+    assert (getattr(found.find("calibration_error"), "low", None) or 0) > 0.05
+    assert "sure by the probabilities of its server" in (getattr(found.find("brier_score"), "method", "") or "")
+    curve = found.criteria[0].curve
+    assert sum(part.n for part in curve) == N
+    assert low <= curve[0].metric <= curve[-1].metric <= high
+    right = (low + high) / 2 - SURE.overconfident
+    assert holds(found.find("judge_error"), 1 - right)
+    with judged.db.read() as session:
+        kept = [item.chances for item in session.exec(select(JudgedItem)).all() if item.chances]
+    assert len(kept) == N
+    assert all(sum(of["item"].values()) == pytest.approx(1) for item in kept for of in item.values())
 
 
 def test_what_is_tried_is_no_label_of_the_study_and_shows_nothing_of_people(judged: Judged) -> None:
@@ -268,26 +301,31 @@ def test_what_cannot_be_tried_is_refused_in_a_sentence(judged: Judged) -> None:
 # Pairs ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_judge_that_prefers_one_side_is_found_out(sqlite_database: Database, tmp_path: Path) -> None:
-    """Whichever answer stands left: a preference is of one of the two systems, and so it is compared."""
-    admin = first_administrator(sqlite_database)
-    project_id = make_project(sqlite_database, "pairs")
+def duel(db: Database, folder: Path, pairs: int = 60) -> tuple[int, Actor]:
+    """A study of so many pairs, and who may do everything."""
+    admin = first_administrator(db)
+    project_id = make_project(db, "pairs")
     rows = [
         {"id": f"q{number}:{system}", "question_key": f"q{number}", "question": f"Question {number}?", "system": system,
          "answer": f"What {system} says of {number}. quality={2 if (number % 2 == 0) == (system == 'harbour') else 0}"}
-        for number in range(60) for system in ("harbour", "quay")
+        for number in range(pairs) for system in ("harbour", "quay")
     ]  # fmt: skip
-    path = tmp_path / "pairs.jsonl"
+    path = folder / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert import_paths(sqlite_database, admin, project_id, paths=[path]).rejected == []
-    people = [make_person(sqlite_database, name) for name in ("xavier", "yolanda")]
+    assert import_paths(db, admin, project_id, paths=[path]).rejected == []
+    people = [make_person(db, name) for name in ("xavier", "yolanda")]
     for person in people:
-        make_member(sqlite_database, project_id, person, "annotator")
+        make_member(db, project_id, person, "annotator")
     design = StudyDesign(
         name="duel", annotators=("xavier", "yolanda"), overlap=2, pairs=("harbour", "quay"), order="given"
     )
     protocol = PROTOCOLS.get("pairwise_preference")
-    study_id = create_study(sqlite_database, admin, project_id, protocol=protocol, design=design).study_id
+    return create_study(db, admin, project_id, protocol=protocol, design=design).study_id, admin
+
+
+def test_a_judge_that_prefers_one_side_is_found_out(sqlite_database: Database, tmp_path: Path) -> None:
+    """Whichever answer stands left: a preference is of one of the two systems, and so it is compared."""
+    study_id, admin = duel(sqlite_database, tmp_path)
     about: Any = {"judge": "tiny-judge plain@1", "trials": [Trial("order")]}
     with AnsweringServer(Habits(first_side=0.35), seed=1) as server:
         settings = JudgeSettings("tiny-judge", server.base_url, default_prompt(), pictures=0)
@@ -305,5 +343,41 @@ def test_a_judge_that_prefers_one_side_is_found_out(sqlite_database: Database, t
         settings = JudgeSettings("tiny-judge", server.base_url, default_prompt(), pictures=0)
         about["judge"] = run_judge(sqlite_database, admin, study_id, judge=settings)["judge"]
         try_judge(sqlite_database, admin, study_id, **about)
+    with sqlite_database.read() as session:
+        project_id = session.get_one(Study, study_id).project_id
+    suggesting = {"pairs": ("harbour", "quay"), "suggestions": "after", "suggested_by": about["judge"]}
+    design = StudyDesign(name="told", annotators=("xavier",), overlap=1, **suggesting)
+    with pytest.raises(InvalidInput, match="nothing is suggested of pairs, by a judge neither"):
+        create_study(sqlite_database, admin, project_id, protocol=PROTOCOLS.get("pairwise_preference"), design=design)
     fair = check_report(sqlite_database, admin, study_id, judge=about["judge"], asked=FEW)
     assert [getattr(fair.find("flip_rate_order", criterion=name), "value", None) for name in ("overall",)] == [0.0]
+
+
+def test_samples_and_probabilities_of_a_pair_are_of_labels_as_they_are_stored(
+    database: Database, tmp_path: Path
+) -> None:
+    """Whichever side an answer was shown on."""
+    study_id, admin = duel(database, tmp_path, pairs=24)
+    with AnsweringServer(Habits(error=0.2, repeats=0.8), seed=2) as server:
+        settings = JudgeSettings(
+            "tiny-judge", server.base_url, default_prompt(), pictures=0, samples=3, probabilities=True
+        )
+        judge = run_judge(database, admin, study_id, judge=settings)["judge"]
+        tried = try_judge(database, admin, study_id, judge=judge, trials=[Trial("repeats", samples=4)])
+        assert (tried["cached"], tried["left"]) == (3 * 72, 0)
+    with database.read() as session:
+        rows = session.execute(
+            select(StoredLabel.criterion, StoredLabel.target, StoredLabel.value, JudgedItem.shares, JudgedItem.chances)
+            .join(Annotation, col(Annotation.assignment_id) == StoredLabel.assignment_id)
+            .join(JudgedItem, col(JudgedItem.annotation_id) == Annotation.id)
+        ).all()
+    assert len(rows) == 72
+    for criterion, target, value, shares, chances in rows:
+        of_label = shares[criterion][target]
+        assert of_label[str(value)] == max(of_label.values())
+        likely = (chances or {}).get(criterion, {}).get(target)  # of -2 and -1 the sign alone tells nothing apart
+        if likely is not None and of_label[str(value)] == 1:  # the first reply said so as well
+            assert max(likely, key=lambda label, own=likely: own[label]) == str(value)  # type: ignore[misc]
+    assert any(chances for *_, chances in rows)
+    found = check_report(database, admin, study_id, judge=judge, asked=FEW)
+    assert holds(found.find("self_agreement", criterion="overall"), Habits(repeats=0.8).self_agreement(4, 5))

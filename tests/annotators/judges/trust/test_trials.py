@@ -78,7 +78,9 @@ def test_the_labels_come_in_the_reverse_order_in_words_and_in_the_schema() -> No
     was = before(ITEM, COMPLETENESS)
 
     def labels(of: Call) -> list[str]:
-        found: list[str] = of.schema["properties"]["item"]["properties"]["label"]["anyOf"][0]["enum"]
+        found: list[str] = of.schema["properties"]["item"]["properties"]["judgement"]["anyOf"][0]["properties"][
+            "label"
+        ]["enum"]
         return found
 
     assert labels(call) == labels(was)[::-1]

@@ -11,7 +11,7 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.shares import wilson_ends
 from annotators.judges.trust.confusing import confusion
 from annotators.judges.trust.contradicting import FLIP_ORDER, flip_rate, self_agreement
-from annotators.judges.trust.errors import Errors, error_rate, family_bias, length_bias, system_bias
+from annotators.judges.trust.errors import Errors, by_length, error_rate, family_bias, length_bias, system_bias
 from annotators.judges.trust.panel import combined, panel_value
 from annotators.judges.trust.prompts import prompt_table
 from annotators.judges.trust.saving import labels_still_needed
@@ -141,10 +141,32 @@ def test_a_table_of_prompts_names_the_best_and_the_smallest_gap() -> None:
     }  # fmt: skip
     assert sum(cell.best_in or 0 for cell in table.cells if cell.data_set is None) == pytest.approx(1)
     assert table.spread[0].value == 5 / 8
-    assert {gap.group: gap.value for gap in table.gaps} == {"plain": 0.75, "steps": -0.25, "extra": 0.0}
+    gaps = {name: {prompt: gap.value for prompt, gap in of_set.items()} for name, of_set in table.gaps.items()}
+    assert gaps == {
+        None: {"plain": 0.75, "steps": -0.25, "extra": 0.0},
+        "A": {"plain": 0.5, "steps": 0.0, "extra": 0.0},
+        "B": {"plain": 1.0, "steps": -0.5, "extra": 0.0},
+    }
+    assert table.gaps["A"]["plain"].group == "A: plain"
+    assert table.smallest_gaps == {None: "extra", "A": "steps", "B": "extra"}
     assert table.smallest_gap == "extra"
+    assert [cell.prompt for cell in table.best("A")] == ["steps"]
     with pytest.raises(InvalidInput, match="1 prompt to compare"):
         prompt_table({"plain": errors["plain"]})
+
+
+def test_error_by_length_has_parts_of_about_as_many_units() -> None:
+    people = {f"u{i}": "x" for i in range(12)}
+    judge = {unit: "x" if i < 9 else "y" for i, unit in enumerate(people)}
+    errors = Errors.of(judge, people)
+    parts = by_length(errors, {unit: float(10 * i) for i, unit in enumerate(people)}, FEW, parts=4)
+    assert [(part.shortest, part.longest, part.words, part.error.value) for part in parts] == [
+        (0, 20, 10, 0), (30, 50, 40, 0), (60, 80, 70, 0), (90, 110, 100, 1),
+    ]  # fmt: skip
+    assert by_length(errors, dict.fromkeys(people, 5.0), FEW) == []
+    assert by_length(errors, {"u1": 2.0, "u2": 3.0, "u3": 4.0}, FEW) == []
+    few = by_length(errors, {unit: float(i > 2) for i, unit in enumerate(people)}, FEW)
+    assert [(part.longest, part.error.n) for part in few] == [(0, 3), (1, 9)]
 
 
 def test_a_majority_has_no_label_for_a_tie() -> None:

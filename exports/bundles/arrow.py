@@ -1,0 +1,100 @@
+"""Tables as Arrow has them: the type of each kind of column, and record batches of lines of CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annotators.later import Later
+from exports.bundles.columns import Column, ColumnKind
+from exports.cells import original
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as pa_csv
+else:
+    pa, pa_csv, pc = (Later(f"pyarrow{part}") for part in ("", ".csv", ".compute"))
+
+_BLOCK = 4 << 20
+_HELD = (ColumnKind.TEXT, ColumnKind.CATEGORY, ColumnKind.JSON)
+
+
+def schema_of(columns: Sequence[Column]) -> pa.Schema:
+    """The columns with their types and what they mean."""
+    return pa.schema(
+        [pa.field(column.name, arrow_type(column.kind), metadata={"meaning": column.meaning}) for column in columns]
+    )
+
+
+def arrow_type(kind: ColumnKind) -> pa.DataType:
+    """The type of a kind of column."""
+    match kind:
+        case ColumnKind.WHOLE:
+            return pa.int64()
+        case ColumnKind.NUMBER:
+            return pa.float64()
+        case ColumnKind.TRUTH:
+            return pa.bool_()
+        case ColumnKind.TIME:
+            return pa.timestamp("us", tz="UTC")
+        case ColumnKind.CATEGORY:
+            return pa.dictionary(pa.int32(), pa.string())
+        case ColumnKind.WORDS:
+            return pa.list_(pa.string())
+        case _:
+            return pa.string()
+
+
+def batches_of_file(table: Path, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+    """The rows of a CSV file of ours (`csv_file`), some megabytes at a time."""
+    reader = pa_csv.open_csv(
+        table,
+        read_options=pa_csv.ReadOptions(block_size=_BLOCK),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        convert_options=_converted(columns),
+    )
+    for batch in reader:
+        yield _typed(batch, columns)
+
+
+def batches_of_lines(lines: bytes, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+    """Rows of a CSV file of ours, without its heading."""
+    read = pa_csv.read_csv(
+        pa.BufferReader(lines),
+        read_options=pa_csv.ReadOptions(
+            column_names=[column.name for column in columns], block_size=len(lines) + 1, use_threads=False
+        ),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        convert_options=_converted(columns),
+    )
+    for batch in read.to_batches():
+        yield _typed(batch, columns)
+
+
+def _converted(columns: Sequence[Column]) -> Any:
+    held = {column.name: pa.string() for column in columns if column.kind in (*_HELD, ColumnKind.WORDS)}
+    return pa_csv.ConvertOptions(
+        column_types={**{column.name: arrow_type(column.kind) for column in columns}, **held},
+        null_values=[""],
+        true_values=["true"],
+        false_values=["false"],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=True,
+    )
+
+
+def _typed(batch: pa.RecordBatch, columns: Sequence[Column]) -> pa.RecordBatch:
+    """The cells as they were before they were guarded, with their types."""
+    cells = []
+    for column, found in zip(columns, batch.columns, strict=True):
+        array = found
+        if column.kind in _HELD and pc.any(pc.match_substring(array, "'")).as_py():
+            array = pa.array([cell and original(cell) for cell in array.to_pylist()], pa.string())
+        if column.kind == ColumnKind.CATEGORY:
+            array = array.dictionary_encode()
+        elif column.kind == ColumnKind.WORDS:
+            array = pc.split_pattern(array, " ")
+        cells.append(array)
+    return pa.RecordBatch.from_arrays(cells, schema=schema_of(columns))

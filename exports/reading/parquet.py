@@ -1,0 +1,105 @@
+"""Parquet files from strangers, a batch of rows at a time: a file of a kilobyte may unpack to more than any memory.
+
+A value that stands once in a file and is meant a million times is kept once, too, until it is asked for: texts and
+bytes are read as dictionaries, and a batch is cut until what its rows come to is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from annotators.later import Later
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+else:
+    pa, pc, pq = Later("pyarrow"), Later("pyarrow.compute"), Later("pyarrow.parquet")
+
+MOST_LEAVES = 20_000
+MOST_VALUES = 50_000_000
+LARGEST_COLUMN = 1 << 30
+"""Columns with those inside of others, values of one, and bytes of one unpacked, that a group of rows may have."""
+
+LARGEST_ROW = 256 << 20
+"""Bytes of text that one row may come to."""
+
+_AT_ONCE = 64 << 20
+
+
+def parquet_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a file, at most so many at once, fewer where they are large.
+
+    Raises InvalidInput for what unpacks to more than memory should hold, and what pyarrow raises for a file that is
+    damaged.
+    """
+    with pq.ParquetFile(path) as plain:
+        about = plain.metadata
+        if about.num_columns > MOST_LEAVES:
+            raise InvalidInput(
+                f"it has {about.num_columns:,} columns with those inside of others, more than {MOST_LEAVES:,}. Write "
+                "one item a row."
+            )
+        names = [about.schema.column(place).path for place in range(about.num_columns)]
+        texts = [
+            name
+            for place, name in enumerate(names)
+            if about.schema.column(place).physical_type in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
+        ]
+        for group in range(about.num_row_groups):
+            _check_group(about.row_group(group))
+    with pq.ParquetFile(path, read_dictionary=texts) as opened:
+        for batch in opened.iter_batches(batch_size=rows):
+            yield from _cut(batch)
+
+
+def _check_group(group: Any) -> None:
+    for place in range(group.num_columns):
+        column = group.column(place)
+        if column.num_values > MOST_VALUES:
+            raise InvalidInput(
+                f"the column {column.path_in_schema[:80]!r} has {count(column.num_values, 'value')} in one group of "
+                f"rows, more than {MOST_VALUES:,}. Write it again in smaller groups."
+            )
+        if column.total_uncompressed_size > LARGEST_COLUMN:
+            size = column.total_uncompressed_size >> 20
+            raise InvalidInput(
+                f"the column {column.path_in_schema[:80]!r} unpacks to {size:,} MB in one group of rows, more than "
+                f"{LARGEST_COLUMN >> 20:,} MB. Write it again in smaller groups."
+            )
+
+
+def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    size = sum(_unpacked(column) for column in batch.columns)
+    if batch.num_rows <= 1 and size > LARGEST_ROW:
+        raise InvalidInput(
+            f"one row comes to {size >> 20:,} MB of text, more than {LARGEST_ROW >> 20:,} MB. Write large values as "
+            "documents of their own."
+        )
+    if batch.num_rows <= 1 or size <= _AT_ONCE:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _cut(batch.slice(0, half))
+    yield from _cut(batch.slice(half))
+
+
+def _unpacked(column: Any) -> int:
+    """Bytes that the texts of a column come to when each is written out."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        lengths = pc.binary_length(column.dictionary)
+        found: int = pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+        return found
+    if pa.types.is_struct(kind):
+        return sum(_unpacked(part) for part in column.flatten())
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _unpacked(column.flatten())
+    if pa.types.is_map(kind):
+        return _unpacked(column.keys) + _unpacked(column.items)
+    return 0

@@ -1,0 +1,101 @@
+"""The ledger of requests to judges: on disk when it says so, written together, looked up at one price."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from annotators.judges.base import Ending, Reply
+from annotators.judges.budget import Cost
+from db.engine import Database
+from db.judging.replies import StoredReplies
+from tests.makers import first_administrator, make_project
+
+MOST = Cost(1, 2_000, 0.5)
+THREADS, EACH = 16, 6
+
+
+def ledger_of(db: Database) -> StoredReplies:
+    first_administrator(db)
+    return StoredReplies(db, make_project(db))
+
+
+def transactions(db: Database) -> list[str]:
+    """A list that gets a word for each transaction that writes."""
+    found: list[str] = []
+
+    def committed(connection: Any) -> None:
+        if connection.get_execution_options().get("assay_write"):
+            found.append("write")
+
+    event.listen(db.engine, "commit", committed)
+    return found
+
+
+def test_each_entry_is_on_disk_when_it_returns_and_many_are_one_transaction(database: Database) -> None:
+    ledger, written = ledger_of(database), transactions(database)
+    there, all_begun = StoredReplies(database, 1), threading.Barrier(THREADS)
+
+    def work(number: int) -> list[int]:
+        numbers = []
+        for turn in range(EACH):
+            all_begun.wait()  # so that all want something at once
+            key = f"{number}/{turn}"
+            call = ledger.enter(key, 0, MOST)
+            assert there.known(key, 0) is None
+            ledger.keep(call, Reply(key, Ending.WHOLE, tokens_in=7, tokens_out=2, chances={"a": {"x": 1.0}}), MOST)
+            known = there.known(key, 0)
+            assert known is not None
+            assert (known.text, known.chances) == (key, {"a": {"x": 1.0}})
+            numbers.append(call)
+        return numbers
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        numbers = [number for found in pool.map(work, range(THREADS)) for number in found]
+    assert len(set(numbers)) == THREADS * EACH
+    assert ledger.totals() == {"requests": THREADS * EACH, "tokens": {"in": 7 * len(numbers), "out": 2 * len(numbers)}}
+    assert ledger.spent() == Cost(96, 9 * len(numbers), pytest.approx(0.5 * len(numbers)))
+    assert 0 < len(written) < THREADS * EACH, "of two for each entry and reply, less than half"
+
+
+def test_what_a_server_says_with_letters_that_cannot_be_stored_takes_no_other_with_it(database: Database) -> None:
+    ledger = ledger_of(database)
+    call = ledger.enter("k", 0, MOST)
+    ledger.keep(call, Reply("a\0b", Ending.WHOLE, said="\ud800", model="m\0", fingerprint="\udfff"), MOST)
+    known = ledger.known("k", 0)
+    assert known is not None
+    assert (known.text, known.said, known.model, known.fingerprint) == ("a\ufffdb", "?", "m\ufffd", "?")
+
+
+def test_who_cannot_write_hears_of_it_each(sqlite_database: Database) -> None:
+    ledger = ledger_of(sqlite_database)
+    with sqlite_database.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE judge_call")
+
+    def enter(number: int) -> str:
+        with pytest.raises(Exception, match="judge_call") as found:
+            ledger.enter(f"{number}", 0, MOST)
+        return str(found.value)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(enter, range(8)))
+
+
+def test_a_reply_is_looked_up_by_its_request_and_not_among_all_of_the_project(sqlite_database: Database) -> None:
+    ledger, plans = ledger_of(sqlite_database), []
+
+    def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if "judge_reply" in statement and not statement.startswith("EXPLAIN"):
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            plans.extend(row[-1] for row in rows)
+
+    event.listen(sqlite_database.engine, "before_cursor_execute", explain)
+    ledger.known("k", 0)
+    assert plans == [
+        "SEARCH judge_call USING INDEX ix_judge_call_key (key=? AND sample=?)",
+        "SEARCH judge_reply USING INTEGER PRIMARY KEY (rowid=?)",
+    ]
