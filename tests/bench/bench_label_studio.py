@@ -4,8 +4,8 @@
 
 Both go to one server in an environment of its own (`tests/environments.py`), over loopback; most of the time is the
 server's. What the push does besides: reading the items twice (their pictures go first), making tasks, asking what is
-there, setting the config. The issue asked for at most 1.3 times; the tasks alone are sent in 1, and the target here keeps
-what was reached. Pushing again, when all is there, is printed too.
+there, setting the config. The issue asked for at most 1.3 times; the tasks alone are sent in 1, and the target here
+keeps what was reached. Pushing again, when all is there, is printed too.
 """
 
 from __future__ import annotations
