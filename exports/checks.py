@@ -39,6 +39,9 @@ def check_report(path: Path) -> str:
     return ending
 
 
+REPORT_NUMBERS = "report/numbers.csv"
+"""Where an export has every number of its report by its name."""
+
 DATASET_FORMATS = {"latex": ".tex", "html": ".html", "md": ".md"}
 """Format of a dataset's report → the ending of its file."""
 

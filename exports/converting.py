@@ -27,12 +27,14 @@ from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.csv_file import CsvFile
 from exports.formats._losing import Lost, lost_between, statements
+from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     OPEN,
     Files,
     Given,
     Judged,
     LabelledWriter,
+    Picture,
     StudyOut,
     StudyWriter,
     Unit,
@@ -41,6 +43,7 @@ from exports.formats._writing import (
     cell_of,
     check_options,
     takes_pairs,
+    takes_pictures,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
 from exports.formats.base import FORMATS, FileReading, inferred, protocol_of_labels, read_sources
@@ -96,22 +99,31 @@ def convert_files(
     format_name: str | None = None,
     skip_bad: bool = False,
     options: Mapping[str, str] | None = None,
+    pictures: bool = False,
 ) -> Converted:  # fmt: skip
     """Read files as one format (None: the one that recognises them) and write them as the format `into`.
 
     `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
     unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
-    whole (`exports.formats._writing.Files.options`). Raises InvalidInput naming bad rows, unless `skip_bad`; Conflict
-    for a folder that holds something; what readers raise for files that are none of theirs.
+    whole (`exports.formats._writing.Files.options`). With `pictures` the pages that items point at go along as
+    pictures, drawn from the documents that are supplied. Raises InvalidInput naming bad rows, unless `skip_bad`;
+    Conflict for a folder that holds something; what readers raise for files that are none of theirs.
     """
     writer = writer_named(into)
     check_options([writer], options or {})
+    if pictures and not takes_pictures(writer):
+        raise InvalidInput(f"{into} has no place for pictures; huggingface has. Leave --pictures out.")
     check_export_folder(output)
     with whole_folder(output) as made, open_sources(paths) as sources:
         source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
         source.look_through(_tables_of_labels(sources))
-        return _written(source, writer, made, options or {})
+        supplied = {one.key: one.path for one in source.documents() if one.path is not None} if pictures else {}
+        with PagePictures(supplied) as drawn:
+            done = _written(source, writer, made, options or {}, drawn if pictures else None)
+        if drawn.missing:
+            done.notes.append(f"{count(len(drawn.missing), 'page')} that items point at have no picture here.")
+        return done
 
 
 class _Source:
@@ -207,7 +219,9 @@ def _plain(item: Normal) -> Normal:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def _written(source: _Source, writer: Writer, folder: Path, options: Mapping[str, str]) -> Converted:
+def _written(
+    source: _Source, writer: Writer, folder: Path, options: Mapping[str, str], picture: Picture | None
+) -> Converted:  # fmt: skip
     sink = FolderSink(folder)
 
     def opened(name: str) -> AbstractContextManager[Out]:
@@ -217,7 +231,7 @@ def _written(source: _Source, writer: Writer, folder: Path, options: Mapping[str
     study = _Spoken(source) if source.n_labels and (every or isinstance(writer, LabelledWriter)) else None
     if writer.name == NATIVE and source.n_labels:
         _labels_written(source, sink)
-    with Files(opened, partial(sink.put, difference=first_difference), options) as files:
+    with Files(opened, partial(sink.put, difference=first_difference), options, picture) as files:
         written = _items_written(source, writer, study, files)
         left_out = files.left_out
     supplied = _documents_written(source, writer, sink, folder)

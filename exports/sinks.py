@@ -120,6 +120,9 @@ Difference = Callable[[Path, Path], int | None]
 class Sink(ABC):
     """Takes the files of an export. `files` lists those that are complete."""
 
+    keeps = True
+    """Whether it keeps what it is given; else it is compared."""
+
     def __init__(self) -> None:
         self.files: list[FileFacts] = []
 
@@ -212,6 +215,8 @@ class _Compared:
 
 class ComparingSink(Sink):
     """Writes nothing: compares an export with what a folder holds. `differs` is path → the first line that differs."""
+
+    keeps = False
 
     def __init__(self, folder: Path) -> None:
         super().__init__()

@@ -150,6 +150,11 @@ class StudyDesign(ItemChoice):
     allot: str = PEOPLE
     stop_at: float | None = None
 
+    @property
+    def has_known(self) -> bool:
+        """Whether it says right labels of some items, for gold or for the qualification."""
+        return any(part is not None and not part.has_none for part in (self.gold, self.qualification))
+
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
         return protocol.overlap if self.overlap is None else self.overlap

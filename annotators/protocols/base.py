@@ -333,6 +333,11 @@ class Protocol(BaseModel):
         """Whether two items of a question are judged against each other."""
         return any(criterion.target == TargetKind.PAIR for criterion in self.criteria)
 
+    @property
+    def noun(self) -> str:
+        """What one judges by it, in words: an `item`, or a `pair` of them."""
+        return "pair" if self.about_pairs else "item"
+
     def suggests_at(self, step: int, *, judge: bool = False) -> bool:
         """Whether a model may propose labels in step number `step` (from 0), where the study shows suggestions.
 

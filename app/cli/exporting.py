@@ -258,6 +258,9 @@ def convert(
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
     licence: Licence = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="The pages that items point at as pictures (huggingface).")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write files of one format as another; say what is lost.
@@ -277,8 +280,9 @@ def convert(
     check_options([writer_named(to)], _said(licence))
     with working("Converting"):
         done = convert_files(
-            files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence)
-        )
+            files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence),
+            pictures=pictures,
+        )  # fmt: skip
 
     def words() -> str:
         labels = f" and {count(done.labels, 'label')}" if done.labels else ""

@@ -420,7 +420,7 @@ def _emit_made(
             {"arm": arm.name, "id": arm.study_id, "items": arm.n_items, "slots": arm.n_slots} for arm in made.arms
         ]
         begun += f" in {count(len(made.arms), 'arm')} ({', '.join(arm.name for arm in made.arms)})"
-    size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
+    size = f"{count(made.n_items, protocol.noun)}, {count(made.n_slots, 'slot')}"
     order = [f"{ORDERS[document['order']]}."] if "order" in document else []
     emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *order, *made.notes]), as_json=as_json)
 
@@ -896,23 +896,24 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
+    noun = "pair" if found["pairs"] else "item"
     headers = ["annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read"]
     if any(annotator["phase"] for annotator in found["annotators"]):
         headers.append("phase")
     rows = ([annotator[name] for name in headers] for annotator in found["annotators"])
     return "\n".join(
         [
-            f"{found['study']} ({found['protocol']}): {count(found['items'], 'item')}, "
+            f"{found['study']} ({found['protocol']}): {count(found['items'], noun)}, "
             + ("finished" if found["finished"] else "not finished")
             + ("" if found["state"] == "running" else f", {found['state']}")
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
-            f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
-            *([_stuck(found["stuck"])] if found["stuck"] else []),
+            f"assignments: {states}; {count(found['disputed'], f'disputed {noun}')}",
+            *([_stuck(found["stuck"], noun)] if found["stuck"] else []),
             *([_held(found)] if _held(found) else []),
-            *([f"{count(n, 'item')} to be resolved together"] if (n := found["waiting"]["together"]) else []),
-            f"items: {_stages(found['item_states'])}",
+            *([f"{count(n, noun)} to be resolved together"] if (n := found["waiting"]["together"]) else []),
+            f"{noun}s: {_stages(found['item_states'])}",
             "",
-            table([name.replace("_", " ") for name in headers], rows, decimals=1),
+            table([name.replace("_", " ").replace("item", noun) for name in headers], rows, decimals=1),
         ]
     )
 
@@ -928,8 +929,8 @@ def _held(found: dict[str, Any]) -> str:
     return f"{names}: items that are allotted wait for nobody (`assay study amend --hand-on`)." if held else ""
 
 
-def _stuck(n: int) -> str:
+def _stuck(n: int, noun: str) -> str:
     return (
-        f"{count(n, 'item')} that nobody of the team can annotate any more: add annotators, raise quotas, or lower the "
+        f"{count(n, noun)} that nobody of the team can annotate any more: add annotators, raise quotas, or lower the "
         "overlap (`assay study amend`)."
     )

@@ -319,7 +319,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
     if not arms:
-        _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside, order=more.order)
+        people, slots = len(annotators) + outside, design.n_slots(n_items, protocol)
+        _size(n_items, overlap, slots, people, order=more.order, noun=protocol.noun)
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -353,7 +354,7 @@ def _buttons(project: ProjectRow, protocol: Protocol, design: StudyDesign, n_ite
             help="The whole design as a file. `assay study create PROJECT NAME --design design.yaml` makes this study.",
         )
     if pressed:
-        with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, 'item')}"):
+        with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, protocol.noun)}"):
             if changed is None:
                 started = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
             else:
@@ -413,7 +414,7 @@ def _what_can_be_drawn(project: ProjectRow, protocol: Protocol, design: StudyDes
     except InvalidInput as error:
         return 0, tuple(str(error).splitlines())
     arms = [
-        f"Arm {arm.name}: {wording.count(arm.n_items, 'item')}, {wording.count(arm.n_slots, 'slot')}."
+        f"Arm {arm.name}: {wording.count(arm.n_items, protocol.noun)}, {wording.count(arm.n_slots, 'slot')}."
         for arm in plan.arms
     ]
     return plan.n_items, (*arms, *plan.notes)
@@ -916,10 +917,10 @@ after:
   - {name: why, title: "Why?", kind: text, required: false}"""
 
 
-def _size(n_items: int, overlap: int, slots: int, people: int, *, order: str) -> None:
+def _size(n_items: int, overlap: int, slots: int, people: int, *, order: str, noun: str) -> None:
     """What pressing the button would make."""
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
     more = f" + {slots - n_items * overlap:,}" if slots > n_items * overlap else ""
-    words = f"{wording.count(n_items, 'item')} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
+    words = f"{wording.count(n_items, noun)} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
     words += f" {wording.ORDERS[order]}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

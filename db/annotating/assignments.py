@@ -478,6 +478,24 @@ def take_open_slot(connection: Connection, study_item_id: int, person_id: int | 
     return free is not None
 
 
+def _knowing(item: str) -> str:
+    """Whether somebody was given an earlier version of what a recheck is about, or decided on one: in SQL.
+
+    In whichever study or pair; `item` is the recheck in SQL.
+    """
+    return " UNION ALL ".join(
+        f"SELECT 1 FROM study_item x JOIN item_version v ON v.id = x.{asked} "
+        "JOIN item_version e ON e.item_id = v.item_id AND e.number < v.number "
+        f"JOIN study_item y ON y.{had} = e.id JOIN {table} k ON k.study_item_id = y.id "
+        f"WHERE x.id = {item} AND x.purpose = '{Purpose.RECHECK}' AND k.person_id = :person{given}"
+        for asked in ("item_version_id", "other_version_id")
+        for had in ("item_version_id", "other_version_id")
+        for table, given in (("assignment", f" AND k.kind <> '{BARRED}'"), ("adjudication", ""))
+    )
+
+
+_KNOWS_EARLIER = text(_knowing(":item"))
+
 _LOST = (
     sql_select(*_HELD)
     .where(
@@ -490,12 +508,17 @@ _LOST = (
     .limit(_REVIVED_AT_ONCE)
     .with_for_update()
 )
+_LOST_NOT_KNOWN = _LOST.where(text(f"NOT EXISTS ({_knowing('assignment.study_item_id')})"))
 
 
 def _revive(connection: Connection, member: Member, *, until: datetime, counts: Tallies, wanted: int) -> list[Held]:
-    """Give back what this person had when the lease ran out, if a slot of that item is still free."""
+    """Give back what this person had when the lease ran out, if a slot of that item is still free.
+
+    Not a recheck of which they were given an earlier version meanwhile, in another study.
+    """
     revived: list[Held] = []
-    for found in connection.execute(_LOST, {"study": member.study.id, "person": member.person_id}).all():
+    lost = _LOST_NOT_KNOWN if has_rechecks(member.study) else _LOST
+    for found in connection.execute(lost, {"study": member.study.id, "person": member.person_id}).all():
         row = Held(*found)
         if len(revived) == wanted:
             break
@@ -638,11 +661,11 @@ def _claim(
     another study since: then they are barred now, and the slot stays for others.
     """
     while (row := _claim_any(connection, member, until, after=after, before=before, wait=wait)) is not None:
-        asked = {"item": row.study_item_id, "person": member.person_id}
-        if not has_rechecks(member.study) or connection.execute(_KNOWS_EARLIER, asked).first() is None:
+        if not knows_earlier(connection, member.study, row.study_item_id, member.person_id):
             return row
         connection.execute(_OPEN_AGAIN, {"of": row.id})
-        connection.execute(_BAR, asked | {"study": member.study.id})
+        barred = {"study": member.study.id, "item": row.study_item_id, "person": member.person_id}
+        connection.execute(_BAR, barred)
     return None
 
 
@@ -655,17 +678,12 @@ _BAR = text(
     "INSERT INTO assignment (study_id, study_item_id, person_id, kind, state, queue, sitting, steps_done) "
     f"VALUES (:study, :item, :person, '{BARRED}', '{BARRED}', -1, 1, 0)"
 )
-_KNOWS_EARLIER = text(
-    " UNION ALL ".join(
-        f"SELECT 1 FROM study_item x JOIN item_version v ON v.id = x.{asked} "
-        "JOIN item_version e ON e.item_id = v.item_id AND e.number < v.number "
-        f"JOIN study_item y ON y.{had} = e.id JOIN assignment a ON a.study_item_id = y.id "
-        f"WHERE x.id = :item AND x.purpose = '{Purpose.RECHECK}' AND a.person_id = :person AND a.kind <> '{BARRED}'"
-        for asked in ("item_version_id", "other_version_id")
-        for had in ("item_version_id", "other_version_id")
-    )
-)
-"""Whether somebody was given an earlier version of what a recheck is about, in whichever study or pair."""
+
+
+def knows_earlier(connection: Connection, study: Study, study_item_id: int, person_id: int | None) -> bool:
+    """Whether the item is a recheck, and the person was given an earlier version of it, or decided on one, anywhere."""
+    asked = {"item": study_item_id, "person": person_id}
+    return has_rechecks(study) and connection.execute(_KNOWS_EARLIER, asked).first() is not None
 
 
 def _claim_any(

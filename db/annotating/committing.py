@@ -15,7 +15,7 @@ from annotators.criteria.material import PAIR_MARKS
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
-from db.annotating.assignments import Held, Member, reopen_slot, save, take_open_slot
+from db.annotating.assignments import Held, Member, knows_earlier, reopen_slot, save, take_open_slot
 from db.annotating.disagreement import ask_one_more
 from db.annotating.planting import hold_to_mark
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
@@ -229,7 +229,9 @@ def _becomes(
         if before == AssignmentState.LEASED:
             row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR
-        if take_open_slot(connection, row.study_item_id, row.person_id):
+        # Who met the earlier version of a recheck since their lease ran out is heard, but not counted.
+        known = knows_earlier(connection, study, row.study_item_id, row.person_id)
+        if not known and take_open_slot(connection, row.study_item_id, row.person_id):
             counts.move(AssignmentState.OPEN, None)
             row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR

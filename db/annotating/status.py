@@ -172,6 +172,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "state": study.state,
             "deadline": study.deadline.isoformat() if study.deadline else None,
             "items": study.n_items,
+            "pairs": protocol_of(study).about_pairs,
             "states": states,
             "disputed": disputed_items(session, study_id),
             "stuck": _stuck(session, study_id, full) if states["open"] and (may_be_stuck or full) else 0,

@@ -16,6 +16,7 @@ from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.protocols import Protocol
 from db.allotting.slots import allot, is_balanced
 from db.designing.arms import designs_of_arms, of_arm
+from db.designing.kept_plans import kept_plan
 from db.engine import Database
 from db.models import Purpose, Study, StudyMember, now
 from db.names import no_study
@@ -33,7 +34,7 @@ def plan_study(
 
     Without `people` the name and the annotators are not looked at, as they may not be filled in yet.
     """
-    with db.write() if _has_known(design) else db.read() as session:
+    with db.write() if design.has_known else db.read() as session:
         return design_checked(session, actor, project_id, protocol, design, people=people)
 
 
@@ -57,11 +58,14 @@ def design_checked(
             for arm, of, its in _arms_checked(session, actor, project_id, protocol, design, people=people)
         ]
         return _together(planned)
-    _, suggestions, chosen = _checked(session, actor, project_id, protocol, design, people=people, drafts=drafts)
-    n = len(chosen.ordered)
-    return StudyPlan(
-        n, design.n_slots(n, protocol), digest_of(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when
-    )
+
+    def planned_now() -> StudyPlan:
+        _, suggestions, chosen = _checked(session, actor, project_id, protocol, design, people=people, drafts=drafts)
+        n = len(chosen.ordered)
+        slots, digest = design.n_slots(n, protocol), digest_of(chosen.ordered)
+        return StudyPlan(n, slots, digest, chosen.reasons, chosen.notes, suggestions.when)
+
+    return planned_now() if people else kept_plan(session, project_id, protocol, design, make=planned_now)
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -139,7 +143,7 @@ def _checked(
         ids, suggestions, chosen = checked(session, project_id, protocol, design, people=people, drafts=drafts)
     except AssayError as error:
         wrong.append(error)
-    if _has_known(design):
+    if design.has_known:
         # A study of nothing but the known items, which is undone again: so all is tried that making it would do.
         trial = design.model_copy(update={"name": secrets.token_hex(16)})
         undone = session.begin_nested()
@@ -182,7 +186,7 @@ def _arms_checked(
     wrong: dict[tuple[object, ...], AssayError] = {}
     for place, (arm, of, its) in enumerate(found):
         try:
-            _checked(session, actor, project_id, of, its, people=people)
+            design_checked(session, actor, project_id, of, its, people=people)
         except AssayError as error:
             of_this = of_arm(error, place, arm)
             key = tuple((problem.path, problem.problem) for problem in of_this.problems) or (str(of_this),)
@@ -209,11 +213,6 @@ def _together(arms: Sequence[tuple[Arm, StudyPlan]]) -> StudyPlan:
 
 
 # Known labels ---------------------------------------------------------------------------------------------------------
-
-
-def _has_known(design: StudyDesign) -> bool:
-    parts = (design.gold, design.qualification)
-    return any(part is not None and not part.has_none for part in parts)
 
 
 def _known_faults(session: Session, study: Study, design: StudyDesign, sample: Collection[str]) -> Iterator[AssayError]:

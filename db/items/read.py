@@ -265,7 +265,7 @@ _keeping = Lock()
 def item_counts(db: Database, _actor: Actor, project_id: int) -> ItemCounts:
     """Counts of the current items. They are counted when items have come or gone since, and kept until then."""
     with db.read() as session:
-        state = _state(session, project_id)
+        state = items_state(session, project_id)
         with _keeping:
             kept = _kept.get((str(db.url), project_id))
         if kept is not None and kept[0] == state:
@@ -279,8 +279,8 @@ def item_counts(db: Database, _actor: Actor, project_id: int) -> ItemCounts:
     return counts
 
 
-def _state(session: Session, project_id: int) -> Any:
-    """What changes whenever the counts may change; five look-ups in an index."""
+def items_state(session: Session, project_id: int) -> Any:
+    """What changes whenever the current items of a project may have; five look-ups in an index."""
     batches = pick(func.count(), func.max(Batch.id)).where(col(Batch.project_id) == project_id)
     return (
         tuple(session.execute(batches).one()),

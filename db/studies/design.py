@@ -144,7 +144,7 @@ def checked(
     wrong += [
         InvalidInput(message, [Problem.of(message, field)])
         for field, message in faults
-        if people or field[0] not in _OF_PEOPLE
+        if people or field[0] not in OF_PEOPLE
     ]
     suggestions, chosen = Suggestions("never"), ChosenItems([])
     if "suggestions" not in fields:
@@ -156,13 +156,14 @@ def checked(
         tried(("separate_revisers",), partial(_check_revisers, session, project_id, design.annotators), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
-    if people and chosen.ordered and not fields & {"quota", "quotas", *_OF_PEOPLE}:
+    if people and chosen.ordered and not fields & {"quota", "quotas", *OF_PEOPLE}:
         tried(("quota" if design.quota else "quotas",), partial(_check_quotas, protocol, design, chosen), None)
     refuse(wrong)
     return ids, suggestions, _with_note(session, protocol, suggestions, chosen)
 
 
-_OF_PEOPLE = ("annotators", "overlap")
+OF_PEOPLE = ("annotators", "overlap")
+"""Fields that may not be filled in yet while a design is looked at without its people."""
 
 
 def _check_quotas(protocol: Protocol, design: StudyDesign, chosen: ChosenItems) -> None:

@@ -74,7 +74,7 @@ from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
-from exports.checks import DATASET_FORMATS, check_export_folder
+from exports.checks import check_export_folder
 from exports.formats._writing import (
     Files,
     LabelledWriter,
@@ -101,7 +101,8 @@ class Selection:
     `data_folder` is the folder of documents' bytes; None leaves the bytes out. With a release (its id and name): the
     item versions and final labels that are in it. `typed`: the types that tables are written in besides CSV
     (`exports.bundles.typed`), with a data dictionary. `labels_of`: the studies whose final labels go into formats that
-    have a place for them. `options`: what is said of the data as a whole, such as its `licence`.
+    have a place for them. `options`: what is said of the data as a whole, such as its `licence`. `with_report`: whether
+    the report is measured, where it is among the formats; `moved`: whether that is at a later moment than the export.
     """
 
     project_id: int
@@ -113,6 +114,8 @@ class Selection:
     typed: tuple[str, ...] = ()
     labels_of: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    with_report: bool = True
+    moved: bool = False
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -172,8 +175,6 @@ def export_project(
 
 def _made(db: Database, actor: Actor, selection: Selection, folder: Path) -> Manifest:
     sink = FolderSink(folder)
-    if REPORT in selection.formats:
-        _write_report(db, actor, selection, sink)
     with seldom_collected(), db.read() as session:
         manifest = derive(db, actor, session, selection, sink)
     (folder / NAME).write_bytes(manifest.encoded())
@@ -242,6 +243,7 @@ def derive(
         if name in selection.formats:
             tables.write(name, partial(write, session, selection.project_id, names=selection.names))
     tables.end()
+    _write_report(Seen(db, actor, session), selection, sink)
     manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
     return manifest
 
@@ -303,15 +305,13 @@ def _folders(studies: Sequence[Study]) -> dict[int | None, str]:
     return folders
 
 
-def _write_report(db: Database, actor: Actor, selection: Selection, sink: Sink) -> None:
-    """The report of the dataset in all its formats, in the folder `report`."""
-    from exports.dataset.document import STEM, dataset_report  # noqa: PLC0415 - most exports measure nothing
-    from exports.drawing.report_files import report_files  # noqa: PLC0415
+def _write_report(seen: Seen, selection: Selection, sink: Sink) -> None:
+    """The report of the dataset, where it is asked for."""
+    if REPORT in selection.formats and selection.with_report:
+        from exports.dataset.exported import write_exported  # noqa: PLC0415 - most exports measure nothing
 
-    made = dataset_report(db, actor, selection.project_id, study_id=selection.study_id)
-    for name, content in report_files(made, STEM, DATASET_FORMATS.values()).items():
-        with sink.open(f"{REPORT}/{name}") as out:
-            out.write(content)
+        project_id, study_id = selection.project_id, selection.study_id
+        write_exported(seen.within(), seen.actor, project_id, study_id, sink, moved=selection.moved)
 
 
 # Items and documents --------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "al
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
 REPORT = "report"
-"""The report of the dataset (`exports.dataset`), which is measured and not derived again."""
+"""The report of the dataset (`exports.dataset`)."""
 
 
 def writers() -> dict[str, Writer]:

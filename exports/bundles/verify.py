@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,7 +18,7 @@ from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput, NotFound
 from db.engine import Database
-from db.items.as_of import look_back
+from db.items.as_of import Marks, look_back, marks
 from db.models import Project, Study
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
@@ -28,6 +28,7 @@ from exports.bundles.bundle import Selection, derive
 from exports.bundles.contents import REPORT, exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
 from exports.bundles.typed import check_typed
+from exports.checks import REPORT_NUMBERS
 from exports.garbage import seldom_collected
 from exports.sinks import ComparingSink, FileFacts
 
@@ -100,11 +101,14 @@ def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
 def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
     report = _report(folder, manifest, "database")
     sink = ComparingSink(folder)
-    # A report is measured, with figures of the moment: its hash is what says that it is what was exported.
-    sink.files += [_listed(file) for file in manifest.files if str(file["path"]).startswith(f"{REPORT}/")]
+    of_report = [file for file in manifest.files if str(file["path"]).startswith(f"{REPORT}/")]
+    with_report = any(file["path"] == REPORT_NUMBERS for file in of_report)
+    if not with_report:  # it was made before its numbers were exported: its hashes are all there is
+        sink.files += map(_listed, of_report)
     with seldom_collected(), db.read() as session:
+        moved = _without_events(marks(session)) != _without_events(manifest.marks)
         look_back(session, manifest.marks)
-        selection = _selection(session, project_id, manifest)
+        selection = replace(_selection(session, project_id, manifest), with_report=with_report, moved=moved)
         derived = derive(db, actor, session, selection, sink)
     there = _names(folder)
     for file in derived.files:
@@ -120,6 +124,10 @@ def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manife
             f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."
         )
     return report
+
+
+def _without_events(past: Marks) -> Marks:
+    return {table: mark for table, mark in past.items() if table != "event"}
 
 
 def _listed(file: dict[str, Any]) -> FileFacts:

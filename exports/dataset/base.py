@@ -20,6 +20,7 @@ from exports.agreement.study import AgreementReport, agreement_report
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, alignment_report
 from exports.drawing.report_files import Section
+from exports.judging.data import JudgedStudy, judged_study
 from exports.results.document import Results
 from exports.results.labels import StudyLabels
 
@@ -95,6 +96,11 @@ class OfStudy:
     def alignment_document(self) -> AlignmentDocument:
         """The same as a report."""
         return AlignmentDocument.of_study(self.alignment)
+
+    @cached_property
+    def judged(self) -> JudgedStudy:
+        """What its judges said beside its people."""
+        return judged_study(self.db, self.actor, self.study_id)
 
     @cached_property
     def results(self) -> Results:

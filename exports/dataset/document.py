@@ -17,7 +17,8 @@ from exports.checks import DATASET_FORMATS, check_dataset_formats, check_export_
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
 from exports.dataset.datasheet import datasheet
 from exports.dataset.judged import agreement
-from exports.dataset.metrics import judges, metrics, scores
+from exports.dataset.judges import judges, trust
+from exports.dataset.metrics import metrics, scores
 from exports.dataset.people import people
 from exports.dataset.protocols import protocol
 from exports.dataset.quality import quality
@@ -77,7 +78,7 @@ def dataset_report(
     source = Source(db, actor, project_id, overview.name, studies, only, asked)
     parts: list[Part] = []
     made = _parts(source)
-    total = 3 + 6 * len(studies)
+    total = 3 + 7 * len(studies)
     for done, part in enumerate(made):
         parts.append(part)
         if progress is not None:
@@ -108,6 +109,7 @@ def _parts(source: Source) -> Iterator[Part]:
         yield quality(source, of)
         yield _results(source, of)
         yield metrics(source, of)
+        yield from trust(source, of)
     yield scores(source)
     yield judges(source)
 

@@ -1,4 +1,4 @@
-"""Metrics and judges: what each system has by each of them, and how far they go with people."""
+"""Metrics: what each system has by each of them, and how far they and judges go with people."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotators.alignment import title_of
 from annotators.figures import number, percent
 from annotators.scorers.base import readable, value_kind
 from annotators.scorers.shared.group_means import METHOD, SHARES_METHOD, Sums
-from db.judging.judges import list_judges
 from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
 from exports.drawing import charts
@@ -141,35 +139,3 @@ def metrics(source: Source, of: OfStudy) -> Part:
     ]
     limits = [f"Study {of.name}, metrics: {warning}" for warning in found.warnings]
     return Part(sections, numbers, limits, [entry.name for entry in found.statistics])
-
-
-def judges(source: Source) -> Part:
-    """The judges of the project: which model, asked with which prompt, how often; and their agreement with people."""
-    found = list_judges(source.db, source.actor, source.project_id)
-    if not found:
-        return Part()
-    studies = {of.study_id: of for of in source.studies}
-    numbers: Numbers = {"judges": len(found)}
-    rows, beside = [], []
-    for judge in found:
-        counts = {of: n for of, n in judge.labelled.items() if of in studies}
-        settings = judge.settings
-        rows.append(
-            [judge.name, judge.model, judge.prompt, str(settings.get("samples", "")), str(settings.get("seed", "")),
-             f"{sum(counts.values()):,}"]
-        )  # fmt: skip
-        for study_id in counts:
-            for entry in studies[study_id].alignment.statistics:
-                if entry.metric and judge.name in entry.metric and entry.group is None and entry.against is None:
-                    figure = "" if entry.value is None else number(entry.value, 3)
-                    if figure and entry.low is not None and entry.high is not None:
-                        figure += f" [{number(entry.low, 3)}, {number(entry.high, 3)}]"
-                    beside.append([judge.name, studies[study_id].name, entry.criterion or "", title_of(entry.name),
-                                   figure or "not defined"])  # fmt: skip
-    columns = ("Judge", "Model", "Prompt", "Samples", "Seed", "Items judged")
-    tables = [TextTable.of("Judges", columns, rows, words=columns[:3])]
-    if beside:
-        columns_of = ("Judge", "Study", "Criterion", "Statistic", "Value")
-        tables.append(TextTable.of("Judges against people", columns_of, beside, words=columns_of[:4]))
-    limits = [f"{len(found):,} judges are models: their labels are in no coefficient of agreement among people."]
-    return Part([Section("Judges", tables, name="judges")], numbers, limits)

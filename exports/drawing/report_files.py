@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from annotators.version import program_version
 from exports.checks import check_report
@@ -73,14 +73,18 @@ def write_report(report: ReportDocument, path: Path) -> list[Path]:
     return [path.parent / name for name in files]
 
 
-def report_files(report: ReportDocument, stem: str, endings: Iterable[str]) -> dict[str, bytes]:
-    """Path → content of the report in each of these forms: after its text the plots that it names."""
+Draw = Callable[[Any, Literal["svg", "pdf"]], bytes]
+"""A chart and the form → the plot."""
+
+
+def report_files(report: ReportDocument, stem: str, endings: Iterable[str], *, draw: Draw = drawn) -> dict[str, bytes]:
+    """Path → content of the report in each of these forms: after its text the plots that it names, by `draw`."""
     found: dict[str, bytes] = {}
     for ending in endings:
         if ending == ".html":
-            found[f"{stem}.html"] = report_html(report).encode()
+            found[f"{stem}.html"] = report_html(report, draw).encode()
             continue
-        text, plots = (report_markdown if ending == ".md" else report_latex)(report, stem)
+        text, plots = (report_markdown if ending == ".md" else report_latex)(report, stem, draw)
         found[f"{stem}{ending}"] = text.encode()
         found |= plots
     return found
@@ -103,7 +107,7 @@ def made_by() -> tuple[str, str]:
     return "Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC"
 
 
-def report_html(report: ReportDocument) -> str:
+def report_html(report: ReportDocument, draw: Draw = drawn) -> str:
     """One page with its style and its plots in it; nothing is fetched from elsewhere, nothing in it runs."""
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in report.facts)
     body = []
@@ -116,7 +120,7 @@ def report_html(report: ReportDocument) -> str:
         ]
         body += [f"<p class=soft>{escape(line)}</p>" for line in section.words]
         figures = [
-            f"<figure>{_inline(chart, name)}<figcaption>{escape(caption)}</figcaption></figure>"
+            f"<figure>{_inline(draw(chart, 'svg'), name)}<figcaption>{escape(caption)}</figcaption></figure>"
             for name, caption, chart in section.plots
         ]
         body.append(f'<div class="plots">{"".join(figures)}</div>' if figures else "")
@@ -130,7 +134,7 @@ def report_html(report: ReportDocument) -> str:
     )
 
 
-def report_markdown(report: ReportDocument, stem: str) -> tuple[str, dict[str, bytes]]:
+def report_markdown(report: ReportDocument, stem: str, draw: Draw = drawn) -> tuple[str, dict[str, bytes]]:
     """The report in Markdown, and its plots by the path that it names them with."""
     files: dict[str, bytes] = {}
     lines = [f"# {_md(report.title)}", "", *(f"- {_md(name)}: {_md(value)}" for name, value in report.facts), ""]
@@ -141,14 +145,14 @@ def report_markdown(report: ReportDocument, stem: str) -> tuple[str, dict[str, b
         lines += [line for word in section.words for line in (_md(word), "")]
         for name, caption, chart in section.plots:
             place = f"{stem}-plots/{name}.svg"
-            files[place] = drawn(chart, "svg")
+            files[place] = draw(chart, "svg")
             lines += [f"![{_md(caption)}]({place})", "", _md(caption), ""]
     if report.notes:
         lines += ["## Notes", "", *(f"- {_md(note)}" for note in report.notes), ""]
     return "\n".join(lines), files
 
 
-def report_latex(report: ReportDocument, stem: str) -> tuple[str, dict[str, bytes]]:
+def report_latex(report: ReportDocument, stem: str, draw: Draw = drawn) -> tuple[str, dict[str, bytes]]:
     """The report as a LaTeX document (`latex.py`), and its plots by the path that it names them with."""
     files: dict[str, bytes] = {}
     facts = " \\\\\n".join(f"{latex_text(name)}: {latex_text(value)}" for name, value in report.facts)
@@ -165,7 +169,7 @@ def report_latex(report: ReportDocument, stem: str) -> tuple[str, dict[str, byte
             lines += marked(f"{name}/words", [line for word in section.words for line in (latex_text(word), "")])
         for file, caption, chart in section.plots:
             place_of = f"{stem}-plots/{file}.pdf"
-            files[place_of] = drawn(chart, "pdf")
+            files[place_of] = draw(chart, "pdf")
             figure = [
                 r"\begin{figure}[!htbp]", r"  \centering", rf"  \includegraphics[width=.7\linewidth]{{{place_of}}}",
                 rf"  \caption{{{latex_text(caption)}}}", r"\end{figure}",
@@ -199,9 +203,9 @@ figcaption { color: #59656f; font-size: .87rem; }
 """
 
 
-def _inline(chart: Any, name: str) -> str:
+def _inline(svg: bytes, name: str) -> str:
     """An SVG that can stand in a page beside others: ids get the plot's name."""
-    text = drawn(chart, "svg").decode()
+    text = svg.decode()
     text = text[text.index("<svg") :]
     prefix = f"{slug(name)}-"
     for before in ('id="', "url(#", 'href="#'):

@@ -180,6 +180,15 @@ def check_options(writers: Iterable[object], options: Mapping[str, str]) -> None
             writer.check_options(options)
 
 
+Picture = Callable[[str, int, Sequence[float] | None], bytes | None]
+"""Key of a document, page from 1, box in fractions or None → the bytes of a picture file, or None."""
+
+
+def takes_pictures(writer: object) -> bool:
+    """Whether a format has a place for pictures of pages."""
+    return bool(getattr(writer, "takes_pictures", False))
+
+
 def takes_pairs(writer: object) -> bool:
     """Whether a format has a place for labels of pairs."""
     return bool(getattr(writer, "takes_pairs", False))
@@ -196,12 +205,15 @@ class Files:
         opened: Callable[[str], AbstractContextManager[Out]],
         put: Callable[[str, Path, int], None],
         options: Mapping[str, str] | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self._opened, self._stack = opened, ExitStack()
         self.put = put
         """Takes a file that was made elsewhere: its name, its path, its rows."""
         self.options: Mapping[str, str] = options or {}
         """What was said of the export as a whole, such as its licence."""
+        self.picture = picture
+        """Gives the picture of a page, or of a part of it, where pictures were asked for."""
         self._files: dict[str, Out] = {}
         self._tails: dict[str, bytes] = {}
         self._names: dict[tuple[str, str], str] = {}

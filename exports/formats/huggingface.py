@@ -30,7 +30,18 @@ from annotators.times import time_of
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._parquet import ParquetFiles, parquet_files
-from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Written, cell_of, metadata_of, parts_of
+from exports.formats._writing import (
+    OPEN,
+    Files,
+    Items,
+    Judged,
+    Picture,
+    StudyOut,
+    Written,
+    cell_of,
+    metadata_of,
+    parts_of,
+)
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed, items_of_table, mapped
 from exports.reading.parquet import parquet_batches
@@ -82,6 +93,7 @@ class HuggingFace:
     help = "a folder with a README.md card and Parquet files, in configs and splits; or what save_to_disk wrote"
     loses = usual(labels="labels that say that it cannot be judged")
     takes_pairs = True
+    takes_pictures = True
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a card that tells of data, and the description of what `save_to_disk` wrote."""
@@ -134,12 +146,12 @@ class HuggingFace:
         self.check_options(files.options)
         facts = _Facts()
         with parquet_files(files) as tables:
-            out = _Configs(tables, study)
+            out = _Configs(tables, study, files.picture)
             for row in judged:
                 facts.note(row)
                 out.add(row)
             if not facts.items:
-                tables.begin(f"items/{SPLIT}{PARQUET}", items_schema())
+                tables.begin(f"items/{SPLIT}{PARQUET}", out.items)
         if study is not None:
             definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(_PROTOCOL, definition, b"\n")
@@ -368,6 +380,9 @@ class _Data:
         self._file = file
         self.columns: list[str] = schema.names
         self.pictures = [field.name for field in schema if _holds_pictures(field.type)]
+        self._drawn: str | None = None
+        if self.pictures == [PICTURES] and set(items_schema().names) <= set(self.columns):
+            self._drawn, self.pictures = PICTURES, []  # of pages that our items point at anyway
 
     def place(self, column: str) -> int:
         return self.columns.index(column)
@@ -387,9 +402,12 @@ class _Data:
     def as_table(self, about: Mapping[str, str]) -> Table:
         """As a table of items, with what is known of the file in columns of their own."""
         pictures = {self.place(column) for column in self.pictures}
+        drawn = None if self._drawn is None else self.place(self._drawn)
 
         def rows() -> Iterator[tuple[int, list[Any] | str]]:
             for number, cells in self.rows():
+                if drawn is not None:
+                    cells[drawn] = None
                 try:
                     plain = [
                         _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
@@ -504,6 +522,47 @@ def items_schema() -> pa.Schema:
     )  # fmt: skip
 
 
+PICTURES = "pictures"
+"""The column of pictures of what items point at, where they were asked for."""
+
+_DTYPES = {"string": "string", "double": "float64", "int64": "int64", "bool": "bool"}
+
+
+def _with_features(schema: pa.Schema) -> pa.Schema:
+    """The schema with a column of pictures, and what `datasets` is told of each: that these are images."""
+    bare = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+    features = {field.name: _feature(field.type) for field in schema}
+    features[PICTURES] = {"feature": {"_type": "Image"}, "_type": "List"}
+    told = {b"huggingface": orjson.dumps({"info": {"features": features}})}
+    return schema.append(pa.field(PICTURES, bare)).with_metadata(told)
+
+
+def _feature(kind: pa.DataType) -> Any:
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {kind.field(place).name: _feature(kind.field(place).type) for place in range(kind.num_fields)}
+    return {"dtype": _DTYPES[str(kind)], "_type": "Value"}
+
+
+def _shown(item: Normal, picture: Picture) -> Iterator[Normal]:
+    """The pictures of an item: its images, and the pages of its evidence, each once, by document and page."""
+    places = [(one["document"], one["page"], one.get("box")) for one in parts_of(item, "images") if "page" in one]
+    places += [
+        (unit["document"], page, unit.get("box"))
+        for unit in parts_of(item, "evidence")
+        if "document" in unit
+        for page in unit.get("pages", ())
+    ]
+    seen: set[str] = set()
+    for document, page, box in places:
+        name = f"{document}#{page}" + ("" if box is None else f"#{','.join(map(str, box))}")
+        data = None if name in seen else picture(document, page, box)
+        seen.add(name)
+        if data is not None:
+            yield {"bytes": data, "path": name}
+
+
 def _row(item: Normal) -> Normal:
     row = dict(item)
     if "references" in item:
@@ -554,8 +613,9 @@ class _Facts:
 class _Configs:
     """The Parquet files of a folder, row by row. `paths` has the files of each configuration, by split."""
 
-    def __init__(self, tables: ParquetFiles, study: StudyOut | None) -> None:
-        self._tables, self._study = tables, study
+    def __init__(self, tables: ParquetFiles, study: StudyOut | None, picture: Picture | None) -> None:
+        self._tables, self._study, self._picture = tables, study, picture
+        self.items = items_schema() if picture is None else _with_features(items_schema())
         self.paths: dict[str, dict[str, str]] = {"items": {SPLIT: f"items/{SPLIT}{PARQUET}"}}
         self._numbers: dict[str, bool] = {}
         if study is not None:
@@ -594,7 +654,10 @@ class _Configs:
         else:
             split = SPLIT
         path = self.paths["items"].setdefault(split, f"items/{split}{PARQUET}")
-        self._tables.begin(path, items_schema()).add(_row(item))
+        cells = _row(item)
+        if self._picture is not None:
+            cells[PICTURES] = [*_shown(item, self._picture)]
+        self._tables.begin(path, self.items).add(cells)
         if self._study is not None:
             self._add_labels(row)
 

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import socket
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 from annotators.errors import InvalidInput, NotAllowed
 
 
-def server_address(url: str, *, private: bool) -> str:
-    """The base URL of a server, without credentials, query and final slash.
+class ServerAddress(NamedTuple):
+    """The base URL of a server, its host, and the addresses of the host that were checked: the only ones to ask.
+
+    There are none where any address is allowed, or a proxy connects.
+    """
+
+    url: str
+    host: str
+    checked: tuple[str, ...] = ()
+
+
+def server_address(url: str, *, private: bool) -> ServerAddress:
+    """The address of a server, without credentials, query and final slash.
 
     InvalidInput for what is no address; NotAllowed for one of a private network, of this machine or of none, where
     these are not allowed.
@@ -26,21 +39,27 @@ def server_address(url: str, *, private: bool) -> str:
         raise InvalidInput(
             "The address has a name or a password in it. Give the key in ASSAY_LABEL_STUDIO_KEY instead."
         )
+    checked: tuple[str, ...] = ()
     if not private:
-        _check_public(parts.hostname, port or (443 if parts.scheme == "https" else 80))
+        checked = _public(parts.hostname, port or (443 if parts.scheme == "https" else 80))
+        if parts.scheme in getproxies() and not proxy_bypass(parts.hostname):
+            checked = ()
     place = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return urlunsplit((parts.scheme, f"{place}:{port}" if port else place, parts.path.rstrip("/"), "", ""))
+    base = urlunsplit((parts.scheme, f"{place}:{port}" if port else place, parts.path.rstrip("/"), "", ""))
+    return ServerAddress(base, parts.hostname, checked)
 
 
-def _check_public(host: str, port: int) -> None:
+def _public(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a host, in their order; NotAllowed where one of them is no public one."""
     try:
-        found = {entry[4][0] for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+        found = dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     except (OSError, UnicodeError):
         raise InvalidInput(f"There is no server named {host!r}. Check the address.") from None
-    for one in sorted(map(str, found)):
+    for one in found:
         address = ip_address(one.partition("%")[0])
         if not address.is_global:
             raise NotAllowed(
                 f"{host} is {address}, an address of this machine or of a private network, which is not asked. Where "
                 "it is your own Label Studio, set ASSAY_LABEL_STUDIO_PRIVATE=yes, or add --private."
             )
+    return tuple(found)

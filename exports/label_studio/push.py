@@ -20,7 +20,7 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.label_studio.known import ITEM
 from exports.label_studio.labelling import Labelling, labelling_of
 from exports.label_studio.lost import Lost
-from exports.label_studio.server import AT_ONCE, BLANK, ProjectThere, Server
+from exports.label_studio.server import AT_ONCE, BLANK, BYTES_AT_ONCE, ProjectThere, Server
 from exports.label_studio.tasks import Seen, pictures_of, results_of, task_data
 
 Pictures = Callable[[int, int, Sequence[float] | None], Picture | None]
@@ -131,18 +131,20 @@ class _NewTasks:
     def __init__(self, server: Server, project: int) -> None:
         self._server, self._project = server, project
         self._waiting: list[dict[str, Any]] = []
+        self._bytes = 0
 
     def add(self, task: dict[str, Any]) -> None:
         """Send it with the next ones."""
         self._waiting.append(task)
-        if len(self._waiting) >= AT_ONCE:
+        self._bytes += len(orjson.dumps(task))
+        if len(self._waiting) >= AT_ONCE or self._bytes >= BYTES_AT_ONCE:
             self.send()
 
     def send(self) -> None:
         """Send those that wait."""
         if self._waiting:
             self._server.add_tasks(self._project, self._waiting)
-        self._waiting = []
+        self._waiting, self._bytes = [], 0
 
 
 def _bring_up_to_date(server: Server, task: Mapping[str, Any], data: dict[str, Any], done: Pushed) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
+from exports.label_studio.addresses import ServerAddress
 
 BLANK = "<View></View>"
 """The config of a project that is still being made: pictures can only be put into one that asks nothing."""
@@ -19,8 +20,11 @@ BLANK = "<View></View>"
 OLDEST, NEWEST = (1, 20), (2, 0)
 """The first version that we know how to talk to, and the first that we do not."""
 
-AT_ONCE = 200
-"""Tasks of one request."""
+AT_ONCE = 2_000
+"""Tasks of one request; each costs the server some work on all tasks that the project has already."""
+
+BYTES_AT_ONCE = 8 << 20
+"""Bytes of the tasks of one request."""
 
 _SECONDS = 120.0
 
@@ -38,13 +42,13 @@ class ProjectThere:
 class Server:
     """A server, asked with a key. The key is kept out of every message and of `repr`."""
 
-    def __init__(self, address: str, key: str) -> None:
+    def __init__(self, address: ServerAddress, key: str) -> None:
         if not key:
             raise InvalidInput(
                 "There is no key for Label Studio. Copy the token of your account there (Account & Settings) into "
                 "ASSAY_LABEL_STUDIO_KEY."
             )
-        self.address = address
+        self.address = address.url
         try:
             sdk = importlib.import_module("label_studio_sdk")
         except ImportError:
@@ -54,7 +58,13 @@ class Server:
             ) from None
         self._failure: Any = importlib.import_module("label_studio_sdk.core.api_error").ApiError
         with self._asking():
-            self._client: Any = sdk.LabelStudio(base_url=address, api_key=key, timeout=_SECONDS, follow_redirects=False)
+            self._client: Any = sdk.LabelStudio(
+                base_url=address.url,
+                api_key=key,
+                timeout=_SECONDS,
+                follow_redirects=False,
+                httpx_client=_pinned(address),
+            )
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -189,6 +199,15 @@ class Server:
                 raise self._failure(status_code=answer.status_code, body="")
             content: bytes = answer.content
             return content
+
+
+def _pinned(address: ServerAddress) -> Any:
+    """A client that asks the addresses which were checked; None where any will do, so that the SDK makes its own."""
+    if not address.checked:
+        return None
+    httpx = importlib.import_module("httpx")
+    transport = importlib.import_module("exports.label_studio.pinned").PinnedTransport(address.host, address.checked)
+    return httpx.Client(transport=transport, timeout=_SECONDS, follow_redirects=False)
 
 
 def _project(found: Any) -> ProjectThere:

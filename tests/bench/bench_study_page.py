@@ -2,8 +2,9 @@
 
 Run: .venv/bin/python -m tests.bench.bench_study_page [--small 1000] [--large 1000000] [--done 0.5] [--rounds 15]
 Every item has three slots; a share of the items has its three annotations, and people disagree about half of those. In
-turns, as a researcher of each project: the study's page (tab Progress) and Home, run as Streamlit runs them, and the
-operations behind `assay status`. Printed are medians in milliseconds and their ratio.
+turns, as a researcher of each project: the study's page (tab Progress), Home, and the form that makes a study, opened
+and at each change of its name, run as Streamlit runs them; and the operations behind `assay status`. Printed are
+medians in milliseconds and their ratio.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -35,9 +37,18 @@ def acts(pages: Pages, name: str, big: BigStudy) -> dict[str, Callable[[], objec
     token, study = pages.token(name), big.study_id
     shown = "Annotators of big" in words(pages.open(token, "study", study=str(study)))
     assert shown and "Big" in words(pages.open(token))
+    form = pages.open(token, "studies", project=str(big.project_id), new="1")
+    assert "Create study" in [button.label for button in form.button]
+    letters = count()
+
+    def typed() -> None:
+        form.text_input(key="study-name").input(f"Study {next(letters)}").run()
+
     return {
         "study page": lambda: pages.open(token, "study", study=str(study)),
         "home": lambda: pages.open(token),
+        "form of a new study": lambda: pages.open(token, "studies", project=str(big.project_id), new="1"),
+        "a key in this form": typed,
         "status": lambda: study_status(pages.db, pages.admin, study),
         "items by settlement": lambda: settlement_counts(pages.db, pages.admin, study),
         "stages": lambda: study_stages(pages.db, pages.admin, study),

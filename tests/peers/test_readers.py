@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from annotators.items.parsed import ParsedDocument, ParsedItem
 from db.engine import Database
 from exports.bundles.bundle import export_project
 from exports.converting import convert_files
+from exports.formats import FORMATS
+from exports.reading.sources import open_sources
 from tests.environments import environment_python
 from tests.exports.formats.places import Place
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import labelled_study
+from tests.exports.sources import write_pdf
 
 READERS = ("datasets==5.2.0", "pillow", "argilla==2.8.0", "requests", "ir_measures")
 
@@ -65,6 +70,55 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     place = Place(sqlite_database, tmp_path / "home")
     assert place.take(tmp_path / "saved").added == 12
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
+
+
+OF_IMAGES = """
+import io, json, sys
+from datasets import Dataset, DatasetDict, Features, Image, Sequence, Value, load_dataset
+from PIL import Image as Pictures
+rows = load_dataset(sys.argv[1])["test"]
+first = rows[0]["pictures"]
+said = {"feature": type(rows.features["pictures"].feature).__name__, "sizes": [one.size for one in first],
+        "n": [len(row["pictures"]) for row in rows]}
+red = Pictures.new("RGB", (4, 3), "red")
+made = {"question": ["Which colour?", "And now?"], "answer": ["Red", "None"], "photo": [red, None],
+        "more": [[red], []]}
+features = Features({"question": Value("string"), "answer": Value("string"), "photo": Image(),
+                     "more": Sequence(Image())})
+DatasetDict({"train": Dataset.from_dict(made, features=features)}).save_to_disk("saved")
+Dataset.from_dict(made, features=features).to_parquet("plain/train.parquet")
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.slow
+def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf", "p.png"],
+         "evidence": [{"document": "d.pdf", "pages": [1]}, {"kind": "figure", "document": "p.png", "pages": [1]}]},
+        {"id": "b", "question": "R?", "answer": "B", "evidence": [{"document": "gone.pdf", "pages": [1]}]},
+    ]  # fmt: skip
+    source = tmp_path / "in"
+    (source / "documents").mkdir(parents=True)
+    (source / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_pdf(source / "documents" / "d.pdf")
+    Image.new("RGB", (30, 20), "blue").save(source / "documents" / "p.png")
+    done = convert_files([source], into="huggingface", output=tmp_path / "hub", options=SAID, pictures=True)
+    assert done.lost == []
+    assert any("1 page that items point at have no picture" in note for note in done.notes)
+    said = said_by(OF_IMAGES, tmp_path / "hub", folder=tmp_path)
+    assert said["feature"] == "Image"
+    assert said["n"] == [2, 0]
+    assert said["sizes"][1] == [30, 20]
+    assert said["sizes"][0][0] == 1_200
+    for folder in ("saved", "plain"):
+        with open_sources([tmp_path / folder]) as sources:
+            reading = FORMATS.get("huggingface").read(sources)
+            documents = [row for row in reading.documents() if isinstance(row, ParsedDocument)]
+            first, second = (row.item for row in reading.items() if isinstance(row, ParsedItem))
+        assert (first.question, first.answer, len(documents)) == ("Which colour?", "Red", 1)
+        assert [(unit.kind, unit.document) for unit in first.evidence] == [("figure", documents[0].key)] * 2
+        assert second.evidence == ()
 
 
 ARGILLA = """

@@ -21,6 +21,7 @@ Closeness = Literal["equal", "distance"]
 WINNING_RATE = declare("alt_test_winning_rate", "Alternative annotator test: winning rate ω")
 ADVANTAGE = declare("alt_test_advantage", "Alternative annotator test: advantage ρ")
 FEWEST = 30  # units an annotator; with fewer the t test gives way to Wilcoxon's
+EXACT = 13  # leads up to which SciPy, too, has an exact p where some are tied
 
 
 def alternative_annotator_test(
@@ -122,7 +123,22 @@ def _p_value(wins: FloatArray, epsilon: float) -> tuple[float, str]:
         if np.ptp(lead) == 0:
             return (0.0 if lead[0] < 0 else 1.0), "all units alike"
         return float(stats.ttest_1samp(lead, 0.0, alternative="less").pvalue), "t test"
-    return float(stats.wilcoxon(lead, alternative="less").pvalue), "Wilcoxon's signed-rank test"
+    return _signed_rank_p(lead), "Wilcoxon's signed-rank test"
+
+
+def _signed_rank_p(lead: FloatArray) -> float:
+    """One-sided p of Wilcoxon's signed-rank test that leads are below 0; few without zeros exactly, ties or not.
+
+    The sums of ranks over all 2^n signs are counted by adding one rank after the other. `scipy.stats.wilcoxon` has the
+    same p, but draws every sign by itself, which takes it half a second at 13 tied leads.
+    """
+    if len(lead) > EXACT or not lead.all():
+        return float(stats.wilcoxon(lead, alternative="less").pvalue)
+    ranks = np.rint(2 * stats.rankdata(np.abs(lead))).astype(np.int64)  # doubled, as tied ones have halves
+    counts = np.ones(1)
+    for rank in ranks.tolist():
+        counts = np.pad(counts, (0, rank)) + np.pad(counts, (rank, 0))
+    return float(counts[: int(ranks[lead > 0].sum()) + 1].sum() / counts.sum())
 
 
 def benjamini_yekutieli(p_values: list[float], fdr: float) -> list[bool]:

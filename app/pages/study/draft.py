@@ -50,7 +50,7 @@ def _size(draft: DraftOfStudy) -> None:
         st.warning(ui.lines(str(error)))
         return
     slots = wording.count(plan.n_slots, "slot")
-    st.write(f"Started now, it has {wording.count(plan.n_items, 'item')} and {slots}.")
+    st.write(f"Started now, it has {wording.count(plan.n_items, protocol.noun)} and {slots}.")
     for note in plan.notes:
         st.caption(ui.plain(note))
 

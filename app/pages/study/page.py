@@ -48,9 +48,9 @@ def page() -> None:
         return
     row = next(row for row in list_studies(ui.db(), ui.actor(), study.project_id) if row.study_id == study.id)
     protocol = protocol_of(study)
-    about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
+    about = f"{protocol.title}, {wording.count(study.n_items, protocol.noun)}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
-    _links(row)
+    _links(row, protocol.noun)
     asked = st.query_params.get("show", "").lower()
     first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
     tabs = st.tabs(_TABS, default=first, key=f"study-tabs-{study.id}", on_change="rerun")
@@ -61,7 +61,7 @@ def page() -> None:
             match name:
                 case "Progress":
                     progress.draw(row)
-                    so_far.draw(row)
+                    so_far.draw(row, protocol.noun)
                 case "Criteria":
                     criteria.draw(row)
                 case "Results":
@@ -88,7 +88,7 @@ def _study() -> Study | None:
     return study_facts(ui.db(), ui.actor(), wanted)
 
 
-def _links(row: StudyRow) -> None:
+def _links(row: StudyRow, noun: str) -> None:
     parameters = {"study": row.study_id, "project": row.project_id}
     cells = [blocks.to("All studies", "studies", project=row.project_id)]
     if row.state != StudyState.RUNNING:
@@ -100,10 +100,10 @@ def _links(row: StudyRow) -> None:
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
     if decisions := disputes_for_me(ui.db(), ui.actor()).get(row.study_id, 0):
-        waiting = wording.at_least([decisions], "item", most=MOST_COUNTED)
+        waiting = wording.at_least([decisions], noun, most=MOST_COUNTED)
         cells.append(blocks.to(f"Adjudicate {waiting}", "adjudicate", **parameters))
     if row.waits_for_me:
-        left = wording.count(row.returned or row.left_for_me, "item")
+        left = wording.count(row.returned or row.left_for_me, noun)
         cells.append(blocks.to(f"Annotate {left}", "annotate", **parameters))
     blocks.links(*cells)
 
@@ -132,12 +132,12 @@ def _design(study: Study, protocol: Protocol) -> None:
         [
             ("Protocol", f"{protocol.title} ({protocol.name}), version {protocol.version}"),
             ("Protocol SHA-256", _hash(study.protocol_hash)),
-            ("Items", f"{study.n_items:,}"),
+            (f"{protocol.noun.capitalize()}s", f"{study.n_items:,}"),
             ("Sample", f"{sample}, seed {study.seed}"),
             ("Sample SHA-256", _hash(study.sample_hash)),
             ("Order", _order(study)),
             ("Overlap", f"{study.overlap}: {wording.count(slots_of(study), 'slot')}"),
-            ("Overlap of a part", _of_part(settings)),
+            ("Overlap of a part", _of_part(settings, protocol.noun)),
             ("Where people disagree", f"up to {most} annotations" if (most := settings.get("most_overlap")) else ""),
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
@@ -146,8 +146,8 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("May end", f"when a mean is known to ±{stop:g}" if (stop := settings.get("stop_at")) else ""),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
-            ("Who gets which item", QUEUES[settings.get("queue", DYNAMIC)]),
-            ("Quota", f"{wording.count(quota, 'item')} for each" if (quota := settings.get("quota")) else ""),
+            (f"Who gets which {protocol.noun}", QUEUES[settings.get("queue", DYNAMIC)]),
+            ("Quota", f"{wording.count(quota, protocol.noun)} for each" if (quota := settings.get("quota")) else ""),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
@@ -173,9 +173,9 @@ def _order(study: Study) -> str:
     return f"By {score}, {first.lower()} first as a rule, drawn with known probabilities"
 
 
-def _of_part(settings: dict[str, Any]) -> str:
+def _of_part(settings: dict[str, Any], noun: str) -> str:
     n = settings.get("part_items")
-    return f"{settings['part_overlap']} for {wording.count(n, 'item')}" if n else ""
+    return f"{settings['part_overlap']} for {wording.count(n, noun)}" if n else ""
 
 
 def _hash(digest: str) -> blocks.Html:

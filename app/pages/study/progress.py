@@ -42,7 +42,8 @@ def draw(row: StudyRow) -> None:
     with ui.problems():
         status = study_status(ui.db(), ui.actor(), row.study_id)
         states: dict[str, int] = status["states"]
-        _items(row)
+        noun = _noun(status)
+        _items(row, noun)
         share = states["submitted"] / max(1, row.slots)
         words = f"{states['submitted']:,} of {row.slots:,} annotations, {wording.percent(share)}"
         st.html(blocks.bar(share, words).html)
@@ -50,7 +51,7 @@ def draw(row: StudyRow) -> None:
             st.caption(left)
         _annotators(row, status)
         if status["stuck"]:
-            items = wording.count(status["stuck"], "item")
+            items = wording.count(status["stuck"], noun)
             st.warning(
                 f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
                 "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
@@ -60,23 +61,28 @@ def draw(row: StudyRow) -> None:
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
 
 
+def _noun(status: dict[str, Any]) -> str:
+    """What the study's people judge, in words."""
+    return "pair" if status["pairs"] else "item"
+
+
 # Items by state -------------------------------------------------------------------------------------------------------
 
 
-def _items(row: StudyRow) -> None:
+def _items(row: StudyRow, noun: str) -> None:
     """The items by where they stand in the study, for those who may know."""
     role = next(
         (project.role for project in my_projects(ui.db(), ui.actor()) if project.project_id == row.project_id), None
     )
     if role is None or not ui.may(role, ADJUDICATORS):
-        blocks.figures([("items disputed", f"{row.disputed:,}")])
+        blocks.figures([(f"{noun}s disputed", f"{row.disputed:,}")])
         return
     found = study_stages(ui.db(), ui.actor(), row.study_id, most=_AT_ONCE)
     if found.items:
         st.html(_STYLE + _stages(row, found))
         if found.unread:
             st.caption(
-                f"Of {wording.count(found.unread, 'settled item')} it is not worked out yet whether they fail; they "
+                f"Of {wording.count(found.unread, f'settled {noun}')} it is not worked out yet whether they fail; they "
                 "count as accepted until then. The next looks go on with it."
             )
 
@@ -178,7 +184,7 @@ def _annotators(row: StudyRow, status: dict[str, Any]) -> None:
         f"Annotators of {status['study']}",
         (
             *("Annotator", *(("Phase",) if phases else ()), "Guidelines"),
-            *("Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            *("Submitted", "At hand", "Skipped", "Surplus", f"Seconds per {_noun(status)}"),
         ),
         [
             (

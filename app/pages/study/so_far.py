@@ -17,7 +17,7 @@ from exports.drawing.figures import figure
 
 
 @st.fragment
-def draw(row: StudyRow) -> None:
+def draw(row: StudyRow, noun: str) -> None:
     """Draw it, for who may know it; nothing while nobody has submitted anything."""
     role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
     if not row.submitted or role is None or not ui.may(role, READERS):
@@ -27,14 +27,14 @@ def draw(row: StudyRow) -> None:
     blocks.section("Agreement so far")
     with ui.problems():
         found: SoFar = measured(key, AgreementSoFar(ui.actor(), row.study_id))[-1]
-        _table(row, found)
+        _table(row, found, noun)
 
 
-def _table(row: StudyRow, found: SoFar) -> None:
+def _table(row: StudyRow, found: SoFar, noun: str) -> None:
     if not found.shared:
-        st.caption("No item has the labels of two people yet.")
+        st.caption(f"No {noun} has the labels of two people yet.")
         return
-    items = wording.count(found.shared, "item")
+    items = wording.count(found.shared, noun)
     st.caption(
         f"On all {items} that two or more have labelled."
         if found.looked_at == found.shared

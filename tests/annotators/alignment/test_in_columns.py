@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from annotators.alignment import Pairs, alternative_annotator_test, association, compare, human_ceiling
-from annotators.alignment.statistics import coefficients
+from annotators.alignment.statistics import alternative_annotator, coefficients
 from annotators.alignment.tables.labels import Labels, first_seen
 from annotators.alignment.tables.levels import Levels, kinds
 from annotators.alignment.tables.sample import DrawnRows
@@ -235,3 +235,14 @@ def test_kinds_of_rows_and_numbers_in_order_of_appearance() -> None:
     place: dict[int, int] = {}
     keys = rng.integers(50, size=200)
     assert first_seen(keys).tolist() == [place.setdefault(key, len(place)) for key in keys.tolist()]
+
+
+@pytest.mark.parametrize(("units", "epsilon"), [(2, 0.2), (5, 0.1), (9, 0.2), (13, 0.15), (6, 0.0), (20, 0.2)])
+def test_a_p_of_few_units_is_that_of_scipy(units: int, epsilon: float) -> None:
+    rng = np.random.default_rng(units)
+    wins = rng.integers(0, 2, size=(units, 2)).astype(float)
+    wins[wins.sum(axis=1) == 0] = 1.0
+    expected = stats.wilcoxon(wins[:, 1] - wins[:, 0] - epsilon, alternative="less").pvalue
+    found, name = alternative_annotator._p_value(wins, epsilon)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert name.startswith("Wilcoxon")

@@ -105,6 +105,8 @@ def test_items_to_qualify_by_are_added_by_one_command(demo: CommandLine, tmp_pat
     demo(*begin, "--items", items, *(("--pairs", "harbour-rag,lantern-rag") if pairs else ("--every-item",)))
     added = demo.json("study", "qualify", "sample", study, "--sample")
     assert added["added"] >= (24 if name == "qa_verification" else 6)
+    said = demo("status", "sample", study).out
+    assert ("1 pair," in said, "1 item," in said) == (pairs, not pairs), said
 
 
 def test_a_second_demo_adds_nothing(demo: CommandLine) -> None:

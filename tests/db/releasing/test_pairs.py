@@ -105,6 +105,7 @@ def test_a_pair_comes_back_in_its_later_version_with_its_sides_to_people_who_kno
     duel.labelled((2, 3))
     assert duel.states() == {"accepted": 1}
     status = study_status(duel.db, duel.admin, duel.study_id)
+    assert (status["pairs"], status["items"]) == (True, 1)
     assert (status["finished"], status["states"]["submitted"], status["stuck"]) == (True, 4, 0)
     assert not any("sample" in wrong for wrong in wrong_hashes(duel.db))
 

@@ -29,6 +29,7 @@ from db.studies.settlements import stream_settled
 from db.studies.tallies import Tallies
 from db.studies.why import explain_label
 from db.upkeep.soundness import wrong_hashes
+from tests.db.annotating.test_assignments import end_leases
 from tests.db.releasing.test_releases import release
 from tests.db.releasing.test_states import accepting, label, states
 from tests.makers import StudyInUse, make_member, make_person, read_guidelines, tiny_protocol
@@ -277,6 +278,37 @@ def test_who_was_given_the_earlier_version_elsewhere_since_is_not_asked_again(da
     assert item["answer"] == "Better than before, i00001."
     counted = study_status(database, study.researcher, study.study_id)["states"]
     assert (counted["open"], counted["leased"]) == (1, 1)
+
+
+def test_an_expired_recheck_does_not_come_back_to_who_was_given_the_earlier_version_meanwhile(
+    database: Database,
+) -> None:
+    study = judged(database, "nn", "yy", annotators=5)
+    design = StudyDesign(name="another", annotators=(study.annotators[2].name,), overlap=1, order="given")
+    about = (database, study.researcher, study.project_id)
+    another = create_study(*about, protocol=accepting(), design=design)
+    read_guidelines(database, another.study_id)
+    revise(study, "i00001")
+    send(study)
+    [lost] = study.work(2)["items"]
+    end_leases(study, 2)
+    [late] = study.work(3)["items"]
+    end_leases(study, 3)
+    assert len(study.work(4)["items"]) == 1, "the fifth has a slot, and the slots of the two others are open again"
+    [first, *_] = work(database, study.annotators[2], another.study_id)["items"]
+    assert first["answer"] == "Answer of i00001."
+    assert study.work(2)["items"] == [], "of the earlier version they have seen the answer since"
+    assert study.submit(2, lost, {"right": "yes"}).status == "surplus", "kept, beside the rest"
+    with database.read() as session:
+        query = select(Annotation.kind, Assignment.state).join(
+            Assignment, col(Assignment.id) == Annotation.assignment_id
+        )
+        assert session.exec(query.where(Assignment.id == lost["assignment"])).all() == [("surplus", "surplus")]
+    [again] = study.work(3)["items"]
+    assert again["assignment"] == late["assignment"], "who met no earlier version has theirs back"
+    answer(study, 3, "yes"), answer(study, 4, "yes")
+    status = study_status(database, study.researcher, study.study_id)
+    assert (status["finished"], status["states"]["submitted"], status["states"]["surplus"]) == (True, 6, 1)
 
 
 def test_a_recheck_has_an_overlap_of_its_own(database: Database) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -31,10 +34,13 @@ from exports.dataset.datasheet import OPEN
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.dataset.references import references
 from exports.drawing.report_files import report_html, report_latex, report_markdown
+from exports.judging.check import check_report
+from exports.judging.panel import panel_report
 from exports.results.document import Results
 from tests.conftest import IN_CI
 from tests.databases import put_database
 from tests.exports.judged import Judged, make_judged
+from tests.exports.judging.makers import judge_labels, panelled
 from tests.makers import (
     StudyInUse,
     first_administrator,
@@ -118,6 +124,31 @@ def test_results_and_metrics_are_those_of_their_pages(made: Made) -> None:
     for one in plain:
         name = f"alignment.{one.name}.{one.criterion}.{one.metric}"
         assert (numbers[name], numbers.get(f"{name}.high")) == (one.value, one.high)
+
+
+def test_judges_and_their_panel_have_the_figures_of_their_page(sqlite_database: Database, tmp_path: Path) -> None:
+    """As `assay judge check` and `assay panel` print them, to the last digit, with what limits them in sentences."""
+    db, actor = sqlite_database, first_administrator(sqlite_database)
+    made = panelled(db, actor, tmp_path, {"careful": 0.05, "random": 0.5}, questions=12, labelled=12)
+    report = dataset_report(db, actor, made.project_id, study_id=made.study_id, asked=ASKED)
+    expected = {}
+    for judge in ("careful", "random"):
+        found = check_report(db, actor, made.study_id, judge=judge, asked=ASKED)
+        for entry in found.statistics:
+            about = (judge, entry.criterion, entry.name, entry.against, entry.by, entry.group)
+            expected[".".join(["judge", *(part for part in about if part)])] = entry.value
+    panel = panel_report(db, actor, made.study_id, judges=["careful", "random"], asked=ASKED)
+    for entry in panel.statistics:
+        about = ("panel", "majority", entry.criterion, entry.name, entry.group)
+        expected[".".join(part for part in about if part)] = entry.value
+    told = {name: value for name, value in report.numbers.items() if name.startswith(("judge.", "panel."))}
+    assert {name: value for name, value in told.items() if not name.endswith((".low", ".high"))} == expected
+    assert told["judge.random.right.alt_test_winning_rate"] < 0.5 <= told["judge.careful.right.alt_test_winning_rate"]
+    titles = [section.title for section in report.sections()]
+    assert titles.count("The judge careful") == titles.count("All judges as a panel") == 1
+    printed = " ".join(section.text for section in report.sections() if section.name in ("limits", "references"))
+    assert "the judge random does not pass the alternative annotator test on right" in printed
+    assert "Calderon" in printed
 
 
 def test_every_number_of_the_first_tables_is_printed_in_each_form(made: Made) -> None:
@@ -281,3 +312,42 @@ def test_an_export_has_the_report_in_its_manifest(made: Made, tmp_path: Path) ->
     assert verify_against(made.db, made.actor, folder).ok
     (folder / "report" / "dataset.md").write_text("changed")
     assert list(verify_against(made.db, made.actor, folder).changed) == ["report/dataset.md"]
+
+
+def test_the_report_of_an_export_is_made_again_and_compared(sqlite_database: Database, tmp_path: Path) -> None:
+    """A number or sentence that was changed together with its hash is found, also when people went on labelling."""
+    db, actor, folder = sqlite_database, first_administrator(sqlite_database), tmp_path / "export"
+    made = panelled(db, actor, tmp_path / "files", {"careful": 0.1}, questions=4, labelled=4)
+    export_project(db, actor, made.project_id, study_id=made.study_id, to=folder, formats=["report", "agreement"])
+    numbers = folder / "report" / "numbers.csv"
+    with numbers.open(newline="") as file:
+        told = dict(csv.reader(file))
+    with (folder / "agreement.csv").open(newline="") as file:
+        measured = {(row["criterion"], row["statistic"]): row["value"] for row in csv.DictReader(file)}
+    alpha = "krippendorff_alpha_nominal"
+    assert told[f"agreement.right.{alpha}"] == measured["right", alpha]
+
+    was, text = numbers.read_text(), folder / "report" / "dataset.tex"
+    text.write_text(text.read_text().replace("Agreement", "Harmony", 1))
+    numbers.write_text(was.replace("\nitems,12", "\nitems,13"))
+    forge_hashes(folder)
+    changed = verify_against(db, actor, folder).changed
+    assert set(changed) == {"report/numbers.csv", "report/dataset.tex"}
+    assert was.splitlines()[(changed["report/numbers.csv"] or 0) - 1] == "items,12"
+
+    judge_labels(db, made.study_id, "late", lambda _: {"right": "yes", "quality": 3})
+    value = f"agreement.right.{alpha},{told[f'agreement.right.{alpha}']}"
+    numbers.write_text(was.replace(value, f"agreement.right.{alpha},0.99"))
+    forge_hashes(folder)
+    changed = verify_against(db, actor, folder).changed
+    assert list(changed) == ["report/numbers.csv"]
+    assert was.splitlines()[(changed["report/numbers.csv"] or 0) - 1] == value
+
+
+def forge_hashes(folder: Path) -> None:
+    """Give the manifest the hashes of what the files hold now."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for file in manifest["files"]:
+        file["sha256"] = hashlib.sha256((folder / file["path"]).read_bytes()).hexdigest()
+    path.write_text(json.dumps(manifest))

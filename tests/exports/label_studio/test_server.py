@@ -24,6 +24,7 @@ from db.judging.pictures import StoredPictures
 from db.models import Account, Annotation, Assignment, StoredLabel
 from db.studies.design import find_study
 from exports.importing.items import import_paths
+from exports.label_studio.addresses import server_address
 from exports.label_studio.fetch import fetch_project
 from exports.label_studio.labelling import labelling_of
 from exports.label_studio.pull import Pulled, pull_from_server
@@ -63,16 +64,20 @@ def project(home: Path) -> Project:
     return Project(Database(f"sqlite:///{home / 'assay.db'}"), home, n=2)
 
 
+def server_at(url: str, key: str = KEY) -> Server:
+    return Server(server_address(url, private=True), key)
+
+
 def push(project: Project, study_id: int, url: str, **more: Any) -> Pushed:
     with Renderer(workers=1) as renderer:
         pictures = StoredPictures(project.db, project.documents, renderer, most=0, width=400)
         return push_to_server(
-            project.db, project.admin, study_id, server=Server(url, KEY), leaves=False, pictures=pictures, **more
+            project.db, project.admin, study_id, server=server_at(url), leaves=False, pictures=pictures, **more
         )
 
 
 def pull(project: Project, study_id: int, url: str, **more: Any) -> Pulled:
-    return pull_from_server(project.db, project.admin, study_id, server=Server(url, KEY), people=PEOPLE, **more)
+    return pull_from_server(project.db, project.admin, study_id, server=server_at(url), people=PEOPLE, **more)
 
 
 def items_of(project: Project, study_id: int) -> dict[str, ItemElsewhere]:
@@ -188,7 +193,7 @@ def test_what_is_labelled_there_comes_back_as_if_it_had_been_labelled_here(
     assert b"An emoji" in wire
     assert not [word for word in HIDDEN if word.encode() in wire]
     assert done.project is not None
-    tasks, items = Server(there.url, KEY).tasks(done.project), items_of(project, study_id)
+    tasks, items = server_at(there.url).tasks(done.project), items_of(project, study_id)
     assert [task["data"]["assay_item"] for task in tasks] == list(items)
     # Two annotators: three of ada's over the API and one in the page, ben's over the API, and one that ben skips.
     chromium = find_chromium()
@@ -254,7 +259,7 @@ def items_list(items: dict[str, ItemElsewhere]) -> list[ItemElsewhere]:
 
 
 def tasks_of(there: LabelStudio, number: int, at: int) -> dict[str, Any]:
-    found: dict[str, Any] = Server(there.url, KEY).tasks(number)[at]
+    found: dict[str, Any] = server_at(there.url).tasks(number)[at]
     return found
 
 
@@ -288,9 +293,9 @@ def test_what_fails_there_is_said_in_words(
     with pytest.raises(NotFound, match="Push the study first"):
         pull(project, study_id, there.url)
     with pytest.raises(NotAllowed, match="does not take the key"):
-        push_to_server(project.db, project.admin, study_id, server=Server(there.url, "f" * 40))
+        push_to_server(project.db, project.admin, study_id, server=server_at(there.url, "f" * 40))
     with pytest.raises(InvalidInput, match="no Label Studio at"):
-        push_to_server(project.db, project.admin, study_id, server=Server("http://127.0.0.1:9", KEY))
+        push_to_server(project.db, project.admin, study_id, server=server_at("http://127.0.0.1:9"))
     monkeypatch.setenv("ASSAY_LABEL_STUDIO_KEY", KEY)
     arguments = ["--home", str(home), "label-studio", "push", "zeta project", "unpushed", "--url", there.url, "--json"]
     with pytest.raises(SystemExit) as refused:
@@ -312,7 +317,7 @@ def test_what_raters_said_goes_along_only_where_it_is_asked_for(there: LabelStud
     assert done.project is not None
     found = [
         one
-        for task in Server(there.url, KEY).tasks(done.project)
+        for task in server_at(there.url).tasks(done.project)
         for one in there.json("GET", "/api/predictions/", params={"task": task["id"]})
     ]
     assert {one["model_version"] for one in found} == {"A1"}
@@ -330,14 +335,14 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     made = there.json("POST", "/api/projects", json={"title": "A project of theirs", "label_config": config})
     tasks = [{"data": {"question": "Who?", "text": "Zoe saw Rome."}}]
     there.json("POST", f"/api/projects/{made['id']}/import", json=tasks)
-    [task] = Server(there.url, KEY).tasks(made["id"])
+    [task] = server_at(there.url).tasks(made["id"])
     results = [
         {"from_name": "good", "to_name": "t", "type": "choices", "value": {"choices": ["Yes"]}},
         {"from_name": "ner", "to_name": "t", "type": "labels",
          "value": {"start": 0, "end": 3, "text": "Zoe", "labels": ["PER"]}},
     ]  # fmt: skip
     there.json("POST", f"/api/tasks/{task['id']}/annotations/", json={"result": results, "lead_time": 2.0})
-    names, n, lost = fetch_project(Server(there.url, KEY), made["id"], tmp_path / "theirs")
+    names, n, lost = fetch_project(server_at(there.url), made["id"], tmp_path / "theirs")
     assert (names, n, bool(lost)) == (["A project of theirs.xml", "tasks.json"], 1, False)
     report = import_paths(project.db, project.admin, project.id, paths=[tmp_path / "theirs"], labels_into="theirs")
     assert (report.added, report.rejected) == (1, [])
@@ -348,7 +353,7 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     pushed = push(project, study_id, there.url, predictions=True)
     assert pushed.created == 1
     assert pushed.project is not None
-    _, again, _ = fetch_project(Server(there.url, KEY), pushed.project, tmp_path / "ours")
+    _, again, _ = fetch_project(server_at(there.url), pushed.project, tmp_path / "ours")
     assert again == 1
     theirs = read_theirs(read_config((tmp_path / "ours" / "theirs.xml").read_text(), "ours"), "theirs").protocol
     assert theirs is not None
