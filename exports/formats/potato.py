@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import orjson
 
@@ -27,7 +27,7 @@ from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
 from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -218,7 +218,8 @@ class _Reading(FilesReading):
             )
         super().__init__(sources, configs)
         self._lost = Lost()
-        self._projects = [_project_of(file, self._lost) for file in configs]
+        self._of_configs = Lost()
+        self._projects = [_project_of(file, self._of_configs) for file in configs]
         for file in sources.files:
             if file.basename == STATE:
                 near = [one for one in self._projects if PurePosixPath(file.name).is_relative_to(one.folder)]
@@ -226,20 +227,22 @@ class _Reading(FilesReading):
                     max(near, key=lambda one: len(one.folder.parts)).states.append(file)
         self._key = KeyReading(sources)
         self._machines: Counter[str] = Counter()
-        self._unknown = self._labels = 0
+        self._unknown = 0
 
     def label_protocol(self) -> Protocol:
         """What the projects ask: as our protocol in the key says, else as far as their schemes can be asked here."""
         if self._key.protocol is not None:
             return self._key.protocol
         if not any(one.asked for one in self._projects):
-            raise InvalidInput("\n".join(["Nothing that the project asks can be asked here.", *self._lost.lines()]))
+            raise InvalidInput(
+                "\n".join(["Nothing that the project asks can be asked here.", *self._of_configs.lines()])
+            )
         return _protocol(next(one for one in self._projects if one.asked))
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """An item an instance, or two where two texts are compared."""
         self._machines.clear()
-        self._unknown = self._labels = 0
+        self._unknown, self._lost = 0, type(self._lost)()
         data = [(project, file) for project in self._projects for file in self._data_files(project)]
         self.meter.done, self.meter.of = 0, sum(file.size for _, file in data if isinstance(file, SourceFile))
         if self._key.there:
@@ -271,16 +274,14 @@ class _Reading(FilesReading):
                     self._unknown += len({*state.names, *state.marked} - known.get(id(project), set()))
 
     def notes(self) -> Sequence[str]:
-        """What of the projects cannot be said here, whose states are left out, and whether there are labels."""
+        """What of the projects cannot be said here, and whose states are left out."""
         found = []
-        if self._labels:
-            found.append(f"{count(self._labels, 'label')} of people. {NAME_A_STUDY}")
         if self._machines:
             names = ", ".join(sorted(self._machines)[:5])
             found.append(f"{count(len(self._machines), 'state')} of machines ({names}) are no person's: left out.")
         if self._unknown:
             found.append(f"{count(self._unknown, 'instance')} that somebody labelled are not in the data: left out.")
-        return [*found, *(f"Lost: {line}." for line in self._lost.lines())]
+        return [*found, *(f"Lost: {line}." for line in (*self._of_configs.lines(), *self._lost.lines()))]
 
     # Items -----------------------------------------------------------------------------------------------------------
 
@@ -311,9 +312,7 @@ class _Reading(FilesReading):
                             said.setdefault(item, []).append(label._replace(item=item, target=target))
                     except AssayError as error:
                         yield Rejected(project.file.name, 1, str(error))
-        for row in self._key.items(said):
-            self._labels += len(row.labels) if isinstance(row, ParsedItem) else 0
-            yield row
+        yield from self._key.items(said)
 
     def _item(self, project: _Theirs, of: _Record, states: Sequence[_State]) -> Iterator[ParsedItem]:
         rows = [*_rows(project, of.instance, of.record)]
@@ -322,20 +321,22 @@ class _Reading(FilesReading):
         labels = tuple(
             in_answer(label._replace(item=items[0].id, other=other), items[0].answer)
             for state in states
-            for label in self._said(project, state, of.instance, of.line)
+            for label in self._said(project, state, of.instance, of.line, items[0].answer)
         )
-        self._labels += len(labels)
         for item in items:
             yield ParsedItem(of.file, of.line, item, labels if item is items[0] else ())
 
-    def _said(self, project: _Theirs, state: _State, instance: str, line: int) -> Iterator[ForeignLabel]:
+    def _said(
+        self, project: _Theirs, state: _State, instance: str, line: int, answer: str | None = None
+    ) -> Iterator[ForeignLabel]:
+        """What somebody said of an instance. With its `answer`, places in what Potato shows of it are places in it."""
         names, marked = state.names.get(instance, {}), state.marked.get(instance)
         for asked in project.asked:
             of_scheme = names.get(asked.scheme, {})
             if asked.criterion.scale == "spans":
                 if marked is None or not (self._key.there or names or any(marked.values()) or project.spans_alone):
                     continue
-                value = asked.read(of_scheme, self._of_answer(project, marked.get(asked.scheme, ())))
+                value = asked.read(of_scheme, self._of_answer(project, marked.get(asked.scheme, ()), answer))
             else:
                 value = asked.read(of_scheme, ())
             if value is None and (names or marked is not None) and self._may_be_empty(asked.criterion):
@@ -369,10 +370,13 @@ class _Reading(FilesReading):
         ours = {one.name: one for one in self._key.protocol.criteria}
         return criterion.name in ours and ours[criterion.name].required
 
-    def _of_answer(self, project: _Theirs, marked: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def _of_answer(
+        self, project: _Theirs, marked: Sequence[Mapping[str, Any]], answer: str | None
+    ) -> list[Mapping[str, Any]]:
         """The stretches of the text that is the answer; one that overlaps another, or is in parts, is lost."""
         kept: list[Mapping[str, Any]] = []
         field_of = _span_field(project)
+        places = None if answer is None or _displayed(project.config) else _places_shown(answer)
         for one in marked:
             start, end = one.get("start"), one.get("end")
             if one.get("target_field") not in (None, "", field_of):
@@ -383,8 +387,10 @@ class _Reading(FilesReading):
                 self._lost.add("Stretches that have several parts")
             elif any(start < other["end"] and other["start"] < end for other in kept):
                 self._lost.add("Stretches that overlap others: the first is kept")
+            elif places is not None and (start >= end or end > len(places)):
+                self._lost.add("Stretches that end beyond the answer")
             else:
-                kept.append(one)
+                kept.append(one if places is None else {**one, "start": places[start], "end": places[end - 1] + 1})
         return kept
 
     # Files -----------------------------------------------------------------------------------------------------------
@@ -433,7 +439,7 @@ class _Reading(FilesReading):
                 yield Rejected(project.file.name, 1, reason)
 
 
-def _is_place(given: object) -> bool:
+def _is_place(given: object) -> TypeGuard[int]:
     return isinstance(given, int) and not isinstance(given, bool) and given >= 0
 
 
@@ -481,6 +487,23 @@ def _span_field(project: _Theirs) -> str:
         if one.get("span_target"):
             return str(one.get("key"))
     return project.text_field
+
+
+def _places_shown(text: str) -> list[int]:
+    """Of each character of a text that Potato shows its place in the text: spaces are one there, and none at the ends.
+
+    What `normalize_display_text` of Potato does, which shows the text of an instance where no display is configured.
+    """
+    kept: list[int] = []
+    for place, sign in enumerate(text):
+        if (sign < " " and sign != "\n") or sign == "\x7f" or (sign == " " and kept and text[kept[-1]] == " "):
+            continue
+        kept.append(place)
+    while kept and text[kept[0]].isspace():
+        del kept[0]
+    while kept and text[kept[-1]].isspace():
+        kept.pop()
+    return kept
 
 
 def _displayed(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:

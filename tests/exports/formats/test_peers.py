@@ -191,15 +191,14 @@ def labels_of(session: Session, study: Study) -> list[tuple[str, str, str]]:
     return sorted((label.item, label.criterion, str(label.value)) for label in found)
 
 
-def test_every_label_comes_back_from_argilla(sqlite_database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["argilla", "potato"])
+def test_every_label_comes_back_from_another_tool(sqlite_database: Database, tmp_path: Path, name: str) -> None:
     made = labelled_study(sqlite_database, items=10)
     to = tmp_path / "out"
-    export_project(
-        sqlite_database, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=["argilla"]
-    )
+    export_project(sqlite_database, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=[name])
     assert verify_against(sqlite_database, made.researcher, to).ok
     again = Place(sqlite_database, tmp_path / "home")
-    report = again.take(to / "argilla", labels_into="again")
+    report = again.take(to / name, labels_into="again")
     assert (report.rejected, report.labels.obstacles) == ([], [])
     with sqlite_database.read() as session:
         studies = session.execute(select(Study).order_by(Study.id)).scalars().all()

@@ -19,18 +19,15 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.items.targets import TargetKind
 from annotators.protocols import Material, Step
 from db.designing.making import create_study
-from db.engine import Database
 from db.models import Study
 from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
-from exports.bundles.verify import verify_against
 from exports.formats import FORMATS
 from exports.formats.base import protocol_of_labels
 from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place, write_json
 from tests.exports.formats.test_labels_in_files import stored
 from tests.exports.formats.test_peers import labels_of
-from tests.exports.labelled import labelled_study
 from tests.makers import tiny_protocol
 
 CONFIG: dict[str, Any] = {
@@ -141,6 +138,22 @@ def test_two_texts_that_are_compared_become_a_pair(place: Place, tmp_path: Path)
     assert stored(place) == {("ada", "better", "pair", 1), ("ada", "better", "pair", 0)}
 
 
+def test_places_in_what_potato_shows_are_places_in_the_answer(tmp_path: Path) -> None:
+    spans = {"annotation_type": "span", "name": "wrong", "description": "Wrong?", "labels": ["fact"]}
+    config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": [spans]}
+    said = {"instance_id_to_span_to_value": {"1": [marked("wrong", "fact", 8, 12), marked("wrong", "fact", 40, 50)]}}
+    folder = project(tmp_path / "set", config, ada=said)
+    write_json(folder / "d.json", [{"id": 1, "question": "Who?", "response": "  Ada,   in\t 1843. "}])
+    with open_sources([folder]) as sources:
+        reading = FORMATS.get("potato").read(sources)
+        [row] = list(reading.items())
+        assert isinstance(row, ParsedItem)
+        [label] = row.labels
+        assert orjson.loads(label.value) == [{"start": 13, "end": 17, "label": "fact", "text": "1843"}]
+        assert list(reading.items()) == [row]
+        assert reading.notes() == ["Lost: Stretches that end beyond the answer."]
+
+
 BAD = {
     "up": ({"data_files": ["../secret.json"]}, "outside of the folder"),
     "absolute": ({"data_files": ["/etc/passwd"]}, "outside of the folder"),
@@ -161,21 +174,6 @@ def test_no_file_outside_of_the_folder_is_read(tmp_path: Path, name: str) -> Non
     assert isinstance(row, Rejected)
     assert row.file == "set/config.yaml"
     assert reason in row.reason
-
-
-def test_every_label_comes_back_from_potato(sqlite_database: Database, tmp_path: Path) -> None:
-    made = labelled_study(sqlite_database, items=10)
-    to = tmp_path / "out"
-    export_project(sqlite_database, made.researcher, made.project_id, to=to, study_id=made.study_id, formats=["potato"])
-    assert verify_against(sqlite_database, made.researcher, to).ok
-    again = Place(sqlite_database, tmp_path / "home")
-    report = again.take(to / "potato", labels_into="again")
-    assert (report.rejected, report.labels.obstacles) == ([], [])
-    with sqlite_database.read() as session:
-        studies = session.execute(select(Study).order_by(Study.id)).scalars().all()
-        before, after = (labels_of(session, study) for study in studies)
-    assert len(before) == len(after) > 200
-    assert after == before
 
 
 def marked_study(place: Place, folder: Path) -> int:
