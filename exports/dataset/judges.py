@@ -74,7 +74,7 @@ def _check(source: Source, of: OfStudy, judge: str) -> Part:
     for entry in found.statistics:
         about = [judge, entry.criterion, entry.name, entry.against, entry.by, entry.group]
         numbers |= figure_numbers(source.named(".".join(["judge", *(str(part) for part in about if part)]), of), entry)
-    sections = found.sections()
+    sections = found.sections(by_group=False)
     section = Section(
         source.titled(f"The judge {judge}", of),
         [table for one in sections for table in one.tables],

@@ -160,12 +160,13 @@ class CheckReport:
             made_by(),
         ]
 
-    def sections(self) -> list[Section]:
-        """One for each criterion, with its tables."""
+    def sections(self, *, by_group: bool = True) -> list[Section]:
+        """One for each criterion, with its tables; of confusions by system and category as well with `by_group`."""
         found = []
         for criterion in self.criteria:
             tables = [table for part in PARTS if (table := part_table(criterion, part)) is not None]
-            tables += [confusion_table(criterion, one) for one in criterion.confusions]
+            confusions = [one for one in criterion.confusions if by_group or one.group is None]
+            tables += [confusion_table(criterion, one) for one in confusions]
             more = (
                 curve_table(criterion), prompts_table(criterion), data_sets_table(criterion), plans_table(criterion)
             )  # fmt: skip

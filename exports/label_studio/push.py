@@ -26,6 +26,7 @@ from exports.label_studio.tasks import Seen, pictures_of, results_of, task_data
 Pictures = Callable[[int, int, Sequence[float] | None], Picture | None]
 """Document's id, page (from 1) and box (or all of it) → its picture; None where it has no bytes or cannot be drawn."""
 
+_ITEMS_AT_ONCE = 500
 _NOT_SUPPLIED = "Pages that are shown but not supplied, or cannot be drawn"
 
 
@@ -126,7 +127,7 @@ def push_to_server(
 
 
 class _NewTasks:
-    """Tasks that are sent some hundreds at a time."""
+    """Tasks that are sent many at a time."""
 
     def __init__(self, server: Server, project: int) -> None:
         self._server, self._project = server, project
@@ -239,7 +240,7 @@ def _items(
 ) -> Iterator[ItemElsewhere]:
     """The items of the study that may be handed over, in its order."""
     after = 0
-    while block := items_elsewhere(db, actor, study.study_id, after=after, leaves=leaves):
+    while block := items_elsewhere(db, actor, study.study_id, after=after, limit=_ITEMS_AT_ONCE, leaves=leaves):
         after = block[-1].study_item_id
         for item in block:
             if not item.kept:

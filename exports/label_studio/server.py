@@ -20,7 +20,7 @@ BLANK = "<View></View>"
 OLDEST, NEWEST = (1, 20), (2, 0)
 """The first version that we know how to talk to, and the first that we do not."""
 
-AT_ONCE = 2_000
+AT_ONCE = 10_000
 """Tasks of one request; each costs the server some work on all tasks that the project has already."""
 
 BYTES_AT_ONCE = 8 << 20
