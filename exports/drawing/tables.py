@@ -12,6 +12,9 @@ from unicodedata import bidirectional, east_asian_width
 
 from exports.cells import safe
 
+DASH = "–"
+"""What a cell has in place of a figure that is not defined."""
+
 _NUMERIC = re.compile(r"[−+-]?[,.]*\d[\d,.]*(\s?%)?( \[[^\]]*\])?( / [\d,.]+)*|\[[−+\d,. -]+\]").fullmatch
 _MARKUP = re.compile(r"[\\`*<|]|(?<!\w)_|_(?!\w)|(?<=\])\(")
 _LATEX = {
@@ -97,9 +100,10 @@ class TextTable:
         )
 
     def numeric(self, column: int) -> bool:
-        """Whether the column holds numbers, which are aligned at the right."""
+        """Whether the column holds numbers, which are aligned at the right; a dash stands for one that is not there."""
         cells = [row[column] for row in self.rows if row[column]] if self.columns[column] not in self.words else []
-        return bool(cells) and sum(bool(_NUMERIC(cell)) for cell in cells) * 2 > len(cells)
+        figures = [cell for cell in cells if cell != DASH]
+        return bool(cells) and (not figures or sum(bool(_NUMERIC(cell)) for cell in figures) * 2 > len(figures))
 
 
 def as_csv(table: TextTable) -> str:

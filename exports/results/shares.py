@@ -16,7 +16,7 @@ from annotators.intervals.shares import share_interval
 from annotators.protocols import Protocol
 from exports.drawing.figures import figure, percent
 from exports.drawing.report_files import Section
-from exports.drawing.tables import TextTable
+from exports.drawing.tables import DASH, TextTable
 from exports.results.base import REPORTS, Figure, Findings
 from exports.results.labels import GROUPINGS, WHOSE, CriterionLabels, Grouping, StudyLabels, Whose
 
@@ -180,7 +180,7 @@ def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None)
 def cell(entry: Figure) -> str:
     """A figure as tables show it: a share in percent, anything else as a number; a dash where it is not defined."""
     if entry.value is None:
-        return "–"
+        return DASH
     return percent(entry) if entry.is_share else figure(entry)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from db.annotating.amendments import amendments_of
-from db.models import now
+from app.pages.study.progress import time_left
+from db.annotating.amendments import amendments_of, set_state
+from db.annotating.status import study_status
+from db.models import StudyState, now
 from db.quality.omissions import leave_out
 from tests.app.filled import Filled, no_problem
 from tests.app.pages import Pages
@@ -28,6 +30,17 @@ def test_a_study_is_paused_with_a_reason_and_says_so_everywhere(filled: Filled) 
     assert "Start again" in [button.label for button in page.button]
     assert "paused" in no_problem(filled.open("rosa", "studies"))
     assert "paused" in no_problem(filled.open("rosa", "home"))
+
+
+def test_how_much_annotating_is_left_is_said_by_the_state(filled: Filled) -> None:
+    study = StudyInUse(filled.pages.db, items=2)
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    about = (study.db, study.researcher, study.study_id)
+    assert time_left(study_status(*about)) == "About 10 s of annotating left at this pace."
+    set_state(*about, state=StudyState.PAUSED, reason="The guidelines change.")
+    assert time_left(study_status(*about)).endswith("left at this pace, once it is started again.")
+    set_state(*about, state=StudyState.CLOSED, reason="Enough.")
+    assert time_left(study_status(*about)) == ""
 
 
 def test_the_team_and_the_overlap_are_amended_in_one(filled: Filled) -> None:

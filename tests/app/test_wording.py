@@ -105,6 +105,11 @@ def test_numbers_stay_numbers_in_a_csv() -> None:
     assert as_csv(TextTable.of("t", ("a",), [("-2.5",), ("−2.5",)])).splitlines() == ["a", "-2.5", "−2.5"]
 
 
+def test_a_dash_for_a_figure_that_is_not_there_stands_where_the_figures_stand() -> None:
+    table = TextTable.of("Shares", ("Label", "a", "b"), [("yes", "–", "–"), ("no", "–", "–"), ("both", "12.5 %", "–")])
+    assert [table.numeric(place) for place in range(3)] == [False, True, True]
+
+
 def test_a_table_as_markdown_aligns_numbers_and_keeps_its_cells_apart() -> None:
     assert as_markdown(TABLE).splitlines()[:3] == [
         "| Criterion | Units | Krippendorff's α |",

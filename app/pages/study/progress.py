@@ -13,6 +13,7 @@ from app import ui, wording
 from app.widgets import blocks
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.status import study_status
+from db.models import StudyState
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
 from db.releasing.counts import StudyStages, study_stages
@@ -47,7 +48,7 @@ def draw(row: StudyRow) -> None:
         share = states["submitted"] / max(1, row.slots)
         words = f"{states['submitted']:,} of {row.slots:,} annotations, {wording.percent(share)}"
         st.html(blocks.bar(share, words).html)
-        if left := _left(status):
+        if left := time_left(status):
             st.caption(left)
         _annotators(row, status)
         if status["stuck"]:
@@ -132,15 +133,18 @@ def _box(name: str, listed: str, n: int, below: str, *, wants: bool = False, end
 # Time and people ------------------------------------------------------------------------------------------------------
 
 
-def _left(status: dict[str, Any]) -> str:
+def time_left(status: dict[str, Any]) -> str:
     """How much annotating is left at the pace so far, and when it may be finished, as the last days went."""
+    if status["state"] == StudyState.CLOSED:
+        return ""
     said = []
     timed = [annotator for annotator in status["annotators"] if annotator["seconds_per_item"] is not None]
     done = sum(annotator["submitted"] for annotator in timed)
     left = sum(status["states"][state] for state in ("open", "leased", "returned"))
     if done and left:
         pace = sum(annotator["seconds_per_item"] * annotator["submitted"] for annotator in timed) / done
-        said.append(f"About {duration(left * pace)} of annotating left, at this pace.")
+        when = ", once it is started again" if status["state"] == StudyState.PAUSED else ""
+        said.append(f"About {duration(left * pace)} of annotating left at this pace{when}.")
     if end := status["finish"]:
         high = f"{_day(end['high'])}" if end["high"] else "no end in sight"
         said.append(f"As the last days went, finished about {_day(end['at'])} (95 %: {_day(end['low'])} to {high}).")

@@ -120,7 +120,7 @@ def test_labels_inside_a_file_come_in_with_its_items(begun: CommandLine, tmp_pat
     alone = begun("import", "finance", source, "--dry-run").out
     assert "1 label in the files, by refchecker-annotator: --labels-into STUDY makes them labels of a study." in alone
     with_labels = {entry["format"] for entry in begun.json("formats") if entry["labels"]}
-    others = {"argilla", "deepeval", "huggingface", "label_studio", "ragas", "trulens"}
+    others = {"argilla", "deepeval", "huggingface", "label_studio", "potato", "ragas", "trulens"}
     assert with_labels == {"double_bench", "fathoms", "ragchecker", "refchecker", "unidoc", *others}
     assert "1 label in 1 annotation by refchecker-annotator, into the study people, which would be made." in (
         begun(*arguments, "--dry-run").out
