@@ -41,7 +41,11 @@ PREAMBLE = r"""% !TeX program = lualatex
 \setlength{\parindent}{0pt}\setlength{\parskip}{.5em}\emergencystretch=3em
 \renewcommand{\topfraction}{.95}\renewcommand{\textfraction}{.03}\renewcommand{\floatpagefraction}{.8}
 \setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{5pt}
-\makeatletter\setlength{\@fptop}{0pt}\setlength{\@fpsep}{14pt}\makeatother
+\makeatletter\setlength{\@fptop}{0pt}\setlength{\@fpsep}{14pt}
+% Here tables and figures stand where they are written, below their heading; cut out they float as everywhere.
+\newcommand{\standing}[1]{\renewenvironment{#1}[1][]{\par\medskip\noindent
+\begin{minipage}{\linewidth}\def\@captype{#1}}{\end{minipage}\par\medskip}}
+\standing{table}\standing{figure}\makeatother
 \setcounter{topnumber}{20}\setcounter{totalnumber}{40}"""
 
 SCRIPTS = {

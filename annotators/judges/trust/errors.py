@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotators.alignment.statistics.base import AlignmentStatistic
 from annotators.alignment.tables.sample import DrawnRows
-from annotators.arrays import BoolArray, FloatArray, IntArray, np, ratio
+from annotators.arrays import BoolArray, FloatArray, IntArray, np, ratio, special
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned
+from annotators.intervals.result import Aligned, Interval
 from annotators.judges.trust.base import Clusters, Label, declare, numbered, share
 
 ERROR = declare("judge_error", "Error against people")
@@ -257,7 +257,26 @@ class _Comparison:
         sample = DrawnRows.of([column, self.beside], self.rows.cluster)
         y, x = (np.ascontiguousarray(values) for values in sample.columns.T)
         found = sample.resampled(lambda weights: self.formula(y, x, weights), self.asked)
-        return statistic.measured(entry, found, 0, self.asked, note=self.note)
+        value = float(found.values[0])
+        if np.isnan(value):
+            return entry.undefined(statistic.undefined)
+        interval = found.interval(0, self.asked.level, self.asked.kind)
+        return entry.measured(value, [_expanded(interval, value, len(np.unique(self.rows.cluster)))], self.note)
+
+
+def _expanded(interval: Interval, value: float, clusters: int) -> Interval:
+    """The interval as much wider as one by t is, from so many clusters, than one by the normal distribution.
+
+    A bootstrap takes the spread that there is for that of the population, and is too narrow with few clusters
+    (Hesterberg 2015, The American Statistician 69, 371-386): of 30 questions it held the truth of a slope in 91.9 % of
+    studies.
+    """
+    if interval.low is None or interval.high is None or clusters < FEWEST:
+        return interval
+    tail = (1 + interval.level) / 2
+    wider = float(special.stdtrit(clusters - 1, tail) / special.ndtri(tail)) * (clusters / (clusters - 1)) ** 0.5
+    low, high = value - wider * (value - interval.low), value + wider * (interval.high - value)
+    return replace(interval, low=low, high=high, note="; ".join(filter(None, (interval.note, "expanded by t"))))
 
 
 def _slope(y: FloatArray, x: FloatArray, weights: FloatArray) -> FloatArray:

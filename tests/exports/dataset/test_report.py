@@ -275,6 +275,8 @@ def _set_in_type(program: str, report: DatasetReport, folder: Path) -> str:
 @pytest.mark.slow
 def test_the_pdf_says_the_numbers_of_the_json(made: Made, lualatex: str, tmp_path: Path) -> None:
     words = _set_in_type(lualatex, made.report, tmp_path / "pdf")
+    heading, table = words.index("What moved at each stage"), words.index("Items by stage")
+    assert heading < table < words.index("Where items stand"), "tables stand below their heading"
     numbers = made.report.numbers
     for name, title in (("items", "Items"), ("questions", "Questions"), ("systems", "Systems")):
         assert re.search(rf"\b{title} {numbers[name]:,}\b", words), name
