@@ -26,7 +26,7 @@ from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.phases.answers import standing_of
 from db.studies import tallies
 from db.studies.design import check_overlap, has_rechecks, person_who_may_annotate
-from db.studies.settlements import WANTED
+from db.studies.settlements import DISCARDED, WANTED
 from db.studies.tallies import Tallies
 
 _LEADS_TO = {
@@ -311,12 +311,14 @@ _ONE_MORE_SLOT = text(
     "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
     "SELECT x.study_id, x.id, 'slot', 'open', :behind + x.position, 1, 0 FROM study_item x WHERE x.study_id = :study "
     "AND x.purpose = 'sample' AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
+    f"AND NOT {DISCARDED.format(row='x')} "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
     "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap"
 )
 _RECHECKS_LACKING = text(
     "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose = 'recheck' "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
+    f"AND NOT {DISCARDED.format(row='x')} "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
     "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < coalesce(x.overlap, :overlap) ORDER BY x.position"
 )

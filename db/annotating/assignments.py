@@ -56,7 +56,7 @@ from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import asks_of, frozen_study, has_rechecks, protocol_of, turns_begin
-from db.studies.settlements import WANTED
+from db.studies.settlements import DISCARDED, WANTED
 from db.studies.tallies import Tallies
 
 AHEAD = 3
@@ -395,12 +395,20 @@ _TAKEN_OR_OPEN = sql_select(func.count()).where(
 
 
 _WANTED = text(f"SELECT {WANTED.format(item=':item')}")
+_IS_DISCARDED = text(f"SELECT 1 FROM study_item x WHERE x.id = :item AND {DISCARDED.format(row='x')}")
 
 
 def first_step(connection: Connection, study: Study, study_item_id: int) -> int:
     """The number (from 0) of the first step that asks something of an item: steps before it count as done."""
     asks = asks_of(connection, study, study_item_id)
     return 0 if asks is None else protocol_of(study).steps_asking(asks)[0]
+
+
+def lacks_slots(connection: Connection, study: Study, study_item_id: int) -> int:
+    """How many slots an item has less, open and taken together, than it wants annotations."""
+    about = {"item": study_item_id, "overlap": study.overlap}
+    wanted = connection.execute(_WANTED, about).scalar_one()
+    return max(0, wanted - connection.execute(_TAKEN_OR_OPEN, about).scalar_one())
 
 
 def reopen_slot(
@@ -410,13 +418,12 @@ def reopen_slot(
 
     It is the person's (`whose`), where slots are allotted to people.
 
-    None, and no slot, where the item has its overlap without it, as it can once the overlap was lowered.
+    None, and no slot, where the item was rejected or withdrawn by hand, or has its overlap without it, as it can once
+    the overlap was lowered.
     """
-    about = {"item": study_item_id, "overlap": study.overlap}
-    if (
-        study.amended
-        and connection.execute(_TAKEN_OR_OPEN, about).scalar_one() >= connection.execute(_WANTED, about).scalar_one()
-    ):
+    if connection.execute(_IS_DISCARDED, {"item": study_item_id}).first():
+        return None
+    if study.amended and not lacks_slots(connection, study, study_item_id):
         return None
     return add_slot(connection, study, study_item_id, counts, whose=whose if is_balanced(study) else None)
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
+from sqlalchemy import text
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
+from db.annotating.assignments import add_slot, lacks_slots
 from db.engine import Database
 from db.items.current import item_is_current, version_is_latest
-from db.models import Item, ItemEnding, ItemVersion
+from db.models import AssignmentState, Item, ItemEnding, ItemVersion, Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.releasing.states import State, standings
+from db.studies.settlements import DISCARDED
+from db.studies.tallies import Tallies
 
+DISCARDING = (State.REJECTED, State.WITHDRAWN)
 BY_HAND = (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)
 
 
@@ -35,7 +41,9 @@ class Ended:
 def end_item(db: Database, actor: Actor, project_id: int, *, external_id: str, state: str | None, reason: str) -> Ended:
     """Accept, reject or withdraw an item whatever its labels say; with None take that back: its labels say it again.
 
-    An acceptance is of the version that the item is in; a revision ends it. Raises NotFound for an item that is not
+    An acceptance is of the version that the item is in; a revision ends it. A rejected or withdrawn item is given to
+    nobody any more: its open slots are taken out of the queues, and come back, at their ends, with the item. Who has it
+    already, or labelled it, goes on as before. Raises NotFound for an item that is not
     there, InvalidInput for another state and without a reason, Conflict where the item stands so by hand already, or
     where there is nothing to take back.
     """
@@ -57,11 +65,50 @@ def end_item(db: Database, actor: Actor, project_id: int, *, external_id: str, s
             ItemEnding(item_id=item_id, item_version_id=version_id, state=state, reason=why, person_id=actor.person_id)
         )
         session.flush()
+        if state in DISCARDING:
+            _close_slots(session, item_id)
+        elif before.by_hand and before.state in DISCARDING:
+            _open_slots(session, item_id)
         after = standings(session, [item_id])[item_id]
         details = {"from": before.state.value, "to": after.state.value, "version": before.number, "reason": why}
         kind = f"item {state}" if state else "item taken up again"
         record(session, actor, kind, "item", item_id, project_id=project_id, details=details)
         return Ended(external_id, before.number, before.state, after.state)
+
+
+_OF_ITEM = " UNION ".join(
+    f"SELECT x.id FROM study_item x JOIN item_version i ON i.id = x.{side} WHERE i.item_id = :item"
+    for side in ("item_version_id", "other_version_id")
+)
+_OPEN_OF_ITEM = text(
+    f"DELETE FROM assignment WHERE kind = 'slot' AND state = 'open' AND study_item_id IN ({_OF_ITEM}) "
+    "RETURNING study_id"
+)
+_GIVEN_AGAIN = text(
+    f"SELECT x.study_id, x.id FROM study_item x WHERE x.id IN ({_OF_ITEM}) AND x.purpose IN ('sample', 'recheck') "
+    f"AND NOT {DISCARDED.format(row='x')} ORDER BY x.study_id, x.position, x.id"
+)
+
+
+def _close_slots(session: Session, item_id: int) -> None:
+    """Take the slots of an item, and of its pairs, that nobody holds out of the queues of all studies."""
+    gone = Counter(session.connection().execute(_OPEN_OF_ITEM, {"item": item_id}).scalars())
+    for study_id, n in sorted(gone.items()):
+        counts = Tallies(study_id)
+        counts.move(AssignmentState.OPEN, None, n=n)
+        counts.write(session.connection())
+
+
+def _open_slots(session: Session, item_id: int) -> None:
+    """Put the slots that an item lacks, and its pairs, at the ends of their queues."""
+    connection = session.connection()
+    for study_id, study_item_id in connection.execute(_GIVEN_AGAIN, {"item": item_id}).all():
+        study, counts = session.get_one(Study, study_id), Tallies(study_id)
+        if study.settings.get("foreign"):  # labels made elsewhere: nobody is given its items
+            continue
+        for _ in range(lacks_slots(connection, study, study_item_id)):
+            add_slot(connection, study, study_item_id, counts)
+        counts.write(connection)
 
 
 def _latest(session: Session, project_id: int, external_id: str) -> tuple[int, int]:

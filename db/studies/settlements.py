@@ -317,6 +317,13 @@ WANTED = (
 """How many annotations an item (a column) wants in a study with this `:overlap`: its own, if that is more, and as many
 as were asked for because its annotators disagreed. One that came back in a later version wants none."""
 
+DISCARDED = (
+    "EXISTS (SELECT 1 FROM item_version v JOIN item_ending e ON e.item_id = v.item_id "
+    "WHERE v.id IN ({row}.item_version_id, {row}.other_version_id) AND e.state IN ('rejected', 'withdrawn') "
+    "AND NOT EXISTS (SELECT 1 FROM item_ending later WHERE later.item_id = e.item_id AND later.id > e.id))"
+)
+"""Whether the item of a study item (a row), or one of its pair, was rejected or withdrawn by hand: nobody gets it."""
+
 
 def overlaps_of(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, int]:
     """Study item → how many annotations it has at least: parts and rechecks may have an overlap of their own.
