@@ -407,8 +407,9 @@ def first_step(connection: Connection, study: Study, study_item_id: int) -> int:
 def lacks_slots(connection: Connection, study: Study, study_item_id: int) -> int:
     """How many slots an item has less, open and taken together, than it wants annotations."""
     about = {"item": study_item_id, "overlap": study.overlap}
-    wanted = connection.execute(_WANTED, about).scalar_one()
-    return max(0, wanted - connection.execute(_TAKEN_OR_OPEN, about).scalar_one())
+    wanted: int = connection.execute(_WANTED, about).scalar_one()
+    taken: int = connection.execute(_TAKEN_OR_OPEN, about).scalar_one()
+    return max(0, wanted - taken)
 
 
 def reopen_slot(
