@@ -235,8 +235,6 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         more = _more(project, protocol)
         known = known_items.draw()
         phases, arms, allot = _phases(), *_arms()
-        if phases is None or arms is None:
-            return None
     with right:
         annotators = _annotators(project)
         outside = int(
@@ -269,6 +267,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         _how_many(project)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
+    if phases is None or arms is None:
+        return None
     design = StudyDesign(
         name=name,
         protocol=protocol.name,

@@ -87,6 +87,7 @@ def test_arms_of_the_form_are_made_together(filled: Filled) -> None:
     page.text_input(key="study-name").input("Both").run()
     page.text_area(key="study-arms").input("arms:\n  - {name: a, rul: majority}").run()
     assert "line 2" in page.error[0].value and "rul" in page.error[0].value
+    assert page.number_input(key="study-quota").value == 0, "what stands beside it is still there"
     assert not [button for button in page.button if button.key == "study-create"]
     page.text_area(key="study-arms").input("arms:\n  - {name: a}\n  - {name: b, rule: majority}").run()
     [overlap] = [box for box in page.number_input if (box.key or "").startswith("study-overlap-")]
