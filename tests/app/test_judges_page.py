@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlmodel import col, select
@@ -106,16 +107,22 @@ def test_what_leaves_the_machine_has_to_be_confirmed_anew_after_every_change(fil
     field(page, "Model").set_value("tiny-judge").run()
     start = next(button for button in page.button if button.label == "Start")
     assert start.disabled
-    [confirm] = page.checkbox
+    confirm = confirmation(page)
     assert f"Answer, question of 4 items leave this machine for {ELSEWHERE}." in words(page)
     assert not confirm.value
     confirm.check().run()
     assert not next(button for button in page.button if button.label == "Start").disabled
     field(page, "Items").set_value(2).run()
-    [confirm] = page.checkbox
+    confirm = confirmation(page)
     assert "of 2 items leave this machine" in words(page)
     assert not confirm.value
     assert next(button for button in page.button if button.label == "Start").disabled
+
+
+def confirmation(page: AppTest) -> Any:
+    """The box by which somebody confirms what leaves the machine."""
+    [box] = [box for box in page.checkbox if box.label == "I confirm that it may leave"]
+    return box
 
 
 def ui(text: str) -> str:

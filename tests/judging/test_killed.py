@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -73,6 +74,9 @@ class Killed:
         if child == 0:
             try:
                 (what or self.command)(seed)
+            except BaseException:
+                traceback.print_exc()
+                raise
             finally:
                 os._exit(0)
         self.server.wait_for(before + after, seconds=120)
@@ -184,6 +188,7 @@ def test_a_trial_that_is_killed_goes_on_and_pays_nothing_that_came_twice(killed:
     assert (again["requests"], again["trials"][2]) == (0, {"trial": "labels", "items": 0})
 
 
+@pytest.mark.by_the_clock  # Python lets a signal go that comes while it cleans something up
 def test_interrupted_in_good_order_nothing_at_all_is_lost_or_paid_twice(killed: Killed, tmp_path: Path) -> None:
     killed.slow = 0.3  # so that the signal comes long before the end
     said = tmp_path / "said.json"

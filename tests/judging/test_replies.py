@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ from annotators.judges.base import Ending, Reply
 from annotators.judges.budget import Cost
 from db.engine import Database
 from db.judging.replies import StoredReplies
+from tests.foreign_locks import locked_file, locked_tables
 from tests.makers import first_administrator, make_project
+from tests.waiting import until
 
 MOST = Cost(1, 2_000, 0.5)
 THREADS, EACH = 16, 6
@@ -36,8 +40,8 @@ def transactions(db: Database) -> list[str]:
     return found
 
 
-def test_each_entry_is_on_disk_when_it_returns_and_many_are_one_transaction(database: Database) -> None:
-    ledger, written = ledger_of(database), transactions(database)
+def test_each_entry_is_on_disk_when_it_returns(database: Database) -> None:
+    ledger = ledger_of(database)
     there, all_begun = StoredReplies(database, 1), threading.Barrier(THREADS)
 
     def work(number: int) -> list[int]:
@@ -59,7 +63,36 @@ def test_each_entry_is_on_disk_when_it_returns_and_many_are_one_transaction(data
     assert len(set(numbers)) == THREADS * EACH
     assert ledger.totals() == {"requests": THREADS * EACH, "tokens": {"in": 7 * len(numbers), "out": 2 * len(numbers)}}
     assert ledger.spent() == Cost(96, 9 * len(numbers), pytest.approx(0.5 * len(numbers)))
-    assert 0 < len(written) < THREADS * EACH, "of two for each entry and reply, less than half"
+
+
+def test_what_waits_together_is_written_in_one_transaction(database: Database) -> None:
+    ledger, written = ledger_of(database), transactions(database)
+
+    def enter(number: int) -> int:
+        return ledger.enter(f"{number}", 0, MOST)
+
+    def keep(call: int) -> None:
+        ledger.keep(call, Reply("", Ending.WHOLE), MOST)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        calls = list(while_another_writes(database, ledger, pool, enter, range(THREADS)))
+        assert len(written) <= 3, "that of the first, and that of those who came meanwhile"
+        written.clear()
+        list(while_another_writes(database, ledger, pool, keep, calls))
+        assert len(written) <= 3
+    assert ledger.totals()["requests"] == len(set(calls)) == THREADS
+
+
+def while_another_writes(
+    db: Database, ledger: StoredReplies, pool: ThreadPoolExecutor, do: Callable[[int], Any], numbers: Iterable[int]
+) -> Iterator[Any]:
+    """What a thread for each number comes to: all of them wait before the database is free."""
+    url = db.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    busy = locked_file(Path(str(db.url.database))) if db.is_sqlite else locked_tables(url, "judge_call")
+    with busy:
+        found = pool.map(do, numbers)
+        until(lambda: len(ledger._waiting.entries) == THREADS - 1)  # one is writing, or waits to
+    return found
 
 
 def test_what_a_server_says_with_letters_that_cannot_be_stored_takes_no_other_with_it(database: Database) -> None:
