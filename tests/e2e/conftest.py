@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
@@ -163,6 +163,22 @@ def sign_in_by_form(page: Page, server: RunningServer, name: str) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "/sign-in" not in url)
     assert any(cookie["name"] == COOKIE for cookie in page.context.cookies())
+
+
+def another_page(page: Page) -> Page:
+    """A page in the same profile, of the same size and theme, that has loaded nothing: every body can be read."""
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    other = page.context.new_page()
+    if page.viewport_size is not None:
+        other.set_viewport_size(page.viewport_size)
+    other.emulate_media(color_scheme="dark" if dark else "light")
+    return other
+
+
+def turn(page: Page, theme: Literal["dark", "light"]) -> None:
+    """Turn the page's theme, and wait until its frame has it."""
+    page.emulate_media(color_scheme=theme)
+    expect(page.locator("[data-theme]").first).to_have_attribute("data-theme", theme)
 
 
 def screenshot(page: Page, name: str) -> Path:

@@ -20,7 +20,7 @@ from db.projects import create_project
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.conftest import SHARED
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, unit
 from tests.e2e.scene import ANNOTATORS, Scene, wait_until_saved
 from tests.e2e.test_disclosure import Wire
@@ -80,7 +80,7 @@ def at(page: Page) -> Locator:
 def open_grid(new_page: NewPage, scene: Scene, name: str, *, dark: bool = False) -> tuple[Page, Wire]:
     opened = new_page(fresh=True, width=1366, height=768, dark=dark)
     sign_in(opened, scene.server, name)
-    page = opened.context.new_page()
+    page = another_page(opened)
     wire = Wire(page)
     page.goto(scene.address())
     expect(page.get_by_test_id("claim-grid")).to_be_visible()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Response, WebSocket, expect
 
-from tests.e2e.conftest import NewPage, sign_in
+from tests.e2e.conftest import NewPage, another_page, sign_in
 from tests.e2e.scene import Scene, answer_first_step, judgement, make_scene
 from tests.servers import running_server
 
@@ -77,7 +77,7 @@ def test_nothing_hidden_reaches_the_browser(new_page: NewPage, tmp_path: Path, p
         scene = make_scene(server, tmp_path / "sample", protocol=protocol)
         first = new_page(fresh=True)
         sign_in(first, server, "ada")
-        page = first.context.new_page()  # nothing has been loaded here, so every body can be read
+        page = another_page(first)
         wire = Wire(page)
         page.goto(scene.address())
         expect(judgement(page)).to_be_visible()

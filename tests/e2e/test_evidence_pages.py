@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from sqlmodel import col, select
 
 from db.models import StoredLabel
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, screenshot, sign_in, turn
 from tests.e2e.own_items import make_own_scene
 from tests.e2e.scene import wait_until_saved
 from tests.e2e.test_disclosure import Wire
@@ -69,7 +69,7 @@ def test_sixty_pages_and_three_hops_by_keyboard(
                     ["Hop 1: p. 9, 10", "Hop 2: p. 14 so far", "Hop 3: open"]
                 )
                 screenshot(page, "evidence-pages-60")
-                page.emulate_media(color_scheme="dark")
+                turn(page, "dark")
                 screenshot(page, "evidence-pages-60-dark")
             page.keyboard.press("A")
         page.keyboard.press("h")  # from the last hop to the first, at the page in view

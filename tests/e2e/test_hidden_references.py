@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.protocols import Material, Protocol, Step
-from tests.e2e.conftest import NewPage, sign_in
+from tests.e2e.conftest import NewPage, another_page, sign_in
 from tests.e2e.own_items import DOCUMENT, item, make_own_scene
 from tests.e2e.scene import judgement, wait_for_step
 from tests.e2e.test_disclosure import Wire
@@ -80,7 +80,7 @@ def test_claims_and_images_of_the_reference_come_with_the_references_and_not_bef
         scene = make_own_scene(server, tmp_path / "in", [with_gold(1), with_gold(2), nothing], protocol=staged())
         opened = new_page(fresh=True, width=1366, height=768)
         sign_in(opened, server, "ada")
-        page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
+        page = another_page(opened)
         wire = Wire(page)
         page.goto(scene.address())
         wait_for_step(page, "Alone")

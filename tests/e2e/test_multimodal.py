@@ -20,7 +20,7 @@ from db.people.accounts import actor_named
 from db.projects import create_project
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
 from tests.e2e.own_items import DOCUMENT, item, make_own_scene, open_as
 from tests.e2e.scene import ANNOTATORS, Scene, wait_until_saved
 from tests.e2e.test_disclosure import Wire
@@ -96,7 +96,7 @@ def test_seven_images_are_judged_where_they_stand_by_as_many_keys_as_the_docs_sa
 ) -> None:
     first = new_page(fresh=True, dark=dark, **LAPTOP)
     sign_in(first, scene.server, "ben" if dark else "ada")
-    page = first.context.new_page()  # nothing has been loaded here, so every body can be read
+    page = another_page(first)
     wire = Wire(page)
     page.goto(scene.address())
     answer = page.get_by_test_id("answer")

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from db.studies.design import list_studies
 from db.studies.library import list_protocols
 from exports.bundles.bundle import export_project
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
 from tests.e2e.scene import judgement, make_scene, wait_until_saved
 from tests.e2e.test_disclosure import Wire
 from tests.makers import read_guidelines
@@ -40,14 +40,14 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         scene = make_scene(server, tmp_path / "in", items=2)
         researcher = new_page(width=1366, height=768)
         sign_in(researcher, server, "admin")
-        page = researcher.context.new_page()
+        page = another_page(researcher)
         wire = Wire(page)
         page.goto(f"{server.url}/protocols?project={scene.project_id}&edit=grounding")
         put(page, "Title", "النبرة <b>")
         put(page, "Name in data and commands", "own_grounding")
         expect(page.get_by_test_id("protocol-problems")).to_contain_text("Nothing is wrong")
         screenshot(page, "own-protocol-form")
-        again = researcher.context.new_page()  # as after a reload: nothing that was written is lost
+        again = another_page(researcher)  # as after a reload: nothing that was written is lost
         again.goto(f"{server.url}/protocols?project={scene.project_id}")
         again.get_by_role("link", name=re.compile(r"^grounding, ")).click()
         expect(again.get_by_label("YAML", exact=True)).to_have_value(re.compile("name: own_grounding"))
@@ -85,7 +85,7 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         read_guidelines(server.db, study.study_id)
         ada = new_page(width=1366, height=768)
         sign_in(ada, server, "ada")
-        ada = ada.context.new_page()
+        ada = another_page(ada)
         told = Wire(ada)
         ada.goto(f"{server.url}/annotate?study={study.study_id}")
         expect(judgement(ada)).to_be_visible()

@@ -16,7 +16,7 @@ from db.designing.making import create_study
 from db.projects import create_project
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
-from tests.e2e.conftest import ARTEFACTS, NewPage, sign_in
+from tests.e2e.conftest import ARTEFACTS, NewPage, another_page, sign_in
 from tests.e2e.test_disclosure import Wire
 from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
@@ -79,7 +79,7 @@ def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
     project_id, study_id = study_of(server, f"Duel {marked}", source, "ragchecker", SYSTEMS)
     opened = new_page(fresh=True, width=1366, height=768)
     sign_in(opened, server, "ada")
-    page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
+    page = another_page(opened)
     wire = Wire(page)
     page.goto(f"{server.url}/annotate?study={study_id}")
     sides = page.get_by_test_id("side")

@@ -16,7 +16,7 @@ from db.models import Item, ItemVersion, StoredLabel
 from db.projects import create_project
 from db.scores.write import run_scorer
 from exports.importing.items import import_paths
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import ANNOTATORS, Scene, judgement, wait_for_step, wait_until_saved
 from tests.e2e.test_disclosure import Wire
@@ -241,7 +241,7 @@ def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_
         scene = scored_scene(server, tmp_path / "in", [scored(1), scored(2)], "metric_agreement_blind")
         opened = new_page(fresh=True, **LAPTOP)
         sign_in(opened, server, "ada")
-        page = opened.context.new_page()
+        page = another_page(opened)
         wire = Wire(page)
         page.goto(scene.address())
         wait_for_step(page, "On your own")

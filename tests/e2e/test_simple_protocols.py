@@ -25,7 +25,7 @@ from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from exports.results.document import Results
 from exports.sample import write_sample
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
 from tests.e2e.own_items import DOCUMENT
 from tests.e2e.scene import judgement, wait_until_saved
 from tests.e2e.test_disclosure import Wire
@@ -213,7 +213,7 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     read_guidelines(server.db, study_id)
     first = new_page(fresh=True)
     sign_in(first, server, "ada")
-    page = first.context.new_page()  # nothing has been loaded here, so every body can be read
+    page = another_page(first)
     wire = Wire(page)
     page.goto(f"{server.url}/annotate?study={study_id}")
     expect(judgement(page)).to_be_visible()

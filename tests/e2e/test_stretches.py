@@ -21,7 +21,7 @@ from db.people.accounts import actor_named
 from db.projects import create_project
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
 from tests.e2e.disputes import Quarrel, Said, dispute, make_disputes, row
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, wait_until_saved
@@ -173,7 +173,7 @@ def test_a_real_answer_is_marked_read_back_over_the_api_and_exported(
     read_guidelines(server.db, study_id)
     first = new_page(fresh=True, **LAPTOP)
     sign_in(first, server, "ada")
-    page = first.context.new_page()  # nothing has been loaded here, so every body can be read
+    page = another_page(first)
     wire = Wire(page)
     page.goto(f"{server.url}/annotate?study={study_id}")
     expect(page.get_by_test_id("answer")).to_be_visible()
