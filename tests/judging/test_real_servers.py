@@ -66,12 +66,15 @@ def check_tokens_and_resuming(
 ) -> Any:
     """Half of the requests by a budget, the rest by the next run, none twice; what the server counts is kept.
 
-    `refused` requests of each run, which are under way at once, tell it in which form the server takes schemas.
+    The first requests of each run, as many as are under way at once and `refused` at most, tell it in which form the
+    server takes schemas.
     """
     first = judged(assay, folder, server, "--most", most, "--concurrency", "2", "--budget", f"{2 + refused}requests")
-    assert (first["stopped"], first["requests"], first["items"]) == ("budget", 2 + refused, 2)
+    assert (first["stopped"], first["requests"]) == ("budget", 2 + refused)
     second = judged(assay, folder, server, "--most", most, "--concurrency", "2")
-    assert (second["stopped"], second["requests"], second["items"]) == (None, ITEMS - 2 + refused, ITEMS)
+    assert (second["stopped"], second["items"]) == (None, ITEMS)
+    for run, items in ((first, first["items"]), (second, ITEMS - first["items"])):
+        assert min(1, refused) <= run["requests"] - items <= refused
     kept = replies(assay)
     assert len(kept) == ITEMS
     assert all(n_in > 50 and 0 < n_out <= int(most) for *_, n_in, n_out in kept)
