@@ -15,11 +15,10 @@ from db.items.current import item_is_current, version_is_latest
 from db.models import AssignmentState, Item, ItemEnding, ItemVersion, Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import pick
-from db.releasing.states import State, standings
+from db.releasing.states import DISCARDED_STATES, State, standings
 from db.studies.settlements import DISCARDED
 from db.studies.tallies import Tallies
 
-DISCARDING = (State.REJECTED, State.WITHDRAWN)
 BY_HAND = (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)
 
 
@@ -43,9 +42,10 @@ def end_item(db: Database, actor: Actor, project_id: int, *, external_id: str, s
 
     An acceptance is of the version that the item is in; a revision ends it. A rejected or withdrawn item is given to
     nobody any more: its open slots are taken out of the queues, and come back, at their ends, with the item. Who has it
-    already, or labelled it, goes on as before. Raises NotFound for an item that is not
-    there, InvalidInput for another state and without a reason, Conflict where the item stands so by hand already, or
-    where there is nothing to take back.
+    already, or labelled it, goes on as before.
+
+    Raises NotFound for an item that is not there, InvalidInput for another state and without a reason, Conflict where
+    the item stands so by hand already, or where there is nothing to take back.
     """
     why = reason.strip()
     if not why:
@@ -65,9 +65,9 @@ def end_item(db: Database, actor: Actor, project_id: int, *, external_id: str, s
             ItemEnding(item_id=item_id, item_version_id=version_id, state=state, reason=why, person_id=actor.person_id)
         )
         session.flush()
-        if state in DISCARDING:
+        if state in DISCARDED_STATES:
             _close_slots(session, item_id)
-        elif before.by_hand and before.state in DISCARDING:
+        elif before.by_hand and before.state in DISCARDED_STATES:
             _open_slots(session, item_id)
         after = standings(session, [item_id])[item_id]
         details = {"from": before.state.value, "to": after.state.value, "version": before.number, "reason": why}

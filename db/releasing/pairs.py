@@ -14,6 +14,7 @@ from db.models import Purpose, SettlementState, Study
 from db.query import in_clause, plain_rows
 from db.releasing.states import (
     BLOCK,
+    DISCARDED_STATES,
     SPECIAL,
     WITHDRAWN_ONCE,
     Falls,
@@ -64,13 +65,13 @@ class PairStanding:
     @property
     def state(self) -> State:
         """Where it stands in its study, unless one of its items was withdrawn or rejected."""
-        ended = {self.first.state, self.second.state} & {State.WITHDRAWN, State.REJECTED}
+        ended = {self.first.state, self.second.state} & set(DISCARDED_STATES)
         return min(ended, key=list(State).index) if ended else self.there.state or State.NO_STUDY
 
     @property
     def by_hand(self) -> bool:
         """Whether it ended because an item did."""
-        return self.state in (State.WITHDRAWN, State.REJECTED)
+        return self.state in DISCARDED_STATES
 
     @property
     def other_left(self) -> bool:

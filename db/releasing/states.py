@@ -56,6 +56,9 @@ class State(StrEnum):
 WANTING = (State.DISPUTED, State.IN_REVISION)
 """The states in which an item waits for somebody to decide or to write."""
 
+DISCARDED_STATES = (State.WITHDRAWN, State.REJECTED)
+"""The ends by hand after which nobody is given an item (`db.studies.settlements.DISCARDED`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -138,16 +138,19 @@ def _current() -> Select[Any]:
 _CURRENT = _current()
 _STATES = pick(Settlement.state, func.count().label("n")).group_by(col(Settlement.state))
 _STATES = _STATES.where(col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)))
-_SAMPLED = """
-SELECT x.id, i.external_id, v.number, q.key, i.system, o.external_id, o.system, w.number, x.other_left
+FROM_STUDY_ITEMS = """
 FROM study_item x
 JOIN item_version v ON v.id = x.item_version_id
 JOIN item i ON i.id = v.item_id
 JOIN question q ON q.id = i.question_id
 LEFT JOIN item_version w ON w.id = x.other_version_id
 LEFT JOIN item o ON o.id = w.item_id
-WHERE x.study_id = {mark} AND """
+"""
+"""Study items `x` with their version `v`, item `i` and question `q`; of pairs the second version `w` and item `o`."""
 
+_SAMPLED = f"""
+SELECT x.id, i.external_id, v.number, q.key, i.system, o.external_id, o.system, w.number, x.other_left
+{FROM_STUDY_ITEMS}WHERE x.study_id = {{mark}} AND """
 
 OF_SAMPLE = f"x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}')"
 """The condition on study items `x` that leaves gold items and the like out of tables of labels."""

@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
 from tests.exports.formats.places import Place
 from tests.exports.formats.test_peers import labels_of
 from tests.exports.formats.test_potato import marked_study
+from tests.waiting import until
 
 RELEASE = "potato-annotation==2.12.1"
 
@@ -41,17 +41,21 @@ def potato(folder: Path) -> Iterator[httpx.Client]:
         process = subprocess.Popen(command, cwd=folder, env=settings, stdout=log, stderr=log)
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            for _ in range(600):
-                assert process.poll() is None, (folder.parent / "potato.log").read_text()[-3000:]
-                try:
-                    client.get("/health")
-                    break
-                except httpx.TransportError:
-                    time.sleep(0.1)
+            until(lambda: is_up(process, client, folder.parent / "potato.log"), seconds=60)
             yield client
     finally:
         process.terminate()
         process.wait(30)
+
+
+def is_up(process: subprocess.Popen[bytes], client: httpx.Client, log: Path) -> bool:
+    """Whether the server answers; a failure with its log where it has ended."""
+    assert process.poll() is None, log.read_text()[-3000:]
+    try:
+        client.get("/health")
+    except httpx.TransportError:
+        return False
+    return True
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from sqlmodel import Session
 from annotators.arrays import IntArray, np
 from db.models import Study
 from db.query import in_clause, is_sqlite, mark, plain_columns
-from db.studies.settlements import OF_SAMPLE, end_of_items
+from db.studies.settlements import FROM_STUDY_ITEMS, OF_SAMPLE, end_of_items
 
 AT_ONCE = 1_000
 """Items whose labels are read at a time."""
@@ -77,18 +77,12 @@ _SUBMISSIONS = Submissions(
     other_version="w.number",
     other_left="x.other_left",
 )
-_SUBMITTED = """
-FROM study_item x
-JOIN item_version v ON v.id = x.item_version_id
-JOIN item i ON i.id = v.item_id
-JOIN question q ON q.id = i.question_id
-LEFT JOIN item_version w ON w.id = x.other_version_id
-LEFT JOIN item o ON o.id = w.item_id
-JOIN assignment a ON a.study_item_id = x.id
+_SUBMITTED = f"""
+{FROM_STUDY_ITEMS}JOIN assignment a ON a.study_item_id = x.id
 JOIN submission s ON s.assignment_id = a.id
 LEFT JOIN annotation n ON n.assignment_id = s.assignment_id AND n.sitting = s.sitting
 LEFT JOIN set_aside z ON z.annotation_id = n.id
-WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark} AND {of_sample}
+WHERE x.study_id = {{mark}} AND x.position >= {{mark}} AND x.position < {{mark}} AND {OF_SAMPLE}
 """
 
 
@@ -155,7 +149,7 @@ def label_blocks(session: Session, study: Study) -> Iterator[LabelBlock]:
         "exact_seconds": _EXACT_SECONDS if sqlite else "s.seconds",
         "exact_value": _EXACT_VALUE if sqlite else "l.value",
     }
-    submitted = _SUBMITTED.format(mark=mark(session.connection()), of_sample=OF_SAMPLE)
+    submitted = _SUBMITTED.format(mark=mark(session.connection()))
     of_submissions = [str(column).format(**about) for column in _SUBMISSIONS]
     of_labels = [str(column).format(**about) for column in _LABELS]
     for start in range(0, end_of_items(session, study), AT_ONCE):
