@@ -85,7 +85,8 @@ def push(
         if to is not None:
             done = push_to_files(
                 here.db, here.actor, study_id,
-                folder=to, labelled=labelled or (), pictures=pictures, predictions=predictions, names=names, progress=told,
+                folder=to, labelled=labelled or (), pictures=pictures,
+                predictions=predictions, names=names, progress=told,
             )  # fmt: skip
         else:
             server = _server(here, url, private=private)

@@ -69,7 +69,8 @@ def all_kinds() -> Protocol:
 def staged() -> Protocol:
     """Three steps that each show more: the answer, then what supports it and by whom, then the references."""
     criteria: list[dict[str, Any]] = [
-        {"name": "right", "title": "Right?", "labels": [{"value": "yes", "title": "Yes"}, {"value": "no", "title": "No"}]},
+        {"name": "right", "title": "Right?",
+         "labels": [{"value": "yes", "title": "Yes"}, {"value": "no", "title": "No"}]},
         {"name": "supports", "target": "evidence", "title": "Supports", "labels": labels("yes", "no")},
         {"name": "why", "kind": "text", "title": "Why not", "when": {"criterion": "right", "values": ["no"]}},
         {"name": "sure", "title": "Still?", "labels": labels("sure", "unsure"),

@@ -172,6 +172,52 @@ def test_a_task_has_nothing_that_the_first_step_hides(project: Project, name: st
     assert ("in answer 0" in written) == ("answer" in shown)
 
 
+def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(project: Project, tmp_path: Path) -> None:
+    study_id = project.study("staged-files", staged())
+    labellings = labellings_of(staged())
+    items = {item.token: item for item in items_elsewhere(project.db, project.admin, study_id)}
+    exports: list[Path] = []
+
+    def write(**more: Any) -> list[tuple[int, int]]:
+        done = push_to_files(project.db, project.admin, study_id, folder=tmp_path / f"out{len(exports)}", **more)
+        return [(one.created, one.waiting) for one in done.steps]
+
+    def label(path: Path, number: int, labels: list[GivenLabel]) -> None:
+        tasks = orjson.loads(path.read_bytes())
+        for at, task in enumerate(tasks, 1):
+            item = items[task["data"]["assay_item"]]
+            results = results_of(labellings[number], task["data"], labels, item.materials)
+            task["id"] = at
+            task["annotations"] = [
+                {"id": 10 * at + who, "completed_by": who, "result": results} for who in (1, 2)
+            ]  # fmt: skip
+        exports.append(tmp_path / f"export{number}.json")
+        exports[-1].write_bytes(orjson.dumps(tasks))
+
+    def pull() -> dict[str, Any]:
+        people = {"1": "ada", "2": "ben"}
+        return pull_from_files(project.db, project.admin, study_id, paths=exports, people=people).to_json()
+
+    n = len(items)
+    assert write() == [(n, 0), (0, n), (0, n)]
+    label(tmp_path / "out0" / "tasks.json", 0, [GivenLabel("right", "item", "no")])
+    assert write(labelled=exports) == [(0, 0), (n, 0), (0, n)]
+    assert not (tmp_path / "out1" / "tasks.json").exists()
+    written = (tmp_path / "out1" / "step-2" / "tasks.json").read_text()
+    assert "distractor" in written
+    assert "the reference words" not in written
+    assert (pull()["new"], pull()["waiting"]) == (0, 2 * n)
+    units = [GivenLabel("supports", f"evidence:E{number}", "no") for number in (1, 2)]
+    label(tmp_path / "out1" / "step-2" / "tasks.json", 1, [*units, GivenLabel("why", "item", "So.")])
+    assert write(labelled=exports) == [(0, 0), (0, 0), (n, 0)]
+    label(tmp_path / "out2" / "step-3" / "tasks.json", 2, [GivenLabel("sure", "item", "sure")])
+    assert (pull()["new"], pull()["unchanged"]) == (2 * n, 2 * n)
+    with pytest.raises(InvalidInput, match="Leave --labelled out"):
+        push_to_files(
+            project.db, project.admin, project.study("one-step", all_kinds()), folder=tmp_path / "no", labelled=exports
+        )
+
+
 def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
     project: Project, tmp_path: Path
 ) -> None:
