@@ -90,6 +90,7 @@ def annotate(
     item: ItemElsewhere,
     labels: list[GivenLabel],
     who: str,
+    *,
     labelling: Labelling | None = None,
 ) -> int:
     """Give labels over the API; the number of the annotation."""
@@ -276,7 +277,7 @@ def test_a_step_is_there_when_those_before_it_are_labelled_and_comes_back_with_t
         labelling, number = (alone, evidence, after)[step], done.steps[step].project
         assert number is not None
         tasks = {task["data"]["assay_item"]: task for task in server_at(there.url).tasks(number)}
-        return annotate(there, tasks[items[at].token], items[at], list(labels), who, labelling)
+        return annotate(there, tasks[items[at].token], items[at], list(labels), who, labelling=labelling)
 
     def right(value: str) -> GivenLabel:
         return GivenLabel("right", "item", value)
