@@ -182,6 +182,7 @@ export class App extends Page {
     else if (!judgement || !this.sheet) return;
     else if (action === 'submit') this.#submit();
     else if (action === 'leave') this.#leave();
+    else if (action === 'skip' && this.sheet.item.qualifying) judgement.say(TEXT.notSkippable);
     else if (action === 'skip') judgement.dock.ask(TEXT.skipTitle, TEXT.skipReasons, '', (reason) => void this.#skip(reason));
     else if (!judgement.act(action)) this.viewer?.act(action);
   }
