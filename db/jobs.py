@@ -311,6 +311,15 @@ def keep_run(session: Session, job_id: int, run_id: int) -> None:
     session.execute(update(Job).where(col(Job.id) == job_id).values(run_id=run_id))
 
 
+def got_further(session: Session, job_id: int) -> None:
+    """Note, in the transaction that writes something new, that the job has got further in the attempt under way.
+
+    A heartbeat says it only of what progress counts, and only if one comes: a worker may die a second after it has
+    written what nobody has to make, or pay for, once more.
+    """
+    session.execute(update(Job).where(col(Job.id) == job_id, col(Job.attempts) > 1).values(attempts=1))
+
+
 def run_of_job(session: Session, job_id: int) -> int | None:
     """The run that a job has begun to write, if any."""
     return session.execute(sql_select(col(Job.run_id)).where(col(Job.id) == job_id)).scalar_one_or_none()

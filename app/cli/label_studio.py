@@ -52,6 +52,10 @@ def push(
     study: StudyName,
     url: Url = None,
     to: Annotated[Path | None, option("DIR", "Write config, tasks and pictures into this folder instead.")] = None,
+    labelled: Annotated[
+        list[Path] | None,
+        option("FILE", "With --to: an export (JSON) of what is labelled so far; later steps are written. Repeatable."),
+    ] = None,
     predictions: Annotated[
         bool, typer.Option("--predictions", help="Show the annotators there what other raters and judges said.")
     ] = False,
@@ -61,11 +65,14 @@ def push(
 ) -> None:
     """Make a study a project of Label Studio, or bring the project that it has there up to date.
 
-    A task holds what the first step shows its annotators, and nothing that the study hides. Tasks that are labelled
+    A task holds what its step shows its annotators, and nothing that the study hides. A step that shows more has a
+    project of its own, whose tasks are made when the steps before it are labelled: push again. Tasks that are labelled
     there stay as they are. The key comes from ASSAY_LABEL_STUDIO_KEY.
     """
     if (url is None) == (to is None):
         raise typer.BadParameter("Give the address of a server, or --to and a folder.", param_hint="--url")
+    if labelled and to is None:
+        raise typer.BadParameter("It goes with --to: a server is asked what is labelled.", param_hint="--labelled")
     check_names(context, project, study)
     from annotators.pages.documents.renderer import Renderer
     from db.judging.items import is_here
@@ -78,7 +85,8 @@ def push(
         if to is not None:
             done = push_to_files(
                 here.db, here.actor, study_id,
-                folder=to, pictures=pictures, predictions=predictions, names=names, progress=told,
+                folder=to, labelled=labelled or (), pictures=pictures,
+                predictions=predictions, names=names, progress=told,
             )  # fmt: skip
         else:
             server = _server(here, url, private=private)
@@ -102,7 +110,9 @@ def pull(
     project: ProjectName,
     study: StudyName,
     url: Url = None,
-    file: Annotated[Path | None, option("FILE", "Take an export of the project (JSON) instead.")] = None,
+    file: Annotated[
+        list[Path] | None, option("FILE", "Take an export of the project (JSON) instead; one for each, repeatable.")
+    ] = None,
     person: Annotated[
         list[str] | None, option("EMAIL=NAME", "Who somebody there is here; repeatable.  [default: the address]")
     ] = None,
@@ -115,16 +125,16 @@ def pull(
     What was changed there since takes the place of what was taken back before, which is kept. Drafts are left out;
     a task that was skipped is a skip. Annotators that are not known become people without a login.
     """
-    if (url is None) == (file is None):
+    if (url is None) == (not file):
         raise typer.BadParameter("Give the address of a server, or --file and an export.", param_hint="--url")
     people = dict(map(_pair, person or ()))
     check_names(context, project, study)
-    from exports.label_studio.pull import pull_from_file, pull_from_server
+    from exports.label_studio.pull import pull_from_files, pull_from_server
 
     with opened(context) as here, working("Taking the labels back"):
         study_id = study_id_of(here, project, study)
-        if file is not None:
-            done = pull_from_file(here.db, here.actor, study_id, path=file, people=people, dry_run=dry_run)
+        if file:
+            done = pull_from_files(here.db, here.actor, study_id, paths=file, people=people, dry_run=dry_run)
         else:
             server = _server(here, url, private=private)
             done = pull_from_server(here.db, here.actor, study_id, server=server, people=people, dry_run=dry_run)
@@ -168,17 +178,25 @@ def config(
     name: Annotated[
         str, typer.Argument(metavar="NAME|FILE", help="A protocol: its name, or a YAML file.", show_default=False)
     ],
+    step: Annotated[int, option("N", "Of which of its projects there; those after 1 are of steps that show more.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Print the labelling config that a protocol becomes, and on standard error what of it is lost."""
     from app.cli.protocols import protocol_named
-    from exports.label_studio.labelling import labelling_of
+    from exports.label_studio.labelling import labellings_of
 
-    found = labelling_of(protocol_named(name))
+    configs = labellings_of(protocol_named(name))
+    if not 1 <= step <= len(configs):
+        raise typer.BadParameter(f"It has {count(len(configs), 'project')} there.", param_hint="--step")
+    found = configs[step - 1]
     if not as_json:
         for line in found.lost.lines():
             typer.echo(f"Lost: {line}.", err=True)
-    emit({"config": found.config, "lost": found.lost.to_json()}, found.config.rstrip, as_json=as_json)
+    emit(
+        {"config": found.config, "steps": len(configs), "lost": found.lost.to_json()},
+        found.config.rstrip,
+        as_json=as_json,
+    )
 
 
 def _server(here: Here, url: str | None, *, private: bool) -> Server:
@@ -197,11 +215,19 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _pushed(done: Pushed, to: Path | None) -> str:
-    where = f"{to}" if to else f"project {done.project} ({done.title})"
-    lines = [
-        f"{count(done.created, 'task')} made in {where}; {done.unchanged:,} there already, {done.updated:,} brought up "
-        f"to date, {done.kept:,} labelled there and kept as they are."
-    ]
+    lines = []
+    for one in done.steps:
+        where = f"{to}" if to else f"project {one.project} ({one.title})" if one.project else one.title
+        if one.tasks or one is done.steps[0]:
+            lines.append(
+                f"{count(one.created, 'task')} made in {where}; {one.unchanged:,} there already, {one.updated:,} "
+                f"brought up to date, {one.kept:,} labelled there and kept as they are."
+            )
+        if one.waiting:
+            lines.append(
+                f"{count(one.waiting, 'task')} of the step “{one.step}” wait until the steps before it are labelled "
+                "there: push again then."
+            )
     return "\n".join([*lines, *(f"Lost: {line}." for line in done.lost.lines())])
 
 
@@ -213,6 +239,10 @@ def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
     ]
     if came.stored:
         lines.append(f"{count(came.stored.labels, 'label')} (batch {came.stored.batch}).")
+    if done.waiting:
+        lines.append(
+            f"{count(done.waiting, 'annotation')} with a later step that is not labelled yet: they come when it is."
+        )
     if came.new_people:
         lines.append(f"People without a login: {', '.join(came.new_people)}.")
     return "\n".join([*lines, *came.left, *(f"Lost: {line}." for line in done.lost.lines())])

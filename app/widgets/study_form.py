@@ -711,9 +711,7 @@ def _scores(project: ProjectRow) -> Sequence[str]:
 
 def _suggestions(project: ProjectRow, protocol: Protocol) -> tuple[str | None, str | None]:
     """When what models propose is shown, and the judge that proposes it, if one does; nothing where nothing is."""
-    if protocol.about_pairs:
-        return None, None
-    comes = any(protocol.suggests_at(step) for step in range(len(protocol.steps)))
+    comes = not protocol.about_pairs and any(protocol.suggests_at(step) for step in range(len(protocol.steps)))
     judges = judges_by_protocol(ui.db(), ui.actor(), project.project_id, protocol=protocol)
     if not comes and not judges:
         return None, None

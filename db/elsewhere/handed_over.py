@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
+from sqlalchemy import func
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
@@ -17,7 +19,7 @@ from db.annotating.presentations import Wire
 from db.engine import Database
 from db.items.current import withdrawn_batches
 from db.judging.items import read_to_judge, secret_of
-from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem
+from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem, StudyMember
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
@@ -27,7 +29,10 @@ _DIGITS = 24
 
 
 class StudyElsewhere(NamedTuple):
-    """A study as it is known in another program: by a token that says nothing, and by its name to who runs it."""
+    """A study as it is known in another program: by a token that says nothing, and by its name to who runs it.
+
+    `seal` marks a text so that nobody else can make the mark, or tell the text by it.
+    """
 
     study_id: int
     project_id: int
@@ -36,18 +41,21 @@ class StudyElsewhere(NamedTuple):
     protocol: Protocol
     overlap: int
     n_items: int
+    n_annotators: int
     token: str
+    seal: Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class ItemElsewhere:
     """An item of a study: its token there, and of each step what is shown and how its parts are called.
 
-    `kept`: it has a document that must not leave this machine.
+    `overlap`: how many annotators it is to have. `kept`: it has a document that must not leave this machine.
     """
 
     study_item_id: int
     token: str
+    overlap: int
     materials: Mapping[int, Mapping[str, Any]]
     names: Mapping[int, Wire]
     kept: bool
@@ -59,8 +67,11 @@ def study_elsewhere(db: Database, _actor: Actor, study_id: int) -> StudyElsewher
     with db.read() as session:
         study = session.get_one(Study, study_id)
         project = session.get_one(Project, study.project_id)
-        found = study.project_id, project.name, study.name, protocol_of(study), study.overlap, study.n_items
-    return StudyElsewhere(study_id, *found, token_of(secret_of(db, found[0]), f"study:{study_id}"))
+        members = pick(func.count()).where(col(StudyMember.study_id) == study_id, col(StudyMember.left_at).is_(None))
+        n = session.execute(members).scalar_one()
+        found = study.project_id, project.name, study.name, protocol_of(study), study.overlap, study.n_items, n
+    secret = secret_of(db, found[0])
+    return StudyElsewhere(study_id, *found, token_of(secret, f"study:{study_id}"), partial(token_of, secret))
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -81,12 +92,16 @@ def items_elsewhere(
     with db.read() as session:
         study = session.get_one(Study, study_id)
         found = read_to_judge(session, study, after=after, limit=limit, among=among, elsewhere=leaves)
+        ids = [item.study_item_id for item in found]
+        query = pick(StudyItem.id, StudyItem.overlap).where(col(StudyItem.id).in_(ids))
+        overlaps = {of: overlap or study.overlap for of, overlap in session.execute(query)}
         project_id = study.project_id
     secret = secret_of(db, project_id)
     return [
         ItemElsewhere(
             item.study_item_id,
             token_of(secret, f"item:{study_id}:{item.study_item_id}"),
+            overlaps[item.study_item_id],
             {step.step: step.material for step in item.steps},
             {step.step: step.names for step in item.steps if isinstance(step.names, Wire)},
             item.kept,

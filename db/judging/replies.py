@@ -14,6 +14,7 @@ from sqlmodel import Session, col
 from annotators.judges.base import Ending, Reply
 from annotators.judges.budget import Cost
 from db.engine import Database, dumps, insert_many
+from db.jobs import got_further
 from db.models import JudgeCall, JudgeReply, now
 from db.query import database_time, fresh_ids, pick
 
@@ -27,11 +28,15 @@ GATHER_SECONDS = 0.05
 
 @dataclass
 class _Entry:
-    """What a thread wants written: the row of a request (without its number), or that of a reply (with it)."""
+    """What a thread wants written: the row of a request (without its number), or that of a reply (with it).
+
+    `is_new`: a reply that did not fail, so that the request is not sent again.
+    """
 
     row: tuple[Any, ...]
     is_reply: bool
     due: float
+    is_new: bool = False
     number: int | None = None
     written: bool = False
     error: BaseException | None = None
@@ -54,13 +59,15 @@ class StoredReplies:
     labels, and each transaction waits for the disk. A reply, which is paid for, is written at once, with all that waits
     beside it; a request, which is not sent before it is written, waits for `GATHER_SECONDS` at most.
 
-    Requests are those of a job, where it has one, so that what it may spend holds when it is taken up again.
+    Requests are those of a job, where it has one, so that what it may spend holds when it is taken up again. The first
+    reply that need not be asked for again says that the job has got further.
     """
 
     def __init__(self, db: Database, project_id: int, job_id: int | None = None) -> None:
         self._db, self._project_id, self._job_id = db, project_id, job_id
         self._turn = BoundedSemaphore(AT_ONCE)
         self._waiting, self._changed = _Waiting(), Condition()
+        self._further = job_id is None
 
     def known(self, key: str, sample: int) -> Reply | None:
         """The first reply to this request in the project that did not fail."""
@@ -96,7 +103,7 @@ class StoredReplies:
             _storable(reply.fingerprint), reply.tokens_in, reply.tokens_out, cost.money, reply.seconds,
             reply.retries, dumps(dict(reply.chances)),
         )  # fmt: skip
-        self._write(_Entry(row, is_reply=True, due=0.0))
+        self._write(_Entry(row, is_reply=True, due=0.0, is_new=reply.ending is not Ending.FAILED))
 
     def _write(self, entry: _Entry) -> None:
         """Have an entry written by this thread or by another; what went wrong is raised in each whose entry it was."""
@@ -124,6 +131,10 @@ class StoredReplies:
         try:
             with self._db.write() as session:
                 _insert(session, entries)
+                further = not self._further and any(entry.is_new for entry in entries)
+                if further and self._job_id is not None:
+                    got_further(session, self._job_id)
+            self._further = self._further or further
         except BaseException as error:  # each whose entry it was hears of it
             failed = error
         finally:

@@ -23,26 +23,19 @@ from annotators.judges.asking import Answer, Asker, OutOfBudget, Pace, Stopped
 from annotators.judges.base import Call
 from annotators.judges.budget import Limit, Price, Spending
 from annotators.judges.client import Client, ServerRefuses
-from annotators.judges.judging import JudgedStep, Outcome, Unscored, judge_item, mark_of
+from annotators.judges.judging import Outcome, Unscored, judge_item, mark_of
 from annotators.pages.documents.renderer import Renderer
 from annotators.progress import Progress, unheard
-from db.engine import Database, dumps, insert_many
+from db.engine import Database
 from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
 from db.judging.judged import judged_in_runs
 from db.judging.judges import JudgeSettings, judge_for
 from db.judging.pictures import StoredPictures
 from db.judging.replies import StoredReplies
-from db.models import (
-    AnnotationKind,
-    AssignmentState,
-    JudgedItem,
-    Study,
-    StudyItem,
-    now,
-)
+from db.judging.writing import ItemRows, rows_of, write_judged
+from db.models import JudgedItem, Study, StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation
-from db.query import fresh_ids, is_sqlite
 from db.runs.run import Block, RunKind, RunUnderWay
 from db.studies.design import protocol_of
 
@@ -115,12 +108,13 @@ def run_judge(
     replies under way are waited for, and `so_far` gets the summary, which says `cancelled`.
     """
     begun = time.monotonic()
-    with db.write() as session:
+    with db.read() as session:
         study = _study(session, study_id)
-        person_id, name = judge_for(session, study.project_id, judge)
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
         examples = frozenset(example_items(session, study, judge.prompt))
         session.expunge(study)
+    with db.write() as session:
+        person_id, name = judge_for(session, study.project_id, judge)
     with asking(db, study, judge, means, job_id) as (asker, pictures, replies, stop):
         heard = _HeardWithin(progress)
         kind = JudgeRun(
@@ -224,7 +218,7 @@ def _study(session: Session, study_id: int) -> Study:
     return study
 
 
-class JudgeRun(RunKind[ItemToJudge, Outcome]):
+class JudgeRun(RunKind[ItemToJudge, ItemRows]):
     """A judge over a study's items; several at once, a request after the other for each."""
 
     kind, verb, doing, results = "judge", "judge", "judging", "items"
@@ -286,7 +280,7 @@ class JudgeRun(RunKind[ItemToJudge, Outcome]):
 
     # Asking
 
-    def compute(self, blocks: Iterator[list[ItemToJudge]]) -> Iterator[Block[ItemToJudge, Outcome]]:
+    def compute(self, blocks: Iterator[list[ItemToJudge]]) -> Iterator[Block[ItemToJudge, ItemRows]]:
         """Each block judged by several threads. An item without an outcome is left for the next run."""
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="judge") as pool:
             for block in blocks:
@@ -299,20 +293,25 @@ class JudgeRun(RunKind[ItemToJudge, Outcome]):
                 except BaseException:
                     self._stop.set()
                     raise
-                outcomes = [future.result() for future in under_way]
-                self.n_left += outcomes.count(None)
-                yield block, [[] if outcome is None else [outcome] for outcome in outcomes]
+                made = [future.result() for future in under_way]
+                self.n_left += made.count(None)
+                yield block, [[] if rows is None else [rows] for rows in made]
                 if self._stop.is_set():
                     return
 
-    def _one(self, item: ItemToJudge) -> Outcome | None:
+    def _one(self, item: ItemToJudge) -> ItemRows | None:
+        """What there is to store of an item, made here: while a block is written, everybody else waits."""
+        outcome = self._outcome(item)
+        return None if outcome is None or outcome.failed else self._rows(item, outcome)
+
+    def _outcome(self, item: ItemToJudge) -> Outcome | None:
         if self._stop.is_set():
             return None
         if item.kept or item.study_item_id in self._examples:
             why = KEPT_HERE if item.kept else EXAMPLE
             return Outcome(unscored=[Unscored(criterion.name, (), why) for criterion in self._protocol.criteria])
         try:
-            outcome = self._judged(item)
+            return self._judged(item)
         except Stopped:
             return None
         except OutOfBudget:
@@ -322,7 +321,6 @@ class JudgeRun(RunKind[ItemToJudge, Outcome]):
             self.refused = self.refused or error
             self._end("refused")
             return None
-        return None if outcome.failed else outcome
 
     def _judged(self, item: ItemToJudge) -> Outcome:
         """What the judge makes of an item, step by step."""
@@ -350,86 +348,16 @@ class JudgeRun(RunKind[ItemToJudge, Outcome]):
 
     # Storing
 
-    def store(self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Sequence[Outcome]]]) -> int:
+    def _rows(self, item: ItemToJudge, outcome: Outcome) -> ItemRows:
+        """What is stored of an item."""
+        return rows_of(item.study_item_id, outcome)
+
+    def store(self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Sequence[ItemRows]]]) -> int:
         """An annotation with its labels for each item that has any, and what was left unscored."""
-        labelled = [(item, outcome) for item, [outcome] in done if any(step.labels for step in outcome.steps)]
-        annotations = self._annotations(session, run_id, labelled)
-        rows = [
-            (
-                run_id, item.study_item_id, annotations.get(item.study_item_id),
-                dumps([one.to_json() for one in outcome.unscored]),
-                dumps(outcome.shares) if outcome.shares else None,
-                dumps(outcome.chances) if outcome.chances else None,
-            )
-            for item, [outcome] in done
-        ]  # fmt: skip
-        columns = ["run_id", "study_item_id", "annotation_id", "unscored", "shares", "chances"]
-        insert_many(session.connection(), "judged_item", columns, rows)
-        return len(rows)
-
-    def _annotations(
-        self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Outcome]]
-    ) -> dict[int, int]:
-        """Study item → annotation. Each uses no slot, and its submissions bear the run's number."""
-        study, person, n_steps = self._study.id, self._person_id, len(self._protocol.steps)
-        steps = [(place, step) for place, (_, outcome) in enumerate(done) for step in outcome.steps]
-        assignment_ids = fresh_ids(session, "assignment", len(done))
-        submission_ids = fresh_ids(session, "submission", len(steps))
-        annotation_ids = fresh_ids(session, "annotation", len(done))
-        when: Any = now()
-        when = when.replace(tzinfo=None).isoformat(sep=" ") if is_sqlite(session) else when
-        model, submitted = AnnotationKind.MODEL.value, AssignmentState.SUBMITTED.value
-        assignments, annotations, submissions, labels = [], [], [], []
-        for (item, outcome), assignment, annotation in zip(done, assignment_ids, annotation_ids, strict=True):
-            of, seconds = item.study_item_id, sum(step.seconds for step in outcome.steps)
-            assignments.append((assignment, study, of, person, model, submitted, 0, 1, n_steps, when))
-            annotations.append((annotation, study, of, assignment, 1, person, model, run_id, seconds, when))
-        for submission, (place, step) in zip(submission_ids, steps, strict=True):
-            assignment, of = assignment_ids[place], done[place][0].study_item_id
-            uid = f"judge-{run_id}-{of}-{step.step}"
-            submissions.append(
-                (submission, uid, assignment, 1, step.step, person, dumps(step.shown), step.seconds, when)
-            )
-            labels += _labels(submission, assignment, step)
-        connection = session.connection()
-        insert_many(connection, "assignment", _ASSIGNMENT, assignments)
-        insert_many(connection, "submission", _SUBMISSION, submissions)
-        insert_many(connection, "annotation", _ANNOTATION, annotations)
-        insert_many(connection, "label", _LABEL, labels)
-        return {item.study_item_id: of for (item, _), of in zip(done, annotation_ids, strict=True)}
-
-
-_ASSIGNMENT = (
-    "id",
-    "study_id",
-    "study_item_id",
-    "person_id",
-    "kind",
-    "state",
-    "queue",
-    "sitting",
-    "steps_done",
-    "ended_at",
-)
-_SUBMISSION = ("id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "seconds", "created_at")
-_ANNOTATION = (
-    *("id", "study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "run_id", "seconds"),
-    "created_at",
-)
-_LABEL = (
-    *("submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "reason"),
-    "comment",
-)
-
-
-def _labels(submission: int, assignment: int, step: JudgedStep) -> list[tuple[Any, ...]]:
-    return [
-        (
-            submission, assignment, 1, label.criterion, label.target,
-            None if label.value is None else dumps(label.value), label.cannot_judge, label.reason, label.comment,
-        )
-        for label in step.labels
-    ]  # fmt: skip
+        return write_judged(
+            session, run_id, [rows for _, [rows] in done],
+            study_id=self._study.id, person_id=self._person_id, n_steps=len(self._protocol.steps),
+        )  # fmt: skip
 
 
 def _summary(db: Database, runs: Sequence[int], judge: JudgeSettings, name: str, protocol: str) -> dict[str, Any]:

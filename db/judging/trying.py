@@ -22,12 +22,13 @@ from annotators.judges.budget import Price
 from annotators.judges.judging import CANNOT, Outcome, judge_item, mark_of
 from annotators.judges.trust.trials import Trial, Tried
 from annotators.progress import Progress, unheard
-from db.engine import Database, dumps, insert_many
+from db.engine import Database, dumps
 from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, drawn_items, is_here, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.planning import LOOKED_AT, JudgePlan, NoPictures, check_prompt, plan_of, without_conditions
 from db.judging.run import ALL, CANCELLED, NOTHING_BESIDES, Heard, JudgeRun, Means, Sample, asking
+from db.judging.writing import ItemRows
 from db.models import Account, Annotation, AnnotationKind, Judge, StoredLabel, Study
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
@@ -69,7 +70,7 @@ def try_judge(
     """
     begun = time.monotonic()
     check_trials(trials)
-    with db.write() as session:
+    with db.read() as session:
         study = session.get_one(Study, study_id)
         person_id, settings = tried_judge(session, study, judge)
         among = items_to_try(session, study, judge, person_id, sample)
@@ -288,24 +289,19 @@ class _TrialRun(JudgeRun):
         )
         return TriedOutcome(**vars(found), changed=tried.changed)
 
-    def store(self, session: Session, run_id: int, done: Sequence[tuple[ItemToJudge, Sequence[Outcome]]]) -> int:
+    def _rows(self, item: ItemToJudge, outcome: Outcome) -> ItemRows:
         """Each item, without an annotation: its labels as shares of replies, where the trial changed the request."""
-        rows = []
-        for item, [outcome] in done:
-            changed = outcome.changed if isinstance(outcome, TriedOutcome) else set()
-            shares: dict[str, dict[str, dict[str, float]]] = {}
-            for label in (label for step in outcome.steps for label in step.labels):
-                if (label.criterion, label.target) in changed:
-                    vote = CANNOT if label.cannot_judge else self._protocol.criterion(label.criterion).vote(label.value)
-                    several = outcome.shares.get(label.criterion, {}).get(label.target)
-                    said = several if self._trial.samples is not None and several else {vote: 1.0}
-                    shares.setdefault(label.criterion, {})[label.target] = said
-            unscored = [
-                replace(one, targets=targets).to_json()
-                for one in outcome.unscored
-                if (targets := tuple(target for target in one.targets if (one.criterion, target) in changed))
-            ]
-            rows.append((run_id, item.study_item_id, None, dumps(unscored), dumps(shares)))
-        columns = ["run_id", "study_item_id", "annotation_id", "unscored", "shares"]
-        insert_many(session.connection(), "judged_item", columns, rows)
-        return len(rows)
+        changed = outcome.changed if isinstance(outcome, TriedOutcome) else set()
+        shares: dict[str, dict[str, dict[str, float]]] = {}
+        for label in (label for step in outcome.steps for label in step.labels):
+            if (label.criterion, label.target) in changed:
+                vote = CANNOT if label.cannot_judge else self._protocol.criterion(label.criterion).vote(label.value)
+                several = outcome.shares.get(label.criterion, {}).get(label.target)
+                said = several if self._trial.samples is not None and several else {vote: 1.0}
+                shares.setdefault(label.criterion, {})[label.target] = said
+        unscored = [
+            replace(one, targets=targets).to_json()
+            for one in outcome.unscored
+            if (targets := tuple(target for target in one.targets if (one.criterion, target) in changed))
+        ]
+        return ItemRows(item.study_item_id, (), dumps(unscored), dumps(shares), None)

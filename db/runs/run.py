@@ -19,7 +19,7 @@ from annotators.errors import InvalidInput
 from annotators.progress import Progress
 from db.engine import Database
 from db.items.scored import count_items
-from db.jobs import keep_run, run_of_job
+from db.jobs import got_further, keep_run, run_of_job
 from db.models import ItemVersion, Run
 from db.permissions import Actor, record
 
@@ -202,6 +202,8 @@ class RunUnderWay(Generic[ItemT, ResultT]):
                 run_id = self._begin(session)
                 same.append(run_id)
             added = self._kind.store(session, run_id, done)
+            if self._job_id is not None and added and not self.added:
+                got_further(session, self._job_id)
         self._run_id, self.same = run_id, same
         self.added += added
 

@@ -13,6 +13,12 @@ ITEM = "assay_item"
 STUDY = "assay_study"
 """The field of a task that says of which study it is."""
 
+STEP = "assay_step"
+"""The field of a task that says which of the study's projects it is of, from 2; the first does not say it."""
+
+BEFORE = "assay_before"
+"""The field of a task that has the seals of what was said before it was made."""
+
 People = Mapping[str, str]
 """How somebody is known there → the name of the annotator here."""
 

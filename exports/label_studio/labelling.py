@@ -1,4 +1,4 @@
-"""A protocol as a labelling config: what of it one project there can ask, in which lists, and what is lost."""
+"""A protocol as labelling configs: a project there for each step that shows more, their lists, and what is lost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from annotators.criteria import Criterion
+from annotators.criteria import Condition, Criterion
 from annotators.criteria.material import Material
+from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from exports.label_studio.controls import ANSWER, Place, control_of, inert
@@ -59,9 +60,13 @@ class Group:
 
 @dataclass
 class Labelling:
-    """A protocol as it is asked there: its config, the steps (from 0) that are asked together, and what is lost."""
+    """What one project there asks of a protocol: its config, the steps (from 0) that are asked together, what is lost.
+
+    `number` is that of the project among those of the protocol, from 1; `lost` is that of all of them.
+    """
 
     protocol: Protocol
+    number: int
     steps: list[int]
     shows: set[Material]
     criteria: list[Criterion]
@@ -86,48 +91,57 @@ class Labelling:
         """The materials that are texts."""
         return [one for one in _SHOWN if one in self.shows]
 
+    @property
+    def title(self) -> str:
+        """What the first of its steps is called."""
+        return self.protocol.steps[self.steps[0]].title
+
 
 def labelling_of(protocol: Protocol) -> Labelling:
-    """The protocol as one project there asks it.
+    """The first of `labellings_of`: for most protocols the only one."""
+    return labellings_of(protocol)[0]
 
-    A task there is one page, and all that it shows is sent at once. So only those steps are asked of which everything
-    may be known from the beginning; later ones, and what they show, are lost rather than told too early.
+
+def labellings_of(protocol: Protocol) -> list[Labelling]:
+    """The protocol as projects there ask it: one for its first steps, and one from each step on that shows more.
+
+    A task there is one page, and all that it shows is sent at once. So the steps of one project are those of which
+    everything may be known from the beginning; the tasks of the next are made when its steps are labelled.
+    InvalidInput where there is no control for anything that the protocol asks.
     """
-    lost = Lost()
-    steps = _steps_at_once(protocol)
-    criteria: list[Criterion] = []
-    for number, step in enumerate(protocol.steps):
-        for criterion in protocol.step_criteria(number):
-            if number not in steps:
-                lost.add(
-                    f"Step {step.title!r} shows what the steps before it hide, and a task there is sent as a whole: "
-                    f"{criterion.name!r} is not asked"
-                )
-            elif control_of(criterion) is None:
+    lost, found = Lost(), list[Labelling]()
+    for steps in _steps_at_once(protocol):
+        criteria = []
+        for criterion in (one for number in steps for one in protocol.step_criteria(number)):
+            if control_of(criterion) is None:
                 lost.add(f"There is no control there for {criterion.name!r}, a criterion of kind {criterion.kind!r}")
             else:
                 criteria.append(criterion)
-    shows = protocol.shown_at(0) - {Material.SUGGESTIONS}
-    found = Labelling(protocol, steps, shows, criteria, _groups(criteria), lost)
-    if len(steps) > 1:
-        lost.add(
-            f"The first {len(steps)} steps are one page there: what is labelled first can be changed until the end"
+        if criteria:
+            shows = protocol.shown_at(steps[0]) - {Material.SUGGESTIONS}
+            found.append(Labelling(protocol, len(found) + 1, steps, shows, criteria, _groups(criteria), lost))
+    if not found:
+        raise InvalidInput(
+            f"Nothing that the protocol {protocol.name!r} asks can be asked there: " + " ".join(lost.lines())
         )
-    found.config = _config(found)
-    _say_what_is_lost(found)
+    for labelling in found:
+        labelling.config = _config(labelling)
+    _say_what_is_lost(protocol, found, lost)
     return found
 
 
-def _steps_at_once(protocol: Protocol) -> list[int]:
-    """The first step, and those after it that show nothing more."""
-    found = [0]
-    known = set(protocol.steps[0].shows)
-    for number in range(1, len(protocol.steps)):
-        parts = {Material.CLAIMS, Material.IMAGES}
+def _steps_at_once(protocol: Protocol) -> list[list[int]]:
+    """The steps (from 0) of each project: one that shows more, and those after it that show nothing more."""
+    found: list[list[int]] = []
+    known: set[Material] = set()
+    parts = {Material.CLAIMS, Material.IMAGES}
+    for number, step in enumerate(protocol.steps):
         more = any(criterion.needs() & parts for criterion in protocol.step_criteria(number))
-        if not set(protocol.steps[number].shows) <= known or more:
-            break
-        found.append(number)
+        if found and set(step.shows) <= known and not more:
+            found[-1].append(number)
+        else:
+            found.append([number])
+        known |= set(step.shows)
     return found
 
 
@@ -148,22 +162,34 @@ def _groups(criteria: Sequence[Criterion]) -> list[Group]:
     return list(by_units.values())
 
 
-def _say_what_is_lost(found: Labelling) -> None:
-    lost, protocol = found.lost, found.protocol
+def _say_what_is_lost(protocol: Protocol, found: Sequence[Labelling], lost: Lost) -> None:
     lost.add("Nobody can say there that they cannot judge, and why: a task is skipped as a whole")
     if protocol.consequences:
         lost.add("Rules between criteria are not checked there", len(protocol.consequences))
-    for criterion in found.criteria:
+    for one in found:
+        if len(one.steps) > 1:
+            names = ", ".join(repr(protocol.steps[number].title) for number in one.steps)
+            lost.add(f"The steps {names} are one page there: what is labelled first can be changed until the end")
+    if len(found) > 1:
+        lost.add("What somebody said in an earlier step is not shown to them beside the next one")
+    for criterion in (criterion for one in found for criterion in one.criteria):
         if criterion.rest is not None:
             lost.add("There is no key there that gives all units without a label the same one")
         if criterion.kind == "text" and criterion.model_dump().get("max_words"):
             lost.add(
                 f"The limit of {criterion.model_dump()['max_words']} words of {criterion.name!r} is not kept there"
             )
-    if found.shows & {Material.ANSWER, Material.REFERENCES, Material.EVIDENCE}:
+    shown = {material for one in found for material in one.shows}
+    if shown & {Material.ANSWER, Material.REFERENCES, Material.EVIDENCE}:
         lost.add("Texts are shown as they are written: Markdown, tables and formulas are not drawn there")
-    if Material.DOCUMENTS in found.shows and TargetKind.PAGE not in {group.target for group in found.groups}:
+    if any(_shows_documents_only_in_part(one) for one in found):
         lost.add("Documents are not shown there but for the pages that evidence or images point at")
+    if protocol.first_step_showing(Material.SUGGESTIONS) is not None:
+        lost.add("What models propose is not shown there, unless it is sent as predictions")
+
+
+def _shows_documents_only_in_part(one: Labelling) -> bool:
+    return Material.DOCUMENTS in one.shows and TargetKind.PAGE not in {group.target for group in one.groups}
 
 
 # The config -----------------------------------------------------------------------------------------------------------
@@ -219,7 +245,18 @@ def _ask(view: Tag, found: Labelling, criterion: Criterion, place: Place, group:
     box.add("Header", value=inert(criterion.title), size="5")
     if criterion.help:
         box.add("Header", value=inert(criterion.help), size="6", underline="false")
+    if criterion.when is not None and not condition:
+        box.add("Header", value=inert(_in_words(found.protocol, criterion.when)), size="6", underline="false")
+        criterion = criterion.model_copy(update={"required": False})
     control.write(box, criterion, place)
+
+
+def _in_words(protocol: Protocol, condition: Condition) -> str:
+    """When something is asked, for a page that cannot hide it otherwise."""
+    other = protocol.criterion(condition.criterion)
+    called = {str(label.value): label.title or str(label.value) for label in other.label_list()}
+    values = " or ".join(f"“{called.get(str(value), str(value))}”" for value in condition.values)
+    return f"Only where “{other.title}” is {values}."
 
 
 def _condition(found: Labelling, criterion: Criterion, group: Group | None) -> dict[str, str]:
@@ -231,7 +268,10 @@ def _condition(found: Labelling, criterion: Criterion, group: Group | None) -> d
     control = None if other is None else control_of(other)
     values = [str(value) for value in criterion.when.values]
     if other is None or not near or control is None or control.type not in BY_LABELS or any("," in v for v in values):
-        found.lost.add(f"{criterion.name!r} is always asked there, not only where {criterion.when.criterion!r} says so")
+        found.lost.add(
+            f"{criterion.name!r} always stands there, with the words when it is asked: only where "
+            f"{criterion.when.criterion!r} says so"
+        )
         return {}
     return {
         "visibleWhen": "choice-selected",

@@ -6,68 +6,112 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import orjson
 from markdown_it import MarkdownIt
 
-from annotators.errors import Conflict, InvalidInput
-from annotators.judges.base import Picture
+from annotators.errors import Conflict, InvalidInput, NotFound, shown
+from annotators.judges.base import Picture as Drawing
 from annotators.progress import Progress
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_elsewhere, labels_elsewhere, study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
-from exports.label_studio.known import ITEM
-from exports.label_studio.labelling import Labelling, labelling_of
+from exports.label_studio.known import BEFORE, ITEM
+from exports.label_studio.labelling import Labelling, labellings_of
 from exports.label_studio.lost import Lost
+from exports.label_studio.said import SaidThere
 from exports.label_studio.server import AT_ONCE, BLANK, BYTES_AT_ONCE, ProjectThere, Server
-from exports.label_studio.tasks import Seen, pictures_of, results_of, task_data
+from exports.label_studio.tasks import Picture, Seen, results_of, task_data
 
-Pictures = Callable[[int, int, Sequence[float] | None], Picture | None]
+Pictures = Callable[[int, int, Sequence[float] | None], Drawing | None]
 """Document's id, page (from 1) and box (or all of it) → its picture; None where it has no bytes or cannot be drawn."""
 
 _ITEMS_AT_ONCE = 500
+_LARGEST = 1 << 30
 _NOT_SUPPLIED = "Pages that are shown but not supplied, or cannot be drawn"
 
 
 @dataclass
-class Pushed:
-    """What came of a push: the project there, and its tasks: made now, there already, changed, kept as they were."""
+class PushedStep:
+    """One project of a study, and its tasks: made now, there already, changed, kept, and those that cannot be yet."""
 
-    project: int | None
+    step: str
     title: str
+    project: int | None = None
     created: int = 0
     unchanged: int = 0
     updated: int = 0
     kept: int = 0
+    waiting: int = 0
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks it has."""
+        return self.created + self.unchanged + self.updated + self.kept
+
+    def to_json(self) -> dict[str, Any]:
+        """As an entry of `steps` of `assay label-studio push --json`."""
+        return {
+            "step": self.step,
+            "project": self.project,
+            "title": self.title,
+            "tasks": self.tasks,
+            **{name: getattr(self, name) for name in ("created", "unchanged", "updated", "kept", "waiting")},
+        }
+
+
+@dataclass
+class Pushed:
+    """What came of a push: the projects there, one for each step that shows more; pictures, files, what is lost."""
+
+    steps: list[PushedStep]
     pictures: int = 0
     files: list[str] = field(default_factory=list)
     lost: Lost = field(default_factory=Lost)
+
+    @property
+    def project(self) -> int | None:
+        """The project of the first step; None where there is no server."""
+        return self.steps[0].project
+
+    def total(self, name: str) -> int:
+        """How many tasks of all projects are `created`, `unchanged`, …"""
+        return sum(getattr(one, name) for one in self.steps)
+
+    @property
+    def created(self) -> int:
+        """How many tasks were made now."""
+        return self.total("created")
+
+    @property
+    def unchanged(self) -> int:
+        """How many tasks were there already, just so."""
+        return self.total("unchanged")
+
+    @property
+    def updated(self) -> int:
+        """How many tasks were brought up to date."""
+        return self.total("updated")
 
     def to_json(self) -> dict[str, Any]:
         """As `assay label-studio push --json` prints it."""
         return {
             "project": self.project,
-            "title": self.title,
-            "tasks": self.created + self.unchanged + self.updated + self.kept,
-            "created": self.created,
-            "unchanged": self.unchanged,
-            "updated": self.updated,
-            "kept": self.kept,
+            "title": self.steps[0].title,
+            **{name: self.total(name) for name in ("tasks", "created", "unchanged", "updated", "kept", "waiting")},
             "pictures": self.pictures,
             "files": self.files,
+            "steps": [one.to_json() for one in self.steps],
             "lost": self.lost.to_json(),
         }
 
 
 class Place(Protocol):
-    """Where a study is pushed to."""
+    """Where pictures are put."""
 
-    leaves: bool
-    """Whether what is put there leaves this machine."""
-
-    def picture(self, name: str, data: bytes, media_type: str) -> str | None:
-        """Keep a picture; the address at which a task shows it, None where it cannot be kept any more."""
+    def picture(self, name: str, data: bytes, media_type: str) -> str:
+        """Keep a picture; the address at which a task shows it."""
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -83,79 +127,158 @@ def push_to_server(
     names: bool = False,
     progress: Progress | None = None,
 ) -> Pushed:
-    """Make the study a project there, or bring the project that it has there up to date.
+    """Make the study a project there, or bring the projects that it has there up to date.
 
+    Steps that show more than those before them have projects of their own. A task of theirs is made when the item is
+    labelled in the project before, and not earlier, so that what a step hides is not there before it is labelled.
     Tasks that are labelled there, or begun, stay as they are. With `predictions` what raters of ours said is shown to
-    the annotators there, under pseudonyms unless `names`. Conflict where the project's config was changed there.
+    the annotators there, under pseudonyms unless `names`. Conflict where a project's config was changed there.
     """
-    study = study_elsewhere(db, actor, study_id)
-    labelling = _labelling(study)
+    pushing = _Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
+    study, labellings, done = pushing.study, pushing.labellings, pushing.done
     server.check_version()
-    mark = project_mark(study)
-    project = server.find(mark)
-    there: dict[str, dict[str, Any]] = {}
-    if project is None:
-        said = f"Labels go back to the study it was made of. Do not change this line: {mark}"
-        project = server.create(study.name, said, _guidelines(labelling), study.overlap)
-    else:
-        check_config(project, labelling)
-        there = {str(task["data"].get(ITEM)): task for task in server.tasks(project.id) if _has_data(task)}
-    done = Pushed(project.id, project.title, lost=labelling.lost)
-    place = _OnServer(server, project, leaves=leaves)
-    draw = _Drawn(place, pictures, done)
-    if place.open:
-        for item in _items(db, actor, study, done, leaves=leaves):
-            for seen in sorted(pictures_of(labelling, item.materials), key=repr):
-                draw(*seen)
-        server.configure(project.id, labelling.config)
-        place.open = False
-    raters = _Raters(db, actor, study, labelling, names=names) if predictions else None
-    tasks = _NewTasks(server, project.id)
-    for n, item in enumerate(_items(db, actor, study, done, leaves=leaves, say=False), 1):
-        data = task_data(labelling, item.materials, study=study.token, item=item.token, picture=draw)
-        task = there.get(item.token)
-        if task is None:
-            tasks.add(_task(data, item, raters))
-            done.created += 1
-        else:
-            _bring_up_to_date(server, task, data, done)
+    *projects, shelf = server.find([*(project_mark(study, one) for one in labellings), _pictures_mark(study)])
+    for project, labelling in zip(projects, labellings, strict=True):
+        if project is not None:
+            check_config(project, labelling)
+    there = [[] if project is None else server.tasks(project.id) for project in projects]
+    draw = _Drawn(_OnServer(server, study, [*projects, shelf]), pictures, done)
+    into = _ProjectThere(server, study, labellings[0], projects[0], done.steps[0])
+    before = {str(task["data"].get(ITEM)): task for task in there[0] if _has_data(task)}
+    for n, item in enumerate(pushing.items(), 1):
+        into.put(pushing.data(labellings[0], item, draw), item, before.get(item.token), pushing.raters(labellings[0]))
         if progress is not None:
             progress(n, study.n_items)
-    tasks.send()
-    done.lost.add("Tasks that differ from the item and are labelled there already: they stay as they are", done.kept)
+    into.end()
+    later = [
+        _ProjectThere(server, study, labelling, project, step)
+        for labelling, project, step in zip(labellings[1:], projects[1:], done.steps[1:], strict=True)
+    ]
+    for number, item, seals, task in pushing.later([task for tasks in there for task in tasks]):
+        data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
+        later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
+    for one in later:
+        one.end()
+    done.lost.add(
+        "Tasks that differ from the item and are labelled there already: they stay as they are", done.total("kept")
+    )
     return done
 
 
-class _NewTasks:
-    """Tasks that are sent many at a time."""
+class _Pushing:
+    """A study on its way: what it is, its items as tasks, and what has come of it so far."""
 
-    def __init__(self, server: Server, project: int) -> None:
-        self._server, self._project = server, project
+    def __init__(
+        self, db: Database, actor: Actor, study_id: int, *, leaves: bool, predictions: bool, names: bool
+    ) -> None:
+        self._db, self._actor, self._leaves = db, actor, leaves
+        self._predictions, self._names = predictions, names
+        self.study = study_elsewhere(db, actor, study_id)
+        self.labellings = labellings_of(self.study.protocol)
+        titles = [_title(self.study, one) for one in self.labellings]
+        steps = [PushedStep(one.title, title) for one, title in zip(self.labellings, titles, strict=True)]
+        self.done = Pushed(steps, lost=self.labellings[0].lost)
+        self._n = 0
+
+    def items(self) -> Iterator[ItemElsewhere]:
+        """The items of the study that may be handed over, in its order."""
+        after = 0
+        while block := self._block(after):
+            after = block[-1].study_item_id
+            for item in block:
+                if item.kept:
+                    self.done.lost.add("Items that cite a document which must not leave this machine")
+                else:
+                    self._n += 1
+                    yield item
+
+    def _block(self, after: int) -> list[ItemElsewhere]:
+        return items_elsewhere(
+            self._db, self._actor, self.study.study_id, after=after, limit=_ITEMS_AT_ONCE, leaves=self._leaves
+        )
+
+    def data(self, labelling: Labelling, item: ItemElsewhere, draw: Picture) -> dict[str, Any]:
+        """The data of an item's task in the project of a labelling."""
+        return task_data(labelling, item.materials, study=self.study.token, item=item.token, picture=draw)
+
+    def raters(self, labelling: Labelling) -> _Raters | None:
+        """What raters of ours say, where it goes along."""
+        if not self._predictions:
+            return None
+        return _Raters(self._db, self._actor, self.study, labelling, names=self._names)
+
+    def later(self, tasks: Sequence[Any]) -> Iterator[tuple[int, ItemElsewhere, list[str], Mapping[str, Any] | None]]:
+        """(number of the project, from 1; item; seals; its task there) of each task of the later steps that may be.
+
+        `tasks` are those of all projects; they have to be known when all items of the first one were handed over.
+        """
+        if len(self.labellings) == 1:
+            return
+        said = SaidThere(self.study, self.labellings, {})
+        steps = self.done.steps
+        for step in steps[1:]:
+            step.waiting = self._n
+        for there in said.read(self._db, self._actor, tasks, leaves=self._leaves):
+            for number in range(1, len(self.labellings) if not there.item.kept else 0):
+                task, seals = there.tasks.get(number), said.seals(there, number)
+                steps[number].waiting -= task is not None or seals is not None
+                if task is not None:
+                    yield number, there.item, task["data"].get(BEFORE, []), task
+                elif seals:
+                    yield number, there.item, seals, None
+        self.done.lost.add("Annotations there that cannot be read: `assay label-studio pull` names them",
+                           len(said.problems))  # fmt: skip
+
+
+class _ProjectThere:
+    """A project on a server, which is made when it gets its first task; tasks are sent many at a time."""
+
+    def __init__(
+        self, server: Server, study: StudyElsewhere, labelling: Labelling, project: ProjectThere | None,
+        step: PushedStep,
+    ) -> None:  # fmt: skip
+        self._server, self._study, self._labelling, self._step = server, study, labelling, step
         self._waiting: list[dict[str, Any]] = []
         self._bytes = 0
+        if project is not None:
+            step.project, step.title = project.id, project.title
+            if project.config.strip() in ("", BLANK):
+                server.configure(project.id, labelling.config)
 
-    def add(self, task: dict[str, Any]) -> None:
-        """Send it with the next ones."""
-        self._waiting.append(task)
-        self._bytes += len(orjson.dumps(task))
-        if len(self._waiting) >= AT_ONCE or self._bytes >= BYTES_AT_ONCE:
-            self.send()
+    def put(
+        self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: _Raters | None
+    ) -> None:
+        """Have the item's task there, which `task` is where it is there already."""
+        if task is None:
+            self._waiting.append({"data": data} if raters is None else {"data": data, **raters.of(item, data)})
+            self._bytes += len(orjson.dumps(self._waiting[-1]))
+            self._step.created += 1
+            if len(self._waiting) >= AT_ONCE or self._bytes >= BYTES_AT_ONCE:
+                self._send()
+        elif task["data"] == data:
+            self._step.unchanged += 1
+        elif task.get("annotations") or task.get("drafts"):
+            self._step.kept += 1
+        else:
+            self._server.change_task(task["id"], data)
+            self._step.updated += 1
 
-    def send(self) -> None:
-        """Send those that wait."""
+    def end(self) -> None:
+        """Send what waits."""
+        if self._waiting or (self._labelling.number == 1 and self._step.project is None):
+            self._send()
+
+    def _send(self) -> None:
+        if self._step.project is None:
+            mark, guidelines = project_mark(self._study, self._labelling), _guidelines(self._study)
+            made = self._server.create(
+                self._step.title, f"Labels go back to the study it was made of. Do not change this line: {mark}",
+                self._labelling.config, guidelines, self._study.overlap,
+            )  # fmt: skip
+            self._step.project = made.id
         if self._waiting:
-            self._server.add_tasks(self._project, self._waiting)
+            self._server.add_tasks(self._step.project, self._waiting)
         self._waiting, self._bytes = [], 0
-
-
-def _bring_up_to_date(server: Server, task: Mapping[str, Any], data: dict[str, Any], done: Pushed) -> None:
-    if task["data"] == data:
-        done.unchanged += 1
-    elif task.get("annotations") or task.get("drafts"):
-        done.kept += 1
-    else:
-        server.change_task(task["id"], data)
-        done.updated += 1
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -165,6 +288,7 @@ def push_to_files(
     study_id: int,
     *,
     folder: Path,
+    labelled: Sequence[Path] = (),
     pictures: Pictures | None = None,
     predictions: bool = False,
     names: bool = False,
@@ -172,27 +296,45 @@ def push_to_files(
 ) -> Pushed:
     """Write the study as `config.xml`, `tasks.json` and pictures into a folder, for a server that is not reached.
 
-    Conflict where the folder has something in it.
+    With exports (JSON) of what was `labelled` in its projects so far the tasks of the later steps are written instead
+    that can be made now and are in none of them, into a folder each. Conflict where the folder has something in it.
     """
-    study = study_elsewhere(db, actor, study_id)
-    labelling = _labelling(study)
+    pushing = _Pushing(db, actor, study_id, leaves=True, predictions=predictions, names=names)
+    labellings, done = pushing.labellings, pushing.done
     if folder.exists() and any(folder.iterdir()):
         raise Conflict(f"{folder} has something in it. Name a new folder.")
+    there = [task for path in labelled for task in read_tasks(path)]
+    if labelled and len(labellings) == 1:
+        raise InvalidInput(
+            f"No step of the protocol {pushing.study.protocol.name!r} waits for what is labelled before it. Leave "
+            "--labelled out."
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    done = Pushed(None, study.name, lost=labelling.lost)
     draw = _Drawn(_InFolder(folder), pictures, done)
-    raters = _Raters(db, actor, study, labelling, names=names) if predictions else None
-    (folder / "config.xml").write_text(labelling.config, encoding="utf-8")
-    (folder / "guidelines.html").write_text(_guidelines(labelling), encoding="utf-8")
-    with (folder / "tasks.json").open("wb") as out:
-        out.write(b"[")
-        for n, item in enumerate(_items(db, actor, study, done, leaves=True), 1):
-            data = task_data(labelling, item.materials, study=study.token, item=item.token, picture=draw)
-            out.write((b",\n" if done.created else b"\n") + orjson.dumps(_task(data, item, raters)))
-            done.created += 1
+    guidelines = _guidelines(pushing.study)
+    if labelled:
+        for _ in pushing.items():
+            pass  # what must not leave is said once, and how many there are is known
+        into = [_TasksFile(folder / f"step-{one.number}", one, guidelines) for one in labellings[1:]]
+        for number, item, seals, task in pushing.later(there):
+            if task is not None:
+                done.steps[number].unchanged += 1
+                continue
+            data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
+            into[number - 1].add(data, item, pushing.raters(labellings[number]))
+            done.steps[number].created += 1
+    else:
+        into = [_TasksFile(folder, labellings[0], guidelines)]
+        into[0].begin()
+        for n, item in enumerate(pushing.items(), 1):
+            into[0].add(pushing.data(labellings[0], item, draw), item, pushing.raters(labellings[0]))
+            done.steps[0].created += 1
             if progress is not None:
-                progress(n, study.n_items)
-        out.write(b"\n]\n")
+                progress(n, pushing.study.n_items)
+        for step in done.steps[1:]:
+            step.waiting = done.steps[0].created
+    for one in into:
+        one.end()
     if done.pictures:
         done.lost.add(
             "Pictures lie in the folder: serve it as local files of Label Studio (LOCAL_FILES_DOCUMENT_ROOT its parent)"
@@ -201,9 +343,63 @@ def push_to_files(
     return done
 
 
-def project_mark(study: StudyElsewhere) -> str:
-    """By what the project of a study is found again there."""
-    return f"assay:{study.token}"
+class _TasksFile:
+    """A folder for one project: its config, guidelines and tasks. It is made with its first task, or by `begin`."""
+
+    def __init__(self, folder: Path, labelling: Labelling, guidelines: str) -> None:
+        self._folder, self._labelling, self._guidelines = folder, labelling, guidelines
+        self._out: IO[bytes] | None = None
+        self._n = 0
+
+    def begin(self) -> IO[bytes]:
+        """Make the folder, if it is not there."""
+        if self._out is None:
+            self._folder.mkdir(exist_ok=True)
+            (self._folder / "config.xml").write_text(self._labelling.config, encoding="utf-8")
+            (self._folder / "guidelines.html").write_text(self._guidelines, encoding="utf-8")
+            self._out = (self._folder / "tasks.json").open("wb")
+            self._out.write(b"[")
+        return self._out
+
+    def add(self, data: dict[str, Any], item: ItemElsewhere, raters: _Raters | None) -> None:
+        """Write a task."""
+        task = {"data": data} if raters is None else {"data": data, **raters.of(item, data)}
+        self.begin().write((b",\n" if self._n else b"\n") + orjson.dumps(task))
+        self._n += 1
+
+    def end(self) -> None:
+        """Close the list."""
+        if self._out is not None:
+            self._out.write(b"\n]\n")
+            self._out.close()
+
+
+def read_tasks(path: Path) -> list[Any]:
+    """The tasks of an export; NotFound where there is none, InvalidInput for what is none."""
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    if path.stat().st_size > _LARGEST:
+        raise InvalidInput(f"{path.name} is larger than {_LARGEST >> 20:,} MB. Export fewer tasks at once.")
+    try:
+        found = orjson.loads(path.read_bytes())
+    except (orjson.JSONDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{path.name} is no JSON ({error}). Export the project as JSON.") from None
+    if not isinstance(found, list):
+        raise InvalidInput(f"{path.name} holds {shown(found)}, not a list of tasks. Export the project as JSON.")
+    return found
+
+
+def project_mark(study: StudyElsewhere, labelling: Labelling) -> str:
+    """By what the project of a study's steps is found again there: a word of its description."""
+    return f"assay:{study.token}" + (f"/{labelling.number}" if labelling.number > 1 else "")
+
+
+def _pictures_mark(study: StudyElsewhere) -> str:
+    return f"assay:{study.token}/pictures"
+
+
+def _title(study: StudyElsewhere, labelling: Labelling) -> str:
+    return study.name if labelling.number == 1 else f"{study.name}, step {labelling.number}: {labelling.title}"
 
 
 def check_config(project: ProjectThere, labelling: Labelling) -> None:
@@ -216,41 +412,13 @@ def check_config(project: ProjectThere, labelling: Labelling) -> None:
         )
 
 
-def _labelling(study: StudyElsewhere) -> Labelling:
-    labelling = labelling_of(study.protocol)
-    if not labelling.criteria:
-        raise InvalidInput(
-            f"Nothing that the protocol {study.protocol.name!r} asks can be asked there: "
-            + " ".join(labelling.lost.lines())
-        )
-    return labelling
-
-
-def _guidelines(labelling: Labelling) -> str:
+def _guidelines(study: StudyElsewhere) -> str:
     """As HTML; what the guidelines have of it is text."""
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(labelling.protocol.guidelines))
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(study.protocol.guidelines))
 
 
 def _has_data(task: Any) -> bool:
     return isinstance(task, Mapping) and isinstance(task.get("data"), Mapping)
-
-
-def _items(
-    db: Database, actor: Actor, study: StudyElsewhere, done: Pushed, *, leaves: bool, say: bool = True
-) -> Iterator[ItemElsewhere]:
-    """The items of the study that may be handed over, in its order."""
-    after = 0
-    while block := items_elsewhere(db, actor, study.study_id, after=after, limit=_ITEMS_AT_ONCE, leaves=leaves):
-        after = block[-1].study_item_id
-        for item in block:
-            if not item.kept:
-                yield item
-            elif say:
-                done.lost.add("Items that cite a document which must not leave this machine")
-
-
-def _task(data: dict[str, Any], item: ItemElsewhere, raters: _Raters | None) -> dict[str, Any]:
-    return {"data": data} if raters is None else {"data": data, "predictions": raters.of(item, data)}
 
 
 class _Raters:
@@ -260,40 +428,47 @@ class _Raters:
         self._db, self._actor, self._study, self._names = db, actor, study, names
         self._labelling = labelling
 
-    def of(self, item: ItemElsewhere, data: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """A prediction of each rater who says something."""
+    def of(self, item: ItemElsewhere, data: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+        """The field of a task with a prediction of each rater who says something."""
         found = []
         said = labels_elsewhere(self._db, self._actor, self._study.study_id, item=item, names=self._names)
         for rater, labels in said.items():
             result = results_of(self._labelling, data, labels, item.materials)
             if result:
                 found.append({"model_version": rater, "result": result})
-        return found
+        return {"predictions": found}
 
 
 class _OnServer:
-    """A project on a server. Once it asks something it takes no more pictures."""
+    """The pictures of a study on a server: in a project of their own, as one that asks something takes none."""
 
-    def __init__(self, server: Server, project: ProjectThere, *, leaves: bool) -> None:
-        self._server, self._project, self.leaves = server, project, leaves
-        self._there = server.pictures(project.id)
-        self.open = project.config.strip() in ("", BLANK)
+    def __init__(self, server: Server, study: StudyElsewhere, projects: Sequence[ProjectThere | None]) -> None:
+        self._server, self._study = server, study
+        self._projects = [one.id for one in projects if one is not None]
+        self._shelf = projects[-1].id if projects[-1] is not None else None
+        self._there: dict[str, str] | None = None
 
-    def picture(self, name: str, data: bytes, media_type: str) -> str | None:
+    def picture(self, name: str, data: bytes, media_type: str) -> str:
+        if self._there is None:
+            self._there = {}
+            for project in self._projects:
+                self._there |= self._server.pictures(project)
         if name not in self._there:
-            if not self.open:
-                return None
-            self._there[name] = self._server.add_picture(self._project.id, name, data, media_type)
+            if self._shelf is None:
+                mark = _pictures_mark(self._study)
+                said = f"What the tasks of the study show. Do not delete it, nor change this line: {mark}"
+                self._shelf = self._server.create(f"{self._study.name}: pictures", said, BLANK, "", 1).id
+            self._there[name] = self._server.add_picture(self._shelf, name, data, media_type)
         return self._there[name]
 
 
 class _InFolder:
-    leaves = True
+    """The pictures of a study in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "pictures"
 
-    def picture(self, name: str, data: bytes, _media_type: str) -> str | None:
+    def picture(self, name: str, data: bytes, _media_type: str) -> str:
         self._folder.mkdir(exist_ok=True)
         (self._folder / name).write_bytes(data)
         return f"/data/local-files/?d={self._folder.parent.name}/pictures/{name}"
@@ -319,9 +494,5 @@ class _Drawn:
             return None
         ending = "png" if picture.media_type == "image/png" else "jpg"
         name = f"{hashlib.sha256(picture.data).hexdigest()[:20]}.{ending}"
-        address = self._place.picture(name, picture.data, picture.media_type)
-        if address is None:
-            self._done.lost.add("Pictures that came after the project was made: a project that is labelled takes none")
-        else:
-            self._done.pictures += 1
-        return address
+        self._done.pictures += 1
+        return self._place.picture(name, picture.data, picture.media_type)

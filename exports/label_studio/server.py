@@ -115,28 +115,34 @@ class Server:
             found = self._client.projects.get(id=number)
         return _project(found)
 
-    def find(self, mark: str) -> ProjectThere | None:
-        """The project whose description has this mark; Conflict where several have."""
+    def find(self, marks: Sequence[str]) -> list[ProjectThere | None]:
+        """For each of these marks the project whose description has it as a word; Conflict where several have."""
         with self._asking():
-            found = [_project(one) for one in self._client.projects.list() if mark in (one.description or "")]
-        if len(found) > 1:
-            numbers = ", ".join(str(one.id) for one in found)
-            raise Conflict(f"Projects {numbers} there are both of this study. Delete the one that is not wanted there.")
-        return self.project(found[0].id) if found else None
+            there = [(one.id, (one.description or "").split()) for one in self._client.projects.list()]
+        found: list[ProjectThere | None] = []
+        for mark in marks:
+            ids = [number for number, words in there if mark in words]
+            if len(ids) > 1:
+                numbers = ", ".join(map(str, ids))
+                raise Conflict(
+                    f"Projects {numbers} there are both of this study. Delete the one that is not wanted there."
+                )
+            found.append(self.project(ids[0]) if ids else None)
+        return found
 
-    def create(self, title: str, description: str, guidelines: str, annotators: int) -> ProjectThere:
-        """A new project that asks nothing yet."""
+    def create(self, title: str, description: str, config: str, guidelines: str, annotators: int) -> ProjectThere:
+        """A new project that asks this."""
         with self._asking():
             made = self._client.projects.create(
                 title=title[:50],
                 description=description,
-                label_config=BLANK,
+                label_config=config,
                 expert_instruction=guidelines,
                 show_instruction=bool(guidelines),
                 show_skip_button=True,
                 maximum_annotations=annotators,
             )
-        return ProjectThere(made.id, title, BLANK, description)
+        return ProjectThere(made.id, title, config, description)
 
     def configure(self, project: int, config: str) -> None:
         """Have a project ask this."""

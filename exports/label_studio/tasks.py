@@ -13,7 +13,7 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.items.blocks import blocks_of
 from annotators.items.targets import Units
 from exports.label_studio.controls import Given, control_of
-from exports.label_studio.known import ITEM, STUDY
+from exports.label_studio.known import ITEM, STEP, STUDY
 from exports.label_studio.labelling import INDEX, OF_ITEM, PREFIX, Labelling
 from exports.label_studio.lost import Lost
 
@@ -35,9 +35,11 @@ class Seen(NamedTuple):
 
 
 def task_data(labelling: Labelling, materials: Materials, *, study: str, item: str, picture: Picture) -> dict[str, Any]:
-    """The data of an item's task. Nothing is in it that its first step does not show."""
-    material = materials[0]
+    """The data of an item's task. Nothing is in it that the first of the labelling's steps does not show."""
+    material = materials[labelling.steps[0]]
     data: dict[str, Any] = {ITEM: item, STUDY: study}
+    if labelling.number > 1:
+        data[STEP] = labelling.number
     for one in labelling.texts():
         data |= _text(one, material, sides=labelling.protocol.about_pairs)
     if not labelling.texts():
@@ -52,17 +54,6 @@ def task_data(labelling: Labelling, materials: Materials, *, study: str, item: s
         if criterion.kind == "order":
             data[f"order_{criterion.name}"] = draw.to_order(criterion)
     return data
-
-
-def pictures_of(labelling: Labelling, materials: Materials) -> set[Seen]:
-    """The pictures that the task of an item would show."""
-    seen: set[Seen] = set()
-
-    def look(document: int, page: int, box: Sequence[float] | None) -> None:
-        seen.add(Seen(document, page, None if box is None else tuple(box)))
-
-    task_data(labelling, materials, study="", item="", picture=look)
-    return seen
 
 
 def _units(labelling: Labelling, criteria: Sequence[Criterion], materials: Materials) -> list[str]:
@@ -216,12 +207,19 @@ def _paragraphs(text: str) -> str:
 
 
 def labels_of(
-    labelling: Labelling, data: Mapping[str, Any], results: object, materials: Materials, lost: Lost
+    labelling: Labelling,
+    data: Mapping[str, Any],
+    results: object,
+    materials: Materials,
+    lost: Lost,
+    *,
+    earlier: Iterable[GivenLabel] = (),
 ) -> list[GivenLabel]:
     """The labels that an annotation there gave, by the neutral names of the item's parts.
 
-    `results` is its `result`. What was given and then hidden by a condition is none. InvalidInput where it says what
-    the protocol does not ask, or says it of nothing that the item has.
+    `results` is its `result`, `earlier` what the same person said in the projects before it. What was given where its
+    condition does not hold is none. InvalidInput where it says what the protocol does not ask, or says it of nothing
+    that the item has.
     """
     if not isinstance(results, list):
         raise InvalidInput(f"its result is {shown(results)}, not a list")
@@ -235,7 +233,7 @@ def labels_of(
         by_control.setdefault(one["from_name"], []).append(one)
     answer = str(data.get("answer") or "")
     found: list[GivenLabel] = []
-    decided: dict[tuple[str, str], GivenLabel] = {}
+    decided = {(label.criterion, label.target): label for label in earlier}
     known: set[str] = set()
     for criterion in labelling.criteria:
         for name, target in _places(labelling, criterion, data, materials):
@@ -251,6 +249,20 @@ def labels_of(
                 "labelling config was changed there"
             )
     return found
+
+
+def asks_anything(labelling: Labelling, materials: Materials, earlier: Iterable[GivenLabel]) -> bool:
+    """Whether anything is asked of somebody who said this in the projects before."""
+    decided = {(label.criterion, label.target): label for label in earlier}
+    for criterion in labelling.criteria:
+        of_item = criterion.target in OF_ITEM
+        targets = [criterion.target.value] if of_item else _units(labelling, [criterion], materials)
+        # What depends on an answer of this very project may come to be asked.
+        if any(one.name == criterion.when.criterion for one in labelling.criteria if criterion.when):
+            continue
+        if any(is_asked(criterion, target, decided) for target in targets):
+            return True
+    return False
 
 
 def _places(

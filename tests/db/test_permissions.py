@@ -101,7 +101,7 @@ MAY: dict[str, frozenset[str]] = {
     "exports.importing.items.import_paths": RESEARCHERS,
     "exports.importing.labels.import_label_table": RESEARCHERS,
     "exports.importing.labels.plan_label_table": RESEARCHERS,
-    "exports.label_studio.pull.pull_from_file": RESEARCHERS,
+    "exports.label_studio.pull.pull_from_files": RESEARCHERS,
     "exports.label_studio.pull.pull_from_server": RESEARCHERS,
     "exports.label_studio.push.push_to_files": RESEARCHERS,
     "exports.label_studio.push.push_to_server": RESEARCHERS,

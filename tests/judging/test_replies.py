@@ -14,6 +14,7 @@ from sqlalchemy import event
 from annotators.judges.base import Ending, Reply
 from annotators.judges.budget import Cost
 from db.engine import Database
+from db.jobs import MOST_ATTEMPTS, WorkerDesk, job_facts, queue_job
 from db.judging.replies import StoredReplies
 from tests.foreign_locks import locked_file, locked_tables
 from tests.makers import first_administrator, make_project
@@ -132,3 +133,26 @@ def test_a_reply_is_looked_up_by_its_request_and_not_among_all_of_the_project(sq
         "SEARCH judge_call USING INDEX ix_judge_call_key (key=? AND sample=?)",
         "SEARCH judge_reply USING INTEGER PRIMARY KEY (rowid=?)",
     ]
+
+
+def killed_each_time(db: Database, ending: Ending) -> str | None:
+    """Workers that die as soon as they have kept a reply, which no progress has counted yet; what the job says then."""
+    admin, project_id = first_administrator(db), make_project(db)
+    job = queue_job(db, admin, project_id, kind="judge check", parameters={}).job_id
+    desk = WorkerDesk(db, "one that dies")
+    for attempt in range(2 * MOST_ATTEMPTS):
+        if desk.take() is None:
+            break
+        ledger = StoredReplies(db, project_id, job)
+        for number in range(3):
+            ledger.keep(ledger.enter(f"{attempt}/{number}", 0, MOST), Reply("", ending), MOST)
+        desk.give_back(died=True)
+    return job_facts(db, admin, project_id, job_id=job).message
+
+
+def test_a_reply_that_is_kept_is_progress_however_often_the_worker_dies_before_a_block_ends(database: Database) -> None:
+    assert killed_each_time(database, Ending.WHOLE) is None
+
+
+def test_a_request_without_a_reply_is_no_progress(database: Database) -> None:
+    assert "without getting any further" in (killed_each_time(database, Ending.FAILED) or "")

@@ -9,8 +9,9 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotators.errors import InvalidInput
-from annotators.progress import unheard
+from annotators.progress import Progress, unheard
 from db.engine import Database
+from db.jobs import WorkerDesk, queue_job
 from db.models import Event, ItemVersion, Run
 from db.permissions import Actor
 from db.runs.run import RunUnderWay, parameters_hash
@@ -70,6 +71,27 @@ def test_what_a_run_that_was_stopped_has_left_is_done_by_the_next(project: Count
     following.over_all_items(lambda done, of: seen.append((done, of)))
     assert seen[0] == (10, N)
     assert (following.added, counted(project.db)) == (N - 10, (N, N, 2))
+
+
+def test_a_block_that_is_stored_is_progress_of_its_job_though_no_heartbeat_came(project: Counted) -> None:
+    job = queue_job(project.db, project.admin, project.project_id, kind="count", parameters={}).job_id
+    desk = WorkerDesk(project.db, "one that dies")
+
+    def die_at(last: int) -> Progress:
+        def die(done: int, _of: int) -> None:
+            if done == last:
+                raise KeyboardInterrupt
+
+        return die
+
+    for block in range(1, 5):
+        assert desk.take() is not None
+        run = RunUnderWay(project.db, project.admin, project.project_id, WordCounts(), job_id=job)
+        with pytest.raises(KeyboardInterrupt):
+            run.over_all_items(die_at(5 * block))
+        desk.give_back(died=True)
+    assert counted(project.db)[0] == 20
+    assert desk.take() is not None
 
 
 def test_items_that_come_later_are_done_and_other_parameters_beside(project: Counted) -> None:

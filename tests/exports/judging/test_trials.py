@@ -27,7 +27,7 @@ from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
 from db.judging.run import Means, Sample, run_judge
 from db.judging.trying import plan_trials, try_judge
-from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel, Study
+from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel
 from db.permissions import Actor
 from db.studies.design import list_studies
 from exports.importing.items import import_paths
@@ -343,12 +343,6 @@ def test_a_judge_that_prefers_one_side_is_found_out(sqlite_database: Database, t
         settings = JudgeSettings("tiny-judge", server.base_url, default_prompt(), pictures=0)
         about["judge"] = run_judge(sqlite_database, admin, study_id, judge=settings)["judge"]
         try_judge(sqlite_database, admin, study_id, **about)
-    with sqlite_database.read() as session:
-        project_id = session.get_one(Study, study_id).project_id
-    suggesting = {"pairs": ("harbour", "quay"), "suggestions": "after", "suggested_by": about["judge"]}
-    design = StudyDesign(name="told", annotators=("xavier",), overlap=1, **suggesting)
-    with pytest.raises(InvalidInput, match="nothing is suggested of pairs, by a judge neither"):
-        create_study(sqlite_database, admin, project_id, protocol=PROTOCOLS.get("pairwise_preference"), design=design)
     fair = check_report(sqlite_database, admin, study_id, judge=about["judge"], asked=FEW)
     assert [getattr(fair.find("flip_rate_order", criterion=name), "value", None) for name in ("overall",)] == [0.0]
 

@@ -66,6 +66,31 @@ def all_kinds() -> Protocol:
     )
 
 
+def staged() -> Protocol:
+    """Three steps that each show more: the answer, then what supports it and by whom, then the references."""
+    criteria: list[dict[str, Any]] = [
+        {"name": "right", "title": "Right?",
+         "labels": [{"value": "yes", "title": "Yes"}, {"value": "no", "title": "No"}]},
+        {"name": "supports", "target": "evidence", "title": "Supports", "labels": labels("yes", "no")},
+        {"name": "why", "kind": "text", "title": "Why not", "when": {"criterion": "right", "values": ["no"]}},
+        {"name": "sure", "title": "Still?", "labels": labels("sure", "unsure"),
+         "when": {"criterion": "right", "values": ["no"]}},
+    ]  # fmt: skip
+    steps = [
+        {"name": "alone", "title": "Alone", "shows": ["question", "answer"], "criteria": ["right"]},
+        {
+            "name": "units",
+            "title": "Evidence",
+            "shows": ["evidence", "roles", "system"],
+            "criteria": ["supports", "why"],
+        },
+        {"name": "after", "title": "After", "shows": ["references"], "criteria": ["sure"]},
+    ]
+    return Protocol.model_validate(
+        {"name": "staged", "title": "Staged", "guidelines": "Judge.", "criteria": criteria, "steps": steps}
+    )
+
+
 def said(material: dict[str, Any], turn: int) -> list[GivenLabel]:
     """Labels of every criterion, by the neutral names that the material has; they change with `turn`."""
     units, answer = material["units"], material["answer"]

@@ -21,14 +21,14 @@ from db.elsewhere.handed_over import items_by_token, items_elsewhere, study_else
 from db.engine import Database
 from exports.label_studio.addresses import server_address
 from exports.label_studio.controls import CONTROLS, stretch_in
-from exports.label_studio.labelling import labelling_of
+from exports.label_studio.labelling import labelling_of, labellings_of
 from exports.label_studio.lost import Lost
-from exports.label_studio.pull import pull_from_file
+from exports.label_studio.pull import pull_from_files
 from exports.label_studio.push import push_to_files
 from exports.label_studio.tasks import labels_of, results_of, task_data
 from exports.label_studio.xml import Tag, read_config
 from tests.databases import put_database
-from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said
+from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
 from tests.makers import read_guidelines
 
 
@@ -37,18 +37,18 @@ def test_every_kind_of_criterion_has_a_control() -> None:
 
 
 @pytest.mark.parametrize("protocol", [*PROTOCOLS, all_kinds()], ids=lambda protocol: protocol.name)
-def test_the_config_of_a_protocol_is_sound(protocol: Protocol) -> None:
-    found = labelling_of(protocol)
-    tags = list(read_config(found.config, "config").walk())
-    names = [tag.get("name") for tag in tags if tag.get("name")]
-    assert len(names) == len(set(names)), "a name twice is refused there"
-    for tag in tags:
-        assert not tag.get("toName") or tag.get("toName") in names
-        assert not tag.get("whenTagName") or tag.get("whenTagName") in names
-    asked = {criterion.name for criterion in found.criteria}
-    left = [line for line in found.lost.lines() if "is not asked" in line]
-    assert len(asked) + len(left) == len(protocol.criteria)
-    assert set(protocol.steps[0].criteria) <= asked
+def test_the_configs_of_a_protocol_are_sound(protocol: Protocol) -> None:
+    labellings = labellings_of(protocol)
+    for found in labellings:
+        tags = list(read_config(found.config, "config").walk())
+        names = [tag.get("name") for tag in tags if tag.get("name")]
+        assert len(names) == len(set(names)), "a name twice is refused there"
+        for tag in tags:
+            assert not tag.get("toName") or tag.get("toName") in names
+            assert not tag.get("whenTagName") or tag.get("whenTagName") in names
+    asked = [criterion.name for found in labellings for criterion in found.criteria]
+    assert sorted(asked) == sorted(criterion.name for criterion in protocol.criteria)
+    assert [step for found in labellings for step in found.steps] == list(range(len(protocol.steps)))
 
 
 def test_titles_are_texts_there_whatever_is_in_them() -> None:
@@ -58,11 +58,20 @@ def test_titles_are_texts_there_whatever_is_in_them() -> None:
     assert 'value="R,&lt;&amp; yes"' in config
 
 
-def test_later_steps_and_what_they_show_stay_here() -> None:
-    found = labelling_of(PROTOCOLS.get("metric_agreement_blind"))
-    assert found.steps == [0]
-    assert "scores" not in found.config
-    assert any("is not asked" in line for line in found.lost.lines())
+def test_a_step_that_shows_more_is_a_project_of_its_own() -> None:
+    first, second = labellings_of(PROTOCOLS.get("metric_agreement_blind"))
+    assert (first.steps, second.steps) == ([0], [1])
+    assert "scores" not in first.config
+    assert "$scores" in second.config
+    assert "$answer" in second.config, "nothing that was shown is taken away"
+
+
+def test_what_depends_on_another_project_says_when_it_is_asked() -> None:
+    second = labellings_of(staged())[1]
+    tags = list(read_config(second.config, "config").walk())
+    assert "Only where “Right?” is “No”." in [tag.get("value") for tag in tags]
+    [why] = [tag for tag in tags if tag.get("name") == "why"]
+    assert why.get("required") == "", "nobody there can leave it out where it is not asked"
 
 
 @pytest.mark.parametrize(
@@ -163,6 +172,52 @@ def test_a_task_has_nothing_that_the_first_step_hides(project: Project, name: st
     assert ("in answer 0" in written) == ("answer" in shown)
 
 
+def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(project: Project, tmp_path: Path) -> None:
+    study_id = project.study("staged-files", staged())
+    labellings = labellings_of(staged())
+    items = {item.token: item for item in items_elsewhere(project.db, project.admin, study_id)}
+    exports: list[Path] = []
+
+    def write(**more: Any) -> list[tuple[int, int]]:
+        done = push_to_files(project.db, project.admin, study_id, folder=tmp_path / f"out{len(exports)}", **more)
+        return [(one.created, one.waiting) for one in done.steps]
+
+    def label(path: Path, number: int, labels: list[GivenLabel]) -> None:
+        tasks = orjson.loads(path.read_bytes())
+        for at, task in enumerate(tasks, 1):
+            item = items[task["data"]["assay_item"]]
+            results = results_of(labellings[number], task["data"], labels, item.materials)
+            task["id"] = at
+            task["annotations"] = [
+                {"id": 10 * at + who, "completed_by": who, "result": results} for who in (1, 2)
+            ]  # fmt: skip
+        exports.append(tmp_path / f"export{number}.json")
+        exports[-1].write_bytes(orjson.dumps(tasks))
+
+    def pull() -> dict[str, Any]:
+        people = {"1": "ada", "2": "ben"}
+        return pull_from_files(project.db, project.admin, study_id, paths=exports, people=people).to_json()
+
+    n = len(items)
+    assert write() == [(n, 0), (0, n), (0, n)]
+    label(tmp_path / "out0" / "tasks.json", 0, [GivenLabel("right", "item", "no")])
+    assert write(labelled=exports) == [(0, 0), (n, 0), (0, n)]
+    assert not (tmp_path / "out1" / "tasks.json").exists()
+    written = (tmp_path / "out1" / "step-2" / "tasks.json").read_text()
+    assert "distractor" in written
+    assert "the reference words" not in written
+    assert (pull()["new"], pull()["waiting"]) == (0, 2 * n)
+    units = [GivenLabel("supports", f"evidence:E{number}", "no") for number in (1, 2)]
+    label(tmp_path / "out1" / "step-2" / "tasks.json", 1, [*units, GivenLabel("why", "item", "So.")])
+    assert write(labelled=exports) == [(0, 0), (0, 0), (n, 0)]
+    label(tmp_path / "out2" / "step-3" / "tasks.json", 2, [GivenLabel("sure", "item", "sure")])
+    assert (pull()["new"], pull()["unchanged"]) == (2 * n, 2 * n)
+    with pytest.raises(InvalidInput, match="Leave --labelled out"):
+        push_to_files(
+            project.db, project.admin, project.study("one-step", all_kinds()), folder=tmp_path / "no", labelled=exports
+        )
+
+
 def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
     project: Project, tmp_path: Path
 ) -> None:
@@ -187,7 +242,7 @@ def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
 
     def pull(path: Path, **more: Any) -> dict[str, Any]:
         people = {"ada@example.org": "ada", "4": "ben"}
-        return pull_from_file(project.db, project.admin, study_id, path=path, people=people, **more).to_json()
+        return pull_from_files(project.db, project.admin, study_id, paths=[path], people=people, **more).to_json()
 
     n = len(tasks) - 1
     assert pull(export(1), dry_run=True)["new"] == n

@@ -26,7 +26,7 @@ from db.studies.design import find_study
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
 from exports.label_studio.fetch import fetch_project
-from exports.label_studio.labelling import labelling_of
+from exports.label_studio.labelling import Labelling, labelling_of, labellings_of
 from exports.label_studio.pull import Pulled, pull_from_server
 from exports.label_studio.push import Pushed, push_to_server
 from exports.label_studio.server import Server
@@ -36,7 +36,7 @@ from exports.label_studio.xml import read_config
 from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
 from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, LabelStudio, lend_sdk, recorded, start
-from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said
+from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
 from tests.makers import read_guidelines
 
 pytestmark = pytest.mark.slow
@@ -84,9 +84,17 @@ def items_of(project: Project, study_id: int) -> dict[str, ItemElsewhere]:
     return {item.token: item for item in items_elsewhere(project.db, project.admin, study_id)}
 
 
-def annotate(there: LabelStudio, task: dict[str, Any], item: ItemElsewhere, labels: list[GivenLabel], who: str) -> int:
+def annotate(
+    there: LabelStudio,
+    task: dict[str, Any],
+    item: ItemElsewhere,
+    labels: list[GivenLabel],
+    who: str,
+    *,
+    labelling: Labelling | None = None,
+) -> int:
     """Give labels over the API; the number of the annotation."""
-    result = results_of(labelling_of(all_kinds()), task["data"], labels, item.materials)
+    result = results_of(labelling or labelling_of(all_kinds()), task["data"], labels, item.materials)
     given = {"result": result, "lead_time": 12.5, "completed_by": there.person(who)}
     number: int = there.json("POST", f"/api/tasks/{task['id']}/annotations/", json=given)["id"]
     return number
@@ -252,6 +260,74 @@ def test_what_is_labelled_there_comes_back_as_if_it_had_been_labelled_here(
     url = restart(there)
     again_came = pull(project, study_id, url).came
     assert (again_came.new, again_came.changed, again_came.unchanged) == (0, 0, 8)
+
+
+def test_a_step_is_there_when_those_before_it_are_labelled_and_comes_back_with_them(
+    there: LabelStudio, project: Project
+) -> None:
+    study_id, ben = project.study("staged", staged()), "ben@example.org"
+    alone, evidence, after = labellings_of(staged())
+    items = items_list(items_of(project, study_id))
+
+    def pushed() -> tuple[Pushed, bytes]:
+        with recorded(there.url) as (address, sent):
+            return push(project, study_id, address), b"\n".join(sent)
+
+    def label(step: int, at: int, who: str, *labels: GivenLabel) -> int:
+        labelling, number = (alone, evidence, after)[step], done.steps[step].project
+        assert number is not None
+        tasks = {task["data"]["assay_item"]: task for task in server_at(there.url).tasks(number)}
+        return annotate(there, tasks[items[at].token], items[at], list(labels), who, labelling=labelling)
+
+    def right(value: str) -> GivenLabel:
+        return GivenLabel("right", "item", value)
+
+    supports = [GivenLabel("supports", f"evidence:E{number}", "yes") for number in (1, 2)]
+    done, wire = pushed()
+    assert [(one.created, one.waiting) for one in done.steps] == [(4, 0), (0, 4), (0, 4)]
+    assert not [word for word in (*HIDDEN, "<passage", "the reference words") if word.encode() in wire]
+    changed, *_ = [label(0, at, EMAIL, right("no" if at == 0 else "yes")) for at in range(4)]
+    for at in (0, 1):
+        label(0, at, ben, right("no" if at == 0 else "yes"))
+    [task] = [
+        one for one in server_at(there.url).tasks(done.project or 0) if one["data"]["assay_item"] == items[2].token
+    ]
+    skipped = {"result": [], "was_cancelled": True, "completed_by": there.person(ben)}
+    there.json("POST", f"/api/tasks/{task['id']}/annotations/", json=skipped)
+    # Two have labelled the first two items, and of the third one has skipped: the fourth has to wait.
+    done, wire = pushed()
+    assert [(one.created, one.waiting) for one in done.steps] == [(0, 0), (3, 1), (0, 4)]
+    assert b"<passage" in wire or b"&lt;passage" in wire
+    assert b"gold" in wire, "this step shows the roles"
+    assert items[3].token.encode() not in wire
+    assert b"the reference words" not in wire
+    came = pull(project, study_id, there.url)
+    assert (came.came.new, came.waiting, came.came.skipped) == (0, 6, 1)
+    for at, who in ((0, EMAIL), (0, ben), (1, EMAIL), (1, ben), (2, EMAIL)):
+        why = [GivenLabel("why", "item", "Because.")] if at == 0 else []
+        label(1, at, who, *supports, *why)
+    done, wire = pushed()
+    assert [(one.created, one.unchanged, one.waiting) for one in done.steps] == [(0, 4, 0), (0, 3, 1), (1, 0, 1)]
+    came = pull(project, study_id, there.url)
+    assert (came.came.new, came.waiting) == (3, 3), "of two items the last step asks nothing"
+    label(2, 0, EMAIL, GivenLabel("sure", "item", "sure"))
+    label(2, 0, ben, GivenLabel("sure", "item", "unsure"))
+    # What was said of the first step is changed when the others are there: it is left, until it is put back.
+    for value, new, left in (("yes", 1, 1), ("no", 1, 0)):
+        result = results_of(alone, {}, [right(value)], items[0].materials)
+        there.json("PATCH", f"/api/annotations/{changed}/", json={"result": result})
+        came = pull(project, study_id, there.url)
+        assert (came.came.new, len(came.came.left), came.waiting) == (new, left, 1)
+    assert pushed()[0].created == 0
+    url = restart(there)
+    again = pull(project, study_id, url)
+    assert (again.came.new, again.came.changed, again.came.unchanged, again.waiting) == (0, 0, 6, 1)
+    values = stored(project, study_id)
+    assert {key[2:]: value for key, value in values.items() if key[:2] == (0, "ben")} == {
+        ("right", "item"): "no", ("supports", "evidence:gold-1"): "yes", ("supports", "evidence:distractor-2"): "yes",
+        ("why", "item"): "Because.", ("sure", "item"): "unsure",
+    }  # fmt: skip
+    assert {key[2] for key in values if key[:2] == (1, "ada")} == {"right", "supports"}
 
 
 def items_list(items: dict[str, ItemElsewhere]) -> list[ItemElsewhere]:
