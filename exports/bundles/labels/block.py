@@ -32,7 +32,7 @@ LABELS_AT_ONCE = 40_000
 """About so many labels are read at a time."""
 _MOST_ITEMS = 4_000
 
-_TEXT, _WHOLE = pa.string, pa.int64
+_TEXT, _WHOLE = ColumnKind.TEXT, ColumnKind.WHOLE
 _OF_ITEM = {
     "item": ("i.external_id", _TEXT),
     "item_version": ("v.number", _WHOLE),
@@ -235,10 +235,10 @@ def _block(about: _Lists, submitted: _Lists, given: _Annotated, said: _Lists, ca
     of, ids = _places(_numbers(submitted["id"]), said["submission"]), _numbers(said["id"])
     order = np.lexsort((ids, rank[of]))
     of = of[order]
-    of_item = {name: pa.array(about[name], kind()) for name, (_, kind) in _OF_ITEM.items()}
+    of_item = {name: pa.array(about[name], arrow_type(kind)) for name, (_, kind) in _OF_ITEM.items()}
     of_submission, cells = _of_submissions(submitted, given, called)
     if "other_item" in about:
-        of_item |= {name: pa.array(about[name], kind()) for name, (_, kind) in _OF_PAIR.items()}
+        of_item |= {name: pa.array(about[name], arrow_type(kind)) for name, (_, kind) in _OF_PAIR.items()}
         of_submission["left"] = _left(about, item, of_submission["shown"])
     of_label, value_cells = _of_labels(said, ids, order)
     return LabelBlock(
@@ -260,8 +260,8 @@ def _of_submissions(
     place = np.searchsorted(given.numbers, numbers)
     place[place == len(given.numbers)] = 0
     complete = given.numbers[place] == numbers if len(given.numbers) else np.zeros(len(numbers), bool)
-    kinds = pa.array(given.kinds, _TEXT()).dictionary_encode().take(pa.array(place, mask=~complete))
-    texts = pa.array(submitted["time"], _TEXT())
+    kinds = pa.array(given.kinds, pa.string()).dictionary_encode().take(pa.array(place, mask=~complete))
+    texts = pa.array(submitted["time"], pa.string())
     columns = {
         "annotator": _said(pa.array(submitted["person"]), called.__getitem__),
         "time": texts.cast(pa.timestamp("us")).view(arrow_type(ColumnKind.TIME)),
@@ -269,7 +269,7 @@ def _of_submissions(
         "kind": kinds,
         "current": pa.array(given.current[place] | ~complete if len(given.numbers) else ~complete),
         "complete": pa.array(complete),
-        "shown": _said(pa.array(submitted["shown"], _TEXT()), lambda text: " ".join(orjson.loads(text))),
+        "shown": _said(pa.array(submitted["shown"], pa.string()), lambda text: " ".join(orjson.loads(text))),
         "step": pc.add(pa.array(submitted["step"], pa.int64()), 1),
         **{name: _texts(submitted[name]) for name in ("submission", "submission_comment", "flag")},
     }
@@ -280,7 +280,7 @@ def _of_submissions(
 def _of_labels(said: _Lists, ids: IntArray, order: IntArray) -> tuple[dict[str, pa.Array], pa.Array]:
     """The columns of labels in this order, and their values as CSV says them."""
     places = pa.array(order)
-    value = pa.array(said["value"], _TEXT()).dictionary_encode().take(places)
+    value = pa.array(said["value"], pa.string()).dictionary_encode().take(places)
     spoken = [orjson.loads(text) for text in value.dictionary.to_pylist()]
     columns = {
         "criterion": _texts(said["criterion"]).dictionary_encode().take(places),
@@ -309,7 +309,7 @@ def _left(about: _Lists, item: IntArray, shown: pa.Array) -> pa.Array:
         None if other is None else "other_item" if left else "item"
         for other, left in zip(about["other_item"], about["other_left"], strict=True)
     ]
-    return pc.if_else(pc.is_valid(shown), pa.array(sides, _TEXT()).take(pa.array(item)), None)
+    return pc.if_else(pc.is_valid(shown), pa.array(sides, pa.string()).take(pa.array(item)), None)
 
 
 def _places(ids: IntArray, wanted: Sequence[int]) -> IntArray:
@@ -320,11 +320,11 @@ def _places(ids: IntArray, wanted: Sequence[int]) -> IntArray:
 
 def _texts(cells: Sequence[str | None]) -> pa.Array:
     """Texts, of which an empty one is none."""
-    return _filled(pa.array(cells, _TEXT()))
+    return _filled(pa.array(cells, pa.string()))
 
 
 def _filled(array: pa.Array) -> pa.Array:
-    if array.type != _TEXT() or array.null_count == len(array):
+    if array.type != pa.string() or array.null_count == len(array):
         return array
     empty = pc.equal(pc.binary_length(array), 0)
     return pc.if_else(empty, None, array) if pc.any(empty).as_py() else array
