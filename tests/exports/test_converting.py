@@ -104,7 +104,9 @@ def test_real_labels_of_pairs_stand_in_hugging_face_and_are_counted_elsewhere(
     assert out.lost == []
     for name in ("potato", "argilla"):
         done = convert_files([tmp_path / "hub"], into=name, output=tmp_path / name)
-        assert [lost.to_json() for lost in done.lost] == [{"what": "labels of people", "n": out.labels}]
+        assert [lost.to_json() for lost in done.lost] == [
+            {"what": "labels of people", "n": out.labels, "of": out.labels}
+        ]
 
 
 @pytest.mark.slow
