@@ -7,18 +7,19 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import orjson
-from sqlmodel import Session
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
 
 from db.elsewhere.handed_over import token_of
 from db.engine import Database, Within
 from db.items.rows import items_as_json
 from db.judging.items import secret_of
-from db.models import Study
+from db.models import Item, ItemVersion, Purpose, Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.studies.design import protocol_of
 from db.studies.settlements import settled_of_versions
-from exports.formats._writing import Coefficient, Given, Judged, StudyOut, Unit
+from exports.formats._writing import Coefficient, Given, Judged, PairOut, StudyOut, Unit
 
 
 class Seen(NamedTuple):
@@ -44,7 +45,27 @@ def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[i
         partial(_judged, seen.session, study, blocks, names=names),
         partial(agreement_of, seen, study),
         _Tokens(seen, study),
+        partial(pairs_out, seen.session, study),
     )
+
+
+def pairs_out(session: Session, study: Study) -> list[PairOut]:
+    """The pairs of a study's sample, in its order; none where it is about items."""
+    if not protocol_of(study).about_pairs:
+        return []
+    first, second = aliased(Item), aliased(Item)
+    version, other = aliased(ItemVersion), aliased(ItemVersion)
+    rows = session.execute(
+        select(first.external_id, second.external_id, StudyItem.other_left)
+        .select_from(StudyItem)
+        .join(version, col(version.id) == StudyItem.item_version_id)
+        .join(first, col(first.id) == version.item_id)
+        .join(other, col(other.id) == StudyItem.other_version_id)
+        .join(second, col(second.id) == other.item_id)
+        .where(StudyItem.study_id == study.id, StudyItem.purpose == Purpose.SAMPLE)
+        .order_by(col(StudyItem.position))
+    )
+    return [PairOut(*row) for row in rows]
 
 
 class _Tokens:
