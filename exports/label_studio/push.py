@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, Self
 
 import orjson
 from markdown_it import MarkdownIt
@@ -141,24 +143,25 @@ def push_to_server(
     for project, labelling in zip(projects, labellings, strict=True):
         if project is not None:
             check_config(project, labelling)
-    there = [[] if project is None else server.tasks(project.id) for project in projects]
     draw = _Drawn(_OnServer(server, study, [*projects, shelf]), pictures, done)
-    into = _ProjectThere(server, study, labellings[0], projects[0], done.steps[0])
-    before = {str(task["data"].get(ITEM)): task for task in there[0] if _has_data(task)}
-    for n, item in enumerate(pushing.items(), 1):
-        into.put(pushing.data(labellings[0], item, draw), item, before.get(item.token), pushing.raters(labellings[0]))
-        if progress is not None:
-            progress(n, study.n_items)
-    into.end()
-    later = [
-        _ProjectThere(server, study, labelling, project, step)
-        for labelling, project, step in zip(labellings[1:], projects[1:], done.steps[1:], strict=True)
-    ]
-    for number, item, seals, task in pushing.later([task for tasks in there for task in tasks]):
-        data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
-        later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
-    for one in later:
-        one.end()
+    parts = zip(labellings, projects, done.steps, strict=True)
+    first, *later = [_ProjectThere(server, study, labelling, project, step) for labelling, project, step in parts]
+    with ExitStack() as ends:
+        for one in (first, *later):
+            ends.enter_context(one)
+        there = first.there()
+        for n, item in enumerate(pushing.items(), 1):
+            first.put(
+                pushing.data(labellings[0], item, draw), item, there.get(item.token), pushing.raters(labellings[0])
+            )
+            if progress is not None:
+                progress(n, study.n_items)
+        if later:
+            # What was labelled so far is asked for after the first step is there, and no later step before it is known.
+            said = [task for project in projects if project is not None for task in server.tasks(project.id)]
+            for number, item, seals, task in pushing.later(said):
+                data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
+                later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
     done.lost.add(
         "Tasks that differ from the item and are labelled there already: they stay as they are", done.total("kept")
     )
@@ -231,7 +234,11 @@ class _Pushing:
 
 
 class _ProjectThere:
-    """A project on a server, which is made when it gets its first task; tasks are sent many at a time."""
+    """A project on a server, which is made when it gets its first task.
+
+    Tasks are sent many at a time, by a thread: the next ones are made while the server works on the last. Its end waits
+    for all of them, and raises what failed.
+    """
 
     def __init__(
         self, server: Server, study: StudyElsewhere, labelling: Labelling, project: ProjectThere | None,
@@ -240,10 +247,33 @@ class _ProjectThere:
         self._server, self._study, self._labelling, self._step = server, study, labelling, step
         self._waiting: list[dict[str, Any]] = []
         self._bytes = 0
+        self._thread = ThreadPoolExecutor(1, "push")
+        self._sent: Future[None] | None = None
         if project is not None:
             step.project, step.title = project.id, project.title
             if project.config.strip() in ("", BLANK):
                 server.configure(project.id, labelling.config)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            if error[0] is None:
+                if self._waiting or (self._labelling.number == 1 and self._step.project is None):
+                    self._send()
+                if self._sent is not None:
+                    self._sent.result()
+        finally:
+            self._thread.shutdown()
+
+    def there(self) -> dict[str, dict[str, Any]]:
+        """Its tasks so far, by the tokens of their items."""
+        if self._step.project is None:
+            return {}
+        return {
+            str(task["data"].get(ITEM)): task for task in self._server.listed(self._step.project) if _has_data(task)
+        }
 
     def put(
         self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: _Raters | None
@@ -251,22 +281,17 @@ class _ProjectThere:
         """Have the item's task there, which `task` is where it is there already."""
         if task is None:
             self._waiting.append({"data": data} if raters is None else {"data": data, **raters.of(item, data)})
-            self._bytes += len(orjson.dumps(self._waiting[-1]))
+            self._bytes += sum(map(len, map(str, data.values())))
             self._step.created += 1
             if len(self._waiting) >= AT_ONCE or self._bytes >= BYTES_AT_ONCE:
                 self._send()
         elif task["data"] == data:
             self._step.unchanged += 1
-        elif task.get("annotations") or task.get("drafts"):
+        elif task.get("annotations") or task.get("drafts") or self._server.is_begun(task):
             self._step.kept += 1
         else:
             self._server.change_task(task["id"], data)
             self._step.updated += 1
-
-    def end(self) -> None:
-        """Send what waits."""
-        if self._waiting or (self._labelling.number == 1 and self._step.project is None):
-            self._send()
 
     def _send(self) -> None:
         if self._step.project is None:
@@ -276,8 +301,10 @@ class _ProjectThere:
                 self._labelling.config, guidelines, self._study.overlap,
             )  # fmt: skip
             self._step.project = made.id
+        if self._sent is not None:
+            self._sent.result()
         if self._waiting:
-            self._server.add_tasks(self._step.project, self._waiting)
+            self._sent = self._thread.submit(self._server.add_tasks, self._step.project, self._waiting)
         self._waiting, self._bytes = [], 0
 
 

@@ -64,8 +64,7 @@ def main(n: int = 10_000) -> float:
             assert (done.created, same.unchanged) == (n, n)
             tasks = [{"data": task["data"]} for task in server.tasks(done.project)]
             config = server.project(done.project).config
-            bare = server.create("bare", "", "", 1)
-            server.configure(bare.id, config)
+            bare = server.create("bare", "", config, "", 1)
             theirs, _ = taken(lambda: server._client.projects.import_tasks(id=bare.id, request=tasks))
         finally:
             running.stop()
