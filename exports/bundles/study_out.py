@@ -7,17 +7,19 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import orjson
-from sqlalchemy.orm import aliased
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col
 
+from annotators.items.pairs import BETWEEN
 from db.elsewhere.handed_over import token_of
 from db.engine import Database, Within
 from db.items.rows import items_as_json
 from db.judging.items import secret_of
-from db.models import Item, ItemVersion, Purpose, Study, StudyItem
+from db.models import Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
+from db.query import pick
 from db.studies.design import protocol_of
+from db.studies.labels import items_of_study
 from db.studies.settlements import settled_of_versions
 from exports.formats._writing import Coefficient, Given, Judged, PairOut, StudyOut, Unit
 
@@ -53,19 +55,10 @@ def pairs_out(session: Session, study: Study) -> list[PairOut]:
     """The pairs of a study's sample, in its order; none where it is about items."""
     if not protocol_of(study).about_pairs:
         return []
-    first, second = aliased(Item), aliased(Item)
-    version, other = aliased(ItemVersion), aliased(ItemVersion)
-    rows = session.execute(
-        select(first.external_id, second.external_id, StudyItem.other_left)
-        .select_from(StudyItem)
-        .join(version, col(version.id) == StudyItem.item_version_id)
-        .join(first, col(first.id) == version.item_id)
-        .join(other, col(other.id) == StudyItem.other_version_id)
-        .join(second, col(second.id) == other.item_id)
-        .where(StudyItem.study_id == study.id, StudyItem.purpose == Purpose.SAMPLE)
-        .order_by(col(StudyItem.position))
-    )
-    return [PairOut(*row) for row in rows]
+    query = pick(StudyItem.id, StudyItem.other_left).where(col(StudyItem.study_id) == study.id)
+    turned = {of: left for of, left in session.execute(query)}
+    named = sorted(items_of_study(session, study.id or 0).items(), key=lambda one: one[1])
+    return [PairOut(*name.split(BETWEEN), turned[of]) for name, of in named if BETWEEN in name]
 
 
 class _Tokens:
