@@ -56,9 +56,13 @@ def pairs_out(session: Session, study: Study) -> list[PairOut]:
     if not protocol_of(study).about_pairs:
         return []
     query = pick(StudyItem.id, StudyItem.other_left).where(col(StudyItem.study_id) == study.id)
-    turned = {of: left for of, left in session.execute(query)}
-    named = sorted(items_of_study(session, study.id or 0).items(), key=lambda one: one[1])
-    return [PairOut(*name.split(BETWEEN), turned[of]) for name, of in named if BETWEEN in name]
+    turned = dict(session.execute(query).all())
+    found = []
+    for name, of in sorted(items_of_study(session, study.id or 0).items(), key=lambda one: one[1]):
+        first, between, second = name.partition(BETWEEN)
+        if between:
+            found.append(PairOut(first, second, turned[of]))
+    return found
 
 
 class _Tokens:
