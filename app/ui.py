@@ -138,8 +138,8 @@ def progress(words: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def lines(text: str) -> str:
-    """A text for Streamlit's Markdown that shows as it is written, line by line."""
-    return "\n\n".join(plain(line) for line in text.splitlines())
+    """A message for Streamlit's Markdown that shows as it is written, line by line; what is in backticks as code."""
+    return "\n\n".join(wording.markdown(line) for line in text.splitlines())
 
 
 def empty(text: str, first: str) -> None:

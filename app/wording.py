@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from html import escape
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from db.releasing.story import Chapter
 
 NO_REASON = "no reason given"
+_CODE = re.compile(r"(`[^`\n]+`)")
 THIN = "\N{NARROW NO-BREAK SPACE}"
 ORDERS = {
     "shuffled": "Shuffled, so that systems and categories mix",
@@ -138,6 +140,17 @@ def moment(at: datetime | None, zone: str | None = None) -> str:
 def plain(text: str) -> str:
     """A text for Streamlit's Markdown that shows as it is written."""
     return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:])", r"\\\1", text)
+
+
+def markdown(sentence: str) -> str:
+    """A sentence for Streamlit's Markdown that shows as it is written; what stands in backticks is code."""
+    return "".join(part if at % 2 else plain(part) for at, part in enumerate(_CODE.split(sentence)))
+
+
+def html(sentence: str) -> str:
+    """A sentence for HTML that shows as it is written; what stands in backticks is code."""
+    parts = enumerate(_CODE.split(sentence))
+    return "".join(f"<code>{escape(part[1:-1])}</code>" if at % 2 else escape(part) for at, part in parts)
 
 
 # Reports --------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import streamlit as st
 from annotators.figures import count
 from app import ui, wording
 from app.pages.agreement.shared import note, table
-from app.widgets import blocks
+from app.widgets import blocks, choices
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
 from app.worker.report_tasks import Annotator, Team
@@ -72,10 +72,10 @@ def _study() -> Study | None:
     """The study of the address (`?study=ID`), else the project's newest."""
     wanted = ui.integer_parameter("study")
     if wanted is None:
-        studies = list_studies(ui.db(), ui.actor(), ui.project().project_id)
+        project = ui.project()
+        studies = list_studies(ui.db(), ui.actor(), project.project_id)
         if not studies:
-            ui.heading("Annotators")
-            ui.empty("There is no study yet.", "Design one on the page Studies.")
+            choices.no_study(project, "Annotators", "who annotates in it is shown here.")
             return None
         wanted = studies[-1].study_id
     return study_facts(ui.db(), ui.actor(), wanted)

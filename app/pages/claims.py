@@ -13,7 +13,7 @@ from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, item_texts
 from app.worker import drafts
-from db.items.read import ItemDetails, item_details
+from db.items.read import ItemDetails, item_counts, item_details
 from db.jobs import job_facts
 from db.judging.drafting import Asked, drafts_taken
 from db.people.preferences import my_preferences
@@ -42,6 +42,10 @@ def page() -> None:
     if item_id is None and waiting.item_id is not None:
         item_id = waiting.item_id
         waiting = next_without_claims(ui.db(), ui.actor(), project_id, side=side, after=item_id)
+    if item_id is None and not item_counts(ui.db(), ui.actor(), project_id).total:
+        ui.empty("The project has no items.", "Claims are taken from answers and reference answers. Import some first.")
+        ui.link("Import items", "imports", key="claims-import", primary=True)
+        return
     if item_id is None:
         ui.empty("Every item with a text has claims.", "Open an item from Items and documents to change its claims.")
         return

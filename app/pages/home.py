@@ -62,7 +62,7 @@ def page() -> None:
         _new_project(actor)
         return
     if not waiting and not own:
-        _nothing(studies)
+        _nothing(studies, projects)
     found = [(row, next_steps.standing(row, studies)) for row in own]
     for project, standing in sorted(
         found, key=lambda of_project: of_project[1].labelled
@@ -155,9 +155,12 @@ def _about(row: StudyRow, progress: str, share: float | None, tag: str = "") -> 
     )
 
 
-def _nothing(studies: Sequence[StudyRow]) -> None:
+def _nothing(studies: Sequence[StudyRow], projects: Sequence[ProjectRow]) -> None:
     if any(row.is_annotator for row in studies):
         ui.empty("Nothing waits for you.", "Everything that was yours to do is done. New items appear here.")
+    elif projects and all(row.role is Role.VIEWER for row in projects):
+        ui.empty("Nothing waits for you.", "You may look at everything in your projects: items, studies and results.")
+        ui.link("Studies", "studies", key="home-look", primary=True)
     else:
         ui.empty("Nothing waits for you.", "A researcher adds you to a study; it then appears here.")
 

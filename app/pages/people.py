@@ -88,8 +88,8 @@ def _add(actor: Actor, project: ProjectRow) -> None:
             elif wrong:
                 lines = ", ".join(str(person.line) for person in wrong)
                 st.html(
-                    f'<span class="assay-need">Line {escape(lines)} cannot be done; '
-                    f"{n:,} of {len(plan):,} can. Correct or remove it.</span>"
+                    f'<span class="assay-need">Line{"s" * (len(wrong) > 1)} {escape(lines)} cannot be done; '
+                    f"{n:,} of {len(plan):,} can. Correct or remove {'them' if len(wrong) > 1 else 'it'}.</span>"
                 )
     if pressed:
         with ui.problems():

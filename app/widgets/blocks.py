@@ -197,8 +197,8 @@ def to_mend(problems: Sequence[Problem], fine: str, *, noun: str, testid: str) -
         st.html(f'<p class="assay-size" role="status" data-testid="{testid}">{escape(fine)}</p>')
         return
     rows = "".join(
-        f"<li><b>{f'Line {problem.line}' if problem.line else noun}</b> {escape(problem.problem)} "
-        f'<span class="assay-soft">{escape(problem.remedy)}</span></li>'
+        f"<li><b>{f'Line {problem.line}' if problem.line else noun}</b> {wording.html(problem.problem)} "
+        f'<span class="assay-soft">{wording.html(problem.remedy)}</span></li>'
         for problem in problems
     )
     st.html(

@@ -9,10 +9,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
 from db.items.read import list_items
+from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.studies.design import StudyRow
 
 NO_CATEGORY = "(none)"
+
+
+def no_study(project: ProjectRow, title: str, what: str) -> None:
+    """A page about studies of a project that has none: what one would show here, and the way to make it."""
+    ui.heading(title)
+    if ui.may(project.role, RESEARCHERS):
+        ui.empty("There is no study yet.", f"Make one; {what}")
+        ui.link("New study…", "studies", key="no-study", primary=True, new=1, project=project.project_id)
+    else:
+        ui.empty("There is no study yet.", f"A researcher makes one; {what}")
 
 
 def study_with_labels(studies: Sequence[StudyRow], page: str, *, best: Collection[int] = ()) -> StudyRow:

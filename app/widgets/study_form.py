@@ -304,7 +304,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         allot=allot,
         **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
-    n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
+    n_items: int | None = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
     notes: tuple[str, ...] = ()
     if (
         which.asked
@@ -318,7 +318,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    if not arms:
+    if not arms and n_items is not None:
         people, slots = len(annotators) + outside, design.n_slots(n_items, protocol)
         _size(n_items, overlap, slots, people, order=more.order, noun=protocol.noun)
     _notes(notes)
@@ -328,8 +328,10 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
     return made
 
 
-def _buttons(project: ProjectRow, protocol: Protocol, design: StudyDesign, n_items: int) -> dict[str, int] | None:
-    """What can be made of the design; by what the page of what was made is addressed."""
+def _buttons(
+    project: ProjectRow, protocol: Protocol, design: StudyDesign, n_items: int | None
+) -> dict[str, int] | None:
+    """What can be made of the design, if it is not refused; by what the page of what was made is addressed."""
     changed: str | None = st.session_state.get(DRAFT)
     made: dict[str, int] | None = None
     needs = _needs(design, n_items)
@@ -354,7 +356,7 @@ def _buttons(project: ProjectRow, protocol: Protocol, design: StudyDesign, n_ite
             help="The whole design as a file. `assay study create PROJECT NAME --design design.yaml` makes this study.",
         )
     if pressed:
-        with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, protocol.noun)}"):
+        with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items or 0, protocol.noun)}"):
             if changed is None:
                 started = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
             else:
@@ -385,12 +387,14 @@ def _as_yaml(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> st
     return design_to_yaml(design, None if called else protocol)
 
 
-def _needs(design: StudyDesign, n_items: int) -> list[str]:
+def _needs(design: StudyDesign, n_items: int | None) -> list[str]:
     """What is missing before the study can be made, a sentence each."""
     needs = []
     if not design.annotators and not design.outside:
         needs.append("Needs annotators: choose at least one.")
-    if not n_items:
+    if n_items is None:
+        needs.append("Needs what stands above to be mended.")
+    elif not n_items:
         needs.append("Needs items: none can be drawn.")
     return needs
 
@@ -407,12 +411,14 @@ def sample_size(counts: ItemCounts, n: int | None, per: str | None) -> int:
     return sum(min(n, size) for size in strata.values())
 
 
-def _what_can_be_drawn(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> tuple[int, tuple[str, ...]]:
-    """How many items a study takes of which not all can be drawn, and why, in words."""
+def _what_can_be_drawn(
+    project: ProjectRow, protocol: Protocol, design: StudyDesign
+) -> tuple[int | None, tuple[str, ...]]:
+    """How many items a study takes of which not all can be drawn, and why, in words; None where it is refused."""
     try:
         plan = plan_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design, people=False)
     except InvalidInput as error:
-        return 0, tuple(str(error).splitlines())
+        return None, tuple(dict.fromkeys(str(error).splitlines()))
     arms = [
         f"Arm {arm.name}: {wording.count(arm.n_items, protocol.noun)}, {wording.count(arm.n_slots, 'slot')}."
         for arm in plan.arms
@@ -423,7 +429,7 @@ def _what_can_be_drawn(project: ProjectRow, protocol: Protocol, design: StudyDes
 def _notes(notes: Sequence[str]) -> None:
     """What cannot be drawn or judged, a line each."""
     if notes:
-        lines = "".join(f'<p style="margin:2px 0">{escape(note)}</p>' for note in notes)
+        lines = "".join(f'<p style="margin:2px 0">{wording.html(note)}</p>' for note in notes)
         st.html(f'<div class="assay-left-out" data-testid="left-out">{lines}</div>')
 
 
@@ -552,14 +558,11 @@ def _annotators(project: ProjectRow) -> list[str]:
 def _overlap(protocol: Protocol, annotators: int) -> int:
     """How many annotators judge each item: never more than are chosen, and the form says so."""
     key, most = f"study-overlap-{protocol.name}", max(1, annotators)
-    wanted = st.session_state.get(key, protocol.overlap)
-    if key in st.session_state:
-        st.session_state[key] = min(wanted, most)
+    st.session_state[key] = min(st.session_state.get(key, protocol.overlap), most)
     overlap = st.number_input(
         "Overlap",
         min_value=1,
         max_value=most,
-        value=min(wanted, most),
         key=key,
         help="How many different annotators judge each item.",
     )
@@ -711,9 +714,7 @@ def _scores(project: ProjectRow) -> Sequence[str]:
 
 def _suggestions(project: ProjectRow, protocol: Protocol) -> tuple[str | None, str | None]:
     """When what models propose is shown, and the judge that proposes it, if one does; nothing where nothing is."""
-    if protocol.about_pairs:
-        return None, None
-    comes = any(protocol.suggests_at(step) for step in range(len(protocol.steps)))
+    comes = not protocol.about_pairs and any(protocol.suggests_at(step) for step in range(len(protocol.steps)))
     judges = judges_by_protocol(ui.db(), ui.actor(), project.project_id, protocol=protocol)
     if not comes and not judges:
         return None, None

@@ -97,8 +97,9 @@ def commit(
     expected = next_step(row, protocol, asks)
     if (step.sitting, step.step) != expected:
         raise Conflict(
-            f"Step {step.step + 1} of sitting {step.sitting} was sent, but step {expected[1] + 1} of sitting "
-            f"{expected[0]} is next. It was probably committed in another window: reload the page."
+            "This was submitted already, probably in another window: open the item again. "
+            f"(Sent was step {step.step + 1} of sitting {step.sitting}, next is step {expected[1] + 1} of sitting "
+            f"{expected[0]}.)"
         )
     labels = _validated(session, study, protocol, row, step)
     moment = now()

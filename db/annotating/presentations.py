@@ -87,9 +87,9 @@ _SCORES = (
     .where(col(StudyScore.study_item_id).in_(bindparam("ids", expanding=True)))
     .order_by(col(Run.name), col(Score.name))
 )
-_VERSION = select(col(StudyItem.id), col(StudyItem.item_version_id)).where(
-    col(StudyItem.id).in_(bindparam("ids", expanding=True))
-)
+_VERSIONS = sql_select(
+    *(table_of(StudyItem).c[name] for name in ("id", "study_id", "item_version_id", "other_version_id"))
+).where(table_of(StudyItem).c.id.in_(bindparam("ids", expanding=True)))
 _LABELS = (
     select(StoredLabel)
     .where(col(StoredLabel.assignment_id).in_(bindparam("ids", expanding=True)))
@@ -153,10 +153,13 @@ def load_materials(
 
 
 def _judged(session: Session, study_item_ids: Sequence[int], judge: Suggester) -> dict[int, dict[tuple[str, str], Any]]:
-    """Study item → what the judge said of its version."""
-    version = {row.id: row.item_version_id for row in session.execute(_VERSION, {"ids": list(study_item_ids)})}
-    labels = labels_of_judge(session, judge, list(version.values()))
-    return {of: labels.get(item, {}) for of, item in version.items()}
+    """Study item → what the judge said of its version, or of the versions of its pair."""
+    rows = session.execute(_VERSIONS, {"ids": list(study_item_ids)}).all()
+    if not rows:
+        return {}
+    protocol = protocol_of(session.get_one(Study, rows[0].study_id))
+    labels = labels_of_judge(session, judge, protocol, [(row.item_version_id, row.other_version_id) for row in rows])
+    return {row.id: labels.get((row.item_version_id, row.other_version_id), {}) for row in rows}
 
 
 def _values(scores: Sequence[tuple[Score, Run]]) -> dict[ScoreKey, float]:
@@ -396,7 +399,13 @@ def to_compare(session: Session, study: Study, row: Presented) -> dict[str, Any]
     if study.settings.get("suggestions") != "after" or row.sitting > 1:
         return None
     protocol = protocol_of(study)
-    loaded = load_materials(session, [row.study_item_id], _all_shown(protocol), suggested=sources_of(study))
+    loaded = load_materials(
+        session,
+        [row.study_item_id],
+        _all_shown(protocol),
+        pairs=protocol.about_pairs,
+        suggested=sources_of(study),
+    )
     for step in range(len(protocol.steps)):
         if not suggests_at(study, protocol, step):
             continue

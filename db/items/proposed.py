@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from annotators.criteria.suggested import Proposals, is_anything_suggested
 from annotators.errors import NotFound
 from annotators.items.item import ItemContent
 from annotators.items.page_labels import labelled_pages
+from annotators.items.targets import TargetKind, target_kind
 from annotators.protocols import Protocol
 from annotators.scorers.shared.verdicts import judged_verdicts
 from db.engine import Database
@@ -81,28 +82,33 @@ def proposals_of(
     )
 
 
-def versions_without_proposals(
+ItemOrPair = tuple[int, int | None]
+"""The item version that is judged; of a pair those of both its items, the first one first."""
+
+
+def without_proposals(
     session: Session,
     protocol: Protocol,
-    version_ids: Sequence[int],
+    places: Sequence[ItemOrPair],
     sources: SuggestionSources,
     values: Mapping[int, Mapping[ScoreKey, float]],
-) -> set[int]:
-    """The item versions for none of whose labels anything is suggested; `values`: version → its scores."""
+) -> set[ItemOrPair]:
+    """The items or pairs for none of whose labels anything is suggested; `values`: version → its scores."""
     asking = [
         criterion
         for step in range(len(protocol.steps))
         if protocol.suggests_at(step, judge=sources.judge is not None)
         for criterion in protocol.step_criteria(step)
     ]
-    without: set[int] = set()
-    for start in range(0, len(version_ids), _AT_ONCE):
-        block = version_ids[start : start + _AT_ONCE]
-        judged = {} if sources.judge is None else labels_of_judge(session, sources.judge, block)
-        for version_id, item in read_items(session, block, READ).items():
-            proposals = proposals_of(item.content, sources, values.get(version_id, {}), judged.get(version_id))
+    without: set[ItemOrPair] = set()
+    for start in range(0, len(places), _AT_ONCE):
+        block = places[start : start + _AT_ONCE]
+        judged = {} if sources.judge is None else labels_of_judge(session, sources.judge, protocol, block)
+        items = read_items(session, [first for first, _ in block], READ)
+        for one in block:
+            proposals = proposals_of(items[one[0]].content, sources, values.get(one[0], {}), judged.get(one))
             if not any(is_anything_suggested(criterion, proposals) for criterion in asking):
-                without.add(version_id)
+                without.add(one)
     return without
 
 
@@ -110,7 +116,13 @@ def versions_without_proposals(
 
 # Made once: every item that is shown with what a judge suggests runs it.
 _OF_JUDGE = (
-    pick(StudyItem.item_version_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value)
+    pick(
+        StudyItem.item_version_id,
+        StudyItem.other_version_id,
+        StoredLabel.criterion,
+        StoredLabel.target,
+        StoredLabel.value,
+    )
     .join(Annotation, col(Annotation.study_item_id) == StudyItem.id)
     .join(
         StoredLabel,
@@ -119,7 +131,6 @@ _OF_JUDGE = (
     .where(
         col(StudyItem.item_version_id).in_(bindparam("versions", expanding=True)),
         col(StudyItem.study_id).in_(bindparam("studies", expanding=True)),
-        col(StudyItem.other_version_id).is_(None),
         col(Annotation.person_id) == bindparam("person"),
         col(Annotation.kind) == AnnotationKind.MODEL.value,
         col(Annotation.id) <= bindparam("until"),
@@ -130,18 +141,25 @@ _OF_JUDGE = (
 
 
 def labels_of_judge(
-    session: Session, judge: Suggester, version_ids: Sequence[int]
-) -> dict[int, dict[tuple[str, str], Any]]:
-    """Item version → (criterion, target) → what the judge said, the last where it judged in several studies."""
+    session: Session, judge: Suggester, protocol: Protocol, places: Collection[ItemOrPair]
+) -> dict[ItemOrPair, dict[tuple[str, str], Any]]:
+    """Item or pair → (criterion, target) → what the judge said, the last where it judged in several studies.
+
+    A pair that it judged with its items the other way round has what it said of the two, as seen from the first.
+    """
+    wanted = set(places)
     given = {
-        "versions": list(version_ids),
+        "versions": sorted({of for pair in wanted for of in pair if of is not None}),
         "studies": list(judge.studies),
         "person": judge.person_id,
         "until": judge.until,
     }
-    found: dict[int, dict[tuple[str, str], Any]] = defaultdict(dict)
-    for version, criterion, target, value in session.execute(_OF_JUDGE, given):
-        found[version][criterion, target] = value
+    found: dict[ItemOrPair, dict[tuple[str, str], Any]] = defaultdict(dict)
+    for first, second, name, target, value in session.execute(_OF_JUDGE, given):
+        if (first, second) in wanted:
+            found[first, second][name, target] = value
+        elif second is not None and (second, first) in wanted and target_kind(target) == TargetKind.PAIR:
+            found[second, first][name, target] = protocol.criterion(name).turned(value)
     return dict(found)
 
 

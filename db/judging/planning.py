@@ -17,6 +17,7 @@ from annotators.judges.judging import mark_of
 from annotators.judges.prompts import Prompt, calls
 from annotators.protocols import Protocol
 from db.engine import Database
+from db.items.read import item_counts
 from db.judging.examples import example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, is_here, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
@@ -112,7 +113,7 @@ def plan_judging(
     asked = without_conditions(protocol)
 
     def calls_of(item: ItemToJudge) -> Iterator[Call]:
-        for call in _calls(asked, judge.prompt, item, secret, pictures=judge.pictures):
+        for call in _calls(asked, judge, item, secret):
             yield from [call] * judge.samples
 
     left_out = tuple(name for of, name in examples.items() if among is None or of in among)
@@ -209,14 +210,11 @@ class NoPictures:
         return Picture(b"", "image/png")
 
 
-def _calls(protocol: Protocol, prompt: Prompt, item: ItemToJudge, secret: bytes, *, pictures: int) -> list[Call]:
+def _calls(protocol: Protocol, judge: JudgeSettings, item: ItemToJudge, secret: bytes) -> list[Call]:
     mark = mark_of(secret, item.steps)
-    seen = NoPictures(pictures) if pictures else None
-    return [
-        call
-        for step in item.steps
-        for call in calls(protocol, prompt, step.material, step.step, given={}, mark=mark, pictures=seen)
-    ]
+    seen = NoPictures(judge.pictures) if judge.pictures else None
+    about: dict[str, Any] = {"given": {}, "mark": mark, "pictures": seen, "letters": judge.gives_letters}
+    return [call for step in item.steps for call in calls(protocol, judge.prompt, step.material, step.step, **about)]
 
 
 def without_conditions(protocol: Protocol) -> Protocol:
@@ -242,8 +240,9 @@ def study_for_judges(db: Database, actor: Actor, project_id: int, *, protocol: P
     """The id of the study in which judges judge all items of the project that the protocol can be asked of.
 
     It has no annotators. The one that is there is taken as long as it is about the items as they are now; else a new
-    one is made.
+    one is made. By a protocol about pairs all pairs of two systems' answers are judged.
     """
+    systems = item_counts(db, actor, project_id).by_system() if protocol.about_pairs else {}
     with db.write() as session:
         begins = f"{protocol.name} by judges"
         names = {
@@ -256,7 +255,8 @@ def study_for_judges(db: Database, actor: Actor, project_id: int, *, protocol: P
         while name in names:
             number += 1
             name = f"{begins} ({number})"
-        design = StudyDesign(name=name, overlap=0, order="given")
+        pairs = tuple(sorted(system for system in systems if system))
+        design = StudyDesign(name=name, overlap=0, order="given", pairs=pairs)
         made = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
         same = [
             study

@@ -22,10 +22,11 @@ from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, Problem
 from annotators.figures import some
+from annotators.items.pairs import in_words
 from annotators.items.sampling import OWN, Candidate, own_place, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
-from db.items.proposed import Suggester, SuggestionSources, suggester, versions_without_proposals
+from db.items.proposed import ItemOrPair, Suggester, SuggestionSources, suggester, without_proposals
 from db.models import (
     Account,
     AssignmentState,
@@ -246,10 +247,10 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
     if when == "never":
         return Suggestions(when)
     judge = design.suggested_by is not None
-    if protocol.about_pairs:
+    if protocol.about_pairs and not judge:
         raise InvalidInput(
-            f"The protocol {protocol.name!r} is about two answers, and nothing is suggested of pairs, by a judge "
-            f"neither: suggestions are of items with one answer. Say never instead of {when!r}."
+            f"The protocol {protocol.name!r} is about two answers, of which only a judge proposes labels. Name one "
+            f"that has labelled by it, or say never instead of {when!r}."
         )
     if not any(protocol.suggests_at(step, judge=judge) for step in range(len(protocol.steps))):
         raise InvalidInput(
@@ -280,16 +281,22 @@ def _with_note(session: Session, protocol: Protocol, suggestions: Suggestions, c
     """The items of a study, with a note on those for which nothing is suggested."""
     if suggestions.when == "never":
         return chosen
-    versions = [candidate.version_id for candidate in chosen.ordered]
+    places = [_place(candidate) for candidate in chosen.ordered]
     values = {} if suggestions.scores is None else values_of(session, suggestions.scores)
-    without = versions_without_proposals(session, protocol, versions, suggestions.sources, values)
+    without = without_proposals(session, protocol, places, suggestions.sources, values)
     if not without:
         return chosen
-    named = [candidate.external_id for candidate in chosen.ordered if candidate.version_id in without]
-    note = f"{items_have(len(without))} nothing that is suggested ({some(named, 3)}): annotators see no suggestion."
-    if len(without) == len(versions):
-        note = f"None of the {len(versions):,} items has anything that is suggested: annotators see no suggestion."
+    named = [in_words(candidate.name) for candidate in chosen.ordered if _place(candidate) in without]
+    have = items_have(len(without), protocol.noun)
+    note = f"{have} nothing that is suggested ({some(named, 3)}): annotators see no suggestion."
+    if len(without) == len(places):
+        each = f"{len(places):,} {protocol.noun}s"
+        note = f"None of the {each} has anything that is suggested: annotators see no suggestion."
     return replace(chosen, notes=(*chosen.notes, note))
+
+
+def _place(candidate: Candidate) -> ItemOrPair:
+    return candidate.version_id, candidate.other.version_id if candidate.other else None
 
 
 def _check_name(session: Session, project_id: int, name: str, *, drafts: bool) -> None:

@@ -25,9 +25,9 @@ _NAMED = 3
 """Items that are named in a note; the rest are counted."""
 
 
-def items_have(n: int) -> str:
-    """So many items, and the verb that says that they have something."""
-    return f"{count(n, 'item')} {'has' if n == 1 else 'have'}"
+def items_have(n: int, noun: str = "item") -> str:
+    """So many items (or what else one judges), and the verb that says that they have something."""
+    return f"{count(n, noun)} {'has' if n == 1 else 'have'}"
 
 
 _ITEM, _VERSION, _CLAIM = table_of(Item), table_of(ItemVersion), table_of(Claim)

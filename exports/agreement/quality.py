@@ -248,6 +248,10 @@ def _quarters(found: StudyRatings, parts: list[Beside], gold: list[GoldGiven], p
 _DIVIDED = "nobody else has judged what they judged, or they are divided"
 
 
+def _few(n: int) -> str:
+    return f"{count(n, 'label')} {'is' if n == 1 else 'are'} too few: {FEWEST} are needed"
+
+
 def share_right(hits: FloatArray, clusters: IntArray, *, over: str = "questions", none: str = _DIVIDED) -> ShareRight:
     """The share of `hits` (n, 0 or 1), with Wilson's interval over clusters (n), or why there is none.
 
@@ -255,7 +259,7 @@ def share_right(hits: FloatArray, clusters: IntArray, *, over: str = "questions"
     """
     n, right = len(hits), int(hits.sum())
     if n < FEWEST:
-        return ShareRight(n, right, reason=none if not n else f"{count(n, 'label')} are too few: {FEWEST} are needed")
+        return ShareRight(n, right, reason=none if not n else _few(n))
     _, place = np.unique(clusters, return_inverse=True)
     interval = share_interval(
         np.bincount(place, weights=hits).astype(np.float64), np.bincount(place).astype(np.float64), over=over

@@ -16,8 +16,10 @@ from annotators.criteria import Criterion
 from annotators.criteria.base import written
 from annotators.criteria.suggested import Proposals, suggested_by, suggestion
 from annotators.intervals.bootstrap import Resampling
+from annotators.items.targets import TargetKind, target_kind
 from annotators.protocols import Material, Protocol
 from db.annotating.presentations import load_materials, sources_of, suggests_at
+from db.items.proposed import ItemOrPair
 from db.models import Annotation, AnnotationKind, Assignment, StoredLabel, Study, StudyItem, Submission
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
@@ -66,8 +68,8 @@ class Suggestions:
     order = 90
 
     def fits(self, protocol: Protocol) -> bool:
-        """Protocols for whose labels something may be proposed: by a judge all that are not about pairs."""
-        return not protocol.about_pairs
+        """Every protocol: a judge may propose labels of any."""
+        return True
 
     def make(self, labels: StudyLabels, asked: Resampling) -> Findings:
         """A table of the criteria, in all and by system and category; nothing where the study shows no suggestions."""
@@ -166,11 +168,15 @@ def _own(labels: StudyLabels, criteria: set[str]) -> dict[_Key, str]:
 
 
 def _unseen(labels: StudyLabels, criteria: set[str]) -> dict[str, list[tuple[int, str, Any]]]:
-    """Criterion → (study item here, target, label) of what people said elsewhere of the same, without suggestions."""
-    here = dict(zip(_versions(labels), labels.items.study_item.tolist(), strict=True))
+    """Criterion → (study item here, target, label) of what people said elsewhere of the same, without suggestions.
+
+    A pair whose items are the other way round there is the same, and what was said of the two as seen from here.
+    """
+    here = _places(labels)
     rows = (
         sql_select(
             col(StudyItem.item_version_id),
+            col(StudyItem.other_version_id),
             col(StoredLabel.criterion),
             col(StoredLabel.target),
             col(StoredLabel.value),
@@ -188,7 +194,6 @@ def _unseen(labels: StudyLabels, criteria: set[str]) -> dict[str, list[tuple[int
             col(Study.project_id) == labels.study.project_id,
             col(Study.protocol_hash) == labels.study.protocol_hash,
             col(Study.id) != labels.study_id,
-            col(StudyItem.other_version_id).is_(None),
             col(Annotation.kind) == AnnotationKind.REGULAR.value,
             col(Annotation.sitting) == 1,
             col(StoredLabel.criterion).in_(criteria),
@@ -198,22 +203,27 @@ def _unseen(labels: StudyLabels, criteria: set[str]) -> dict[str, list[tuple[int
     )
     found: dict[str, list[tuple[int, str, Any]]] = {}
     with labels.db.read() as session:
-        for version, criterion, target, value, shown in session.execute(rows):
-            if version in here and Material.SUGGESTIONS not in shown:
-                found.setdefault(criterion, []).append((here[version], target, value))
+        for first, second, criterion, target, value, shown in session.execute(rows):
+            if Material.SUGGESTIONS in shown:
+                continue
+            if (first, second) in here:
+                found.setdefault(criterion, []).append((here[first, second], target, value))
+            elif second is not None and (second, first) in here and target_kind(target) == TargetKind.PAIR:
+                turned = labels.protocol.criterion(criterion).turned(value)
+                found.setdefault(criterion, []).append((here[second, first], target, turned))
     return found
 
 
-def _versions(labels: StudyLabels) -> list[int]:
-    """The item version of each item of the study, in its order."""
+def _places(labels: StudyLabels) -> dict[ItemOrPair, int]:
+    """The item version, or those of a pair, of each item of the study → the study item."""
+    among = set(labels.items.study_item.tolist())
     with labels.db.read() as session:
         rows = session.execute(
-            sql_select(col(StudyItem.id), col(StudyItem.item_version_id)).where(
+            sql_select(col(StudyItem.item_version_id), col(StudyItem.other_version_id), col(StudyItem.id)).where(
                 col(StudyItem.study_id) == labels.study_id
             )
         )
-        of = dict(tuple(row) for row in rows)
-    return [of[item] for item in labels.items.study_item.tolist()]
+        return {(first, second): of for first, second, of in rows if of in among}
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,10 +86,14 @@ def test_arms_of_the_form_are_made_together(filled: Filled) -> None:
     page = filled.open("rosa", "studies", new=1)
     page.text_input(key="study-name").input("Both").run()
     page.text_area(key="study-arms").input("arms:\n  - {name: a, rul: majority}").run()
-    assert "line 2" in page.error[0].value and "rul" in page.error[0].value
+    assert "line 2" in page.error[0].value and "`rul`" in page.error[0].value, "what is in backticks is code"
     assert page.number_input(key="study-quota").value == 0, "what stands beside it is still there"
     assert not [button for button in page.button if button.key == "study-create"]
     page.text_area(key="study-arms").input("arms:\n  - {name: a}\n  - {name: b, rule: majority}").run()
+    refused = no_problem(page)
+    assert refused.count("needs as many annotators in each arm") == 1, "once, however many arms it is about"
+    assert "Needs what stands above to be mended." in refused
+    assert "none can be drawn" not in refused and page.button(key="study-create").disabled
     [overlap] = [box for box in page.number_input if (box.key or "").startswith("study-overlap-")]
     overlap.set_value(1).run()
     shown = no_problem(page)

@@ -61,7 +61,8 @@ def filled(pages: Pages) -> Filled:
         ("study", "There is no study yet"),
         ("data", "no documents and no items"),
         ("item", "No item is chosen"),
-        ("claims", "Every item with a text has claims"),
+        ("annotators", "There is no study yet"),
+        ("claims", "The project has no items"),
         ("imports", "No file is chosen"),
         ("exports", "Nothing has been made yet"),
         ("scores", "no scores yet"),
@@ -71,7 +72,10 @@ def filled(pages: Pages) -> Filled:
 )
 def test_an_empty_project_says_what_to_do_first(pages: Pages, name: str, says: str) -> None:
     create_project(pages.db, pages.admin, "Energy")
-    assert says in no_problem(pages.open(pages.token("admin"), name))
+    page = pages.open(pages.token("admin"), name)
+    assert says in no_problem(page)
+    if says in ("There is no study yet", "The project has no items"):
+        assert page.get("page_link"), "the button that remedies it"
 
 
 @pytest.mark.parametrize("name", RESEARCHERS_PAGES)
@@ -440,7 +444,7 @@ def test_a_study_is_ordered_by_a_score_in_the_form(filled: Filled) -> None:
     page = filled.open("rosa", "studies", new=1)
     page.selectbox(key="study-order").select("by_score").run()
     shown = words(page)
-    assert "needs the score that it goes by. Name it in `order_score`" in shown
+    assert "needs the score that it goes by. Name it in <code>order_score</code>" in shown
     assert page.button(key="study-create").disabled
     assert page.radio(key="study-order-first").value == "uncertain"
     page.selectbox(key="study-order-score").select("imported:t/risk").run()

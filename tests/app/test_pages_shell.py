@@ -138,6 +138,15 @@ def test_where_others_have_a_study_annotating_myself_leads_to_a_new_one(pages: P
     assert len(my_studies(pages.db, pages.admin)) == 1
 
 
+def test_who_may_only_look_is_led_to_the_studies_and_not_told_to_wait_for_one(pages: Pages) -> None:
+    create_project(pages.db, pages.admin, "Energy")
+    pages.person("vera", Role.VIEWER)
+    page = pages.open(pages.token("vera"))
+    shown = words(page)
+    assert "You may look at everything" in shown and "adds you to a study" not in shown
+    assert page.get("page_link")
+
+
 def test_home_shows_how_each_study_stands_once_labels_are_there(pages: Pages) -> None:
     filled = Filled(pages)
     page = filled.open("rosa", "home")

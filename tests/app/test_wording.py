@@ -24,6 +24,14 @@ from exports.drawing.tables import (
 )
 
 
+def test_what_stands_in_backticks_is_code_and_all_else_as_it_is_written() -> None:
+    told = "`overlap` of <b>*x*</b> is '`': write `- ` before it"
+    assert wording.markdown("`over_lap` is *no* field.") == r"`over_lap` is \*no\* field."
+    assert wording.html(told) == (
+        "<code>overlap</code> of &lt;b&gt;*x*&lt;/b&gt; is &#x27;<code>&#x27;: write </code>- ` before it"
+    )
+
+
 def test_what_is_counted_up_to_a_limit_says_that_there_may_be_more() -> None:
     assert wording.at_least([3, 4], "item", most=10) == "7 items"
     assert wording.at_least([1], "item", most=10) == "1 item"

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from sqlmodel import select
+from sqlmodel import col, select
 
 from db.models import Annotation, Event, StoredLabel, Submission
-from tests.e2e.conftest import NewPage, screenshot
+from tests.e2e.conftest import NewPage, another_page, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, judgement, question, wait_for_step, wait_until_saved
 from tests.makers import tiny_protocol
@@ -239,6 +239,30 @@ def test_of_a_skip_without_an_answer_nothing_is_claimed_and_it_counts_once(scene
     with scene.server.db.read() as session:
         events = session.exec(select(Event.thing_id).where(Event.kind == "item skipped")).all()
     assert len(events) == 1
+
+
+def test_what_another_window_submitted_already_comes_back_as_a_correction(scene: Scene, new_page: NewPage) -> None:
+    page = open_as(new_page, scene, "ada")
+    asked = question(page)
+    other = another_page(page)
+    other.goto(page.url)
+    expect(other.get_by_test_id("question")).to_have_text(asked)
+    assert submit_one(other) == asked
+    wait_until_saved(other)
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("refused")).to_contain_text("submitted already, probably in another window")
+    page.get_by_test_id("return").click()
+    expect(page.get_by_test_id("question")).to_have_text(asked)
+    expect(page.get_by_text("You are correcting an item that you submitted")).to_be_visible()
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    expect(page.get_by_test_id("refused")).to_have_count(0)
+    with scene.server.db.read() as session:
+        of = select(Annotation.id, Annotation.supersedes_id).where(Annotation.study_id == scene.study_id)
+        first, second = session.exec(of.order_by(col(Annotation.id))).all()
+    assert second[1] == first[0]
 
 
 # A real server and a real wire ----------------------------------------------------------------------------------------

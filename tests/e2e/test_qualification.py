@@ -47,6 +47,9 @@ def open_page(scene: Scene, page: Page, name: str) -> None:
     sign_in(page, scene.server, name)
     page.goto(scene.address())
     expect(page.get_by_test_id("qualifying")).to_contain_text("Qualification: item 1 of 2, try 1 of 2.")
+    page.keyboard.press("s")  # said at once, not after a reason was given
+    expect(page.get_by_text("Items of the qualification cannot be skipped.")).to_be_visible()
+    expect(page.get_by_test_id("reason-field")).to_have_count(0)
 
 
 def answer(page: Page, question: str, *keys: str) -> None:

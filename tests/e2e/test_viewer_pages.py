@@ -246,3 +246,18 @@ def test_a_page_that_is_shown_is_its_own_thumbnail(page: Page) -> None:
     assert first, pictures
     assert 1 not in first, pictures
     assert len([picture for picture in pictures if picture.startswith("1?")]) == 1, pictures
+
+
+def test_thumbnails_are_where_the_strip_stands_after_it_was_hidden_or_taken_out(page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 420})
+    strip, seen = page.locator(".strip"), page.locator(".strip [aria-current=page]")
+    strip.evaluate("strip => { strip.style.display = 'none'; }")
+    page.wait_for_timeout(100)  # it has to be told that it has no height
+    for _ in SHAPES[1:]:
+        page.keyboard.press("]")
+    strip.evaluate("strip => { strip.style.display = ''; }")
+    expect(seen).to_have_attribute("data-page", str(len(SHAPES)))
+    expect(seen).to_be_in_viewport(ratio=0.9)
+    strip.evaluate("strip => strip.parentElement.prepend(strip)")
+    assert strip.evaluate("strip => strip.scrollTop") == 0
+    expect(page.locator('.strip [data-page="1"]')).to_be_in_viewport(ratio=0.9)

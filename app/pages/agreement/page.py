@@ -43,8 +43,7 @@ def page() -> None:
     project = ui.project()
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
     if not studies:
-        ui.heading("Agreement")
-        ui.empty("There is no study yet.", "Make one on the page Studies; agreement is measured on its labels.")
+        choices.no_study(project, "Agreement", "agreement is measured on its labels.")
         return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-choice"):

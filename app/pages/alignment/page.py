@@ -37,8 +37,7 @@ def page() -> None:
     project = ui.project()
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
     if not studies:
-        ui.heading("Alignment")
-        ui.empty("There is no study yet.", "Make one on the page Studies; its labels are set against scores here.")
+        choices.no_study(project, "Alignment", "its labels are set against scores here.")
         return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="alignment-choice"):

@@ -31,8 +31,7 @@ def page() -> None:
     project = ui.project()
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
     if not studies:
-        ui.heading("Fewer labels")
-        ui.empty("There is no study yet.", "Make one on the page Studies; few of its labels then speak for all items.")
+        choices.no_study(project, "Fewer labels", "few of its labels then speak for all items.")
         return
     left, middle, right = st.container(key="estimates").columns([1.02, 2.75, 1.3], gap="medium")
     with left:

@@ -14,7 +14,7 @@ from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, criteria, draft, progress, results, so_far
-from app.widgets import blocks, protocol_view
+from app.widgets import blocks, choices, protocol_view
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.designing.arms import arms_of
@@ -79,10 +79,10 @@ def _study() -> Study | None:
     """The study of the address (`?study=ID`), else the project's newest."""
     wanted = ui.integer_parameter("study")
     if wanted is None:
-        studies = list_studies(ui.db(), ui.actor(), ui.project().project_id)
+        project = ui.project()
+        studies = list_studies(ui.db(), ui.actor(), project.project_id)
         if not studies:
-            ui.heading("Study")
-            ui.empty("There is no study yet.", "Design one on the page Studies.")
+            choices.no_study(project, "Study", "how far it is, and what came of it, is shown here.")
             return None
         wanted = studies[-1].study_id
     return study_facts(ui.db(), ui.actor(), wanted)

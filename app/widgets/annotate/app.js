@@ -182,6 +182,7 @@ export class App extends Page {
     else if (!judgement || !this.sheet) return;
     else if (action === 'submit') this.#submit();
     else if (action === 'leave') this.#leave();
+    else if (action === 'skip' && this.sheet.item.qualifying) judgement.say(TEXT.notSkippable);
     else if (action === 'skip') judgement.dock.ask(TEXT.skipTitle, TEXT.skipReasons, '', (reason) => void this.#skip(reason));
     else if (!judgement.act(action)) this.viewer?.act(action);
   }
@@ -465,21 +466,30 @@ export class App extends Page {
     } else if (!this.sheet) void this.load();
   }
 
-  /** Opens the item of a refused submission with its labels. @param {Entry} entry */
+  /**
+   * Opens the item of a refused submission with its labels, where it stands by now: what is at hand here may have been gone
+   * on with in another window, and would be refused again.
+   *
+   * @param {Entry} entry
+   */
   async #return(entry) {
-    const { assignment, step, labels, comment, flag, seconds } = entry.body;
+    const { assignment, sitting, step, labels, comment, flag, seconds } = entry.body;
     let item = this.queue.find(assignment, step);
     try {
-      item ??= (await this.api.reopen(assignment)).item;
+      ({ item } = await this.api.reopen(assignment));
     } catch (error) {
-      this.#failed(error, TEXT.notBack);
-      return;
+      if (!item || (error instanceof Refused && !item.qualifying)) {
+        this.#failed(error, TEXT.notBack);
+        return;
+      }
     }
     this.#keep();
-    this.queue.interrupt(item, this.queue.correcting && this.sheet?.item === item);
+    this.queue.interrupt(item, item.sitting > sitting || (this.queue.correcting && this.sheet?.item.assignment === assignment));
     this.outbox.discard(entry);
-    this.drafts.keep(item, { labels, comment, flag }, seconds);
-    this.#show(item, { labels, comment, flag });
+    if (item.step === step) {
+      this.drafts.keep(item, { labels, comment, flag }, seconds);
+      this.#show(item, { labels, comment, flag });
+    } else this.#show(item);
     this.screens.refused(this.outbox.refused);
   }
 

@@ -38,6 +38,7 @@ export const TEXT = {
   comparing: 'Your labels are saved. What a model suggests is marked now: change what you would, and submit. Both versions are kept.',
   waitingFeedback: 'Saving, then what is right…',
   goOn: 'Go on',
+  notSkippable: 'Items of the qualification cannot be skipped. Say that you cannot judge, and why.',
   qualifying: (/** @type {Qualifying} */ { number, of, try: tried, tries }) => `Qualification: item ${number} of ${of}${tries > 1 ? `, try ${tried} of ${tries}` : ''}. After each you are told what is right.`,
   feedbackTitle: (/** @type {number} */ right, /** @type {number} */ of) => `${right} of ${of} right`,
   gaveRight: (/** @type {string} */ right) => right,

@@ -192,7 +192,7 @@ class Painter {
         if (figure) return [this.#whole(inline.range, figure, ' ')];
         // Nothing to press and nothing that is fetched: the address is words like the others.
         return [this.#wrapped(inline.range, () => h('span', { class: inline.type === 'link' ? 'hyperlink' : 'no-picture' }, ...this.#inlines(inline.children),
-          inline.address ? h('bdi', { class: 'address', dir: 'ltr' }, ...this.shown([inline.address])) : null))];
+          inline.address ? h('bdi', { class: inline.children.length ? 'address behind' : 'address', dir: 'ltr' }, ...this.shown([inline.address])) : null))];
       }
       default: return [this.#wrapped(inline.range, () => h(inline.type, {}, ...this.#inlines(inline.children)))];
     }

@@ -33,8 +33,12 @@ export class Strip {
       this.draw();
     });
     this.resizes = new ResizeObserver(() => {
+      const shown = this.height > 0;
       this.height = this.element.clientHeight;
-      this.draw();
+      // What was scrolled to while it was hidden did not happen. Here, where it costs no layout, it is asked where it stands.
+      this.top = this.element.scrollTop;
+      if (shown) this.draw();
+      else this.select(this.page);
     });
     this.resizes.observe(this.element);
     /** @type {Doc | null} */
@@ -186,6 +190,11 @@ export class Strip {
   async #fetch() {
     const { pictures } = this;
     if (!pictures) return;
+    if (this.top !== this.element.scrollTop) { // it was taken out of the page and put back, which scrolls without a word
+      this.top = this.element.scrollTop;
+      this.draw();
+      return;
+    }
     const inView = this.numbers.slice(Math.floor(this.top / PITCH), Math.ceil((this.top + this.height) / PITCH));
     for (const page of inView) {
       const large = pictures.of(page) ? '' : this.picture(page);
