@@ -17,8 +17,8 @@ from annotators.criteria import Criterion
 from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
 from annotators.items.targets import TargetKind
+from exports.formats._shown import ANSWERS
 from exports.formats._writing import cell_of
-from exports.formats.potato import ANSWERS
 
 if TYPE_CHECKING:
     from exports.label_studio.lost import Lost

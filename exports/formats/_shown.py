@@ -32,6 +32,9 @@ class Task(NamedTuple):
 PAIR = str(TargetKind.PAIR)
 """The kind of the tasks that are about two items."""
 
+ANSWERS = "answers"
+"""The field of a task that holds the two answers of a pair."""
+
 
 def criteria_by_kind(protocol: Protocol) -> dict[str, list[Criterion]]:
     """Kind of target → its criteria, in the order of the protocol. Where pairs are judged all are asked of the pair."""

@@ -25,7 +25,7 @@ from exports.formats._files import FilesReading
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
-from exports.formats._shown import ALONE, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
+from exports.formats._shown import ALONE, ANSWERS, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed
@@ -51,9 +51,6 @@ _OTHER_ANSWERS = {
     "instance_id_to_event_to_value": "Events made of marked stretches",
 }
 _HUMAN = "human"
-
-ANSWERS = "answers"
-"""The field of an instance that holds the two answers of a pair."""
 
 
 class Potato:
