@@ -99,7 +99,7 @@ def pictures_in(folder: Path) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(sqlite_database: Database, tmp_path: Path) -> None:
+def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(place: Place, tmp_path: Path) -> None:  # noqa: F811
     rows = [
         {"id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf", "p.png"],
          "evidence": [{"document": "d.pdf", "pages": [1]}, {"kind": "figure", "document": "p.png", "pages": [1]}]},
@@ -113,7 +113,6 @@ def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(sqlite_datab
     done = convert_files([source], into="huggingface", output=tmp_path / "hub", options=SAID, pictures=True)
     assert done.lost == []
     assert any("1 page that items point at have no picture" in note for note in done.notes)
-    place = Place(sqlite_database, tmp_path / "home")
     place.take(source)
     export_project(
         place.db, place.actor, place.project, to=tmp_path / "out", formats=["huggingface"], options=SAID,
