@@ -34,6 +34,7 @@ from exports.formats._writing import (
     Given,
     Judged,
     LabelledWriter,
+    PairOut,
     Picture,
     StudyOut,
     StudyWriter,
@@ -284,7 +285,12 @@ class _Spoken:
         self._criteria |= {derived.criterion.name: derived.criterion for derived in self.protocol.derived_criteria()}
 
     def out(self) -> StudyOut:
-        return StudyOut(self.protocol.name, self.protocol, self.judged)
+        return StudyOut(self.protocol.name, self.protocol, self.judged, pairs=self._pairs)
+
+    def _pairs(self) -> list[PairOut]:
+        """The pairs that labels are about."""
+        said = (label for labels in self._source.labels.values() for label in labels)
+        return list(dict.fromkeys(PairOut(label.item, label.other) for label in said if label.other))
 
     def judged(self) -> Iterator[Judged]:
         for item in self._source.items():

@@ -40,13 +40,15 @@ class Call:
     """One request: what is sent, the JSON schema that the reply keeps, and what it answers.
 
     `asks` has the (criterion, target) that the reply gives labels for, as they are stored; `name` is what the server
-    is told that the schema is called.
+    is told that the schema is called. `letters` has the label that each letter of the schema stands for, where the
+    reply gives letters (annotators/judges/prompts/letters.py).
     """
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]
     name: str
     asks: tuple[tuple[str, str], ...]
+    letters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pictures(self) -> int:

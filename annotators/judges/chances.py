@@ -5,8 +5,8 @@ others. Walking along the label that was given, token by token, each other token
 one belongs to the labels that could still begin so: where that is one label, it gets the probability of the way so far
 times that of the token (the chain rule); where the token was taken, the walk goes on with the labels that are left. A
 listed token that several labels could begin with, none of which was given, says nothing about either, so that the reply
-has no probabilities then. What goes to no label (a space, a tail that is not listed) is left out and the rest divided
-by its sum.
+has no probabilities then; labels that begin alike are therefore given as letters (prompts/letters.py). What goes to no
+label (a space, a tail that is not listed) is left out and the rest divided by its sum.
 """
 
 from __future__ import annotations

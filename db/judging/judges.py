@@ -22,7 +22,8 @@ class JudgeSettings:
     """What the labels of a judge depend on besides the items: who is asked, in which words, how often.
 
     `server` is a base URL without credentials. `most` is the limit of a reply in tokens, `pictures` how many pictures
-    a request has at most, `probabilities` whether the server is asked how likely each label was.
+    a request has at most, `probabilities` whether the server is asked how likely each label was. `letters`: labels that
+    begin alike are then given as letters; judges of before there were any give words.
     """
 
     model: str
@@ -34,6 +35,12 @@ class JudgeSettings:
     pictures: int = 8
     structured: str = "auto"
     probabilities: bool = False
+    letters: bool = True
+
+    @property
+    def gives_letters(self) -> bool:
+        """Whether labels that begin alike are asked for as letters."""
+        return self.probabilities and self.letters
 
     @property
     def prompt_name(self) -> str:
@@ -51,14 +58,16 @@ class JudgeSettings:
             "most": self.most,
             "pictures": self.pictures,
             "structured": self.structured,
-            **({"probabilities": True} if self.probabilities else {}),  # judges of before had no such setting
+            # Judges of before had no such settings.
+            **({"probabilities": True} if self.probabilities else {}),
+            **({"letters": True} if self.gives_letters else {}),
         }
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> JudgeSettings:
         """The settings that were kept."""
         prompt = {name: value for name, value in kept["prompt"].items() if name != "hash"}
-        return cls(**{**kept, "prompt": Prompt.model_validate(prompt)})
+        return cls(**{"letters": False, **kept, "prompt": Prompt.model_validate(prompt)})
 
 
 @dataclass(frozen=True)

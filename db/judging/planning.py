@@ -113,7 +113,7 @@ def plan_judging(
     asked = without_conditions(protocol)
 
     def calls_of(item: ItemToJudge) -> Iterator[Call]:
-        for call in _calls(asked, judge.prompt, item, secret, pictures=judge.pictures):
+        for call in _calls(asked, judge, item, secret):
             yield from [call] * judge.samples
 
     left_out = tuple(name for of, name in examples.items() if among is None or of in among)
@@ -210,14 +210,11 @@ class NoPictures:
         return Picture(b"", "image/png")
 
 
-def _calls(protocol: Protocol, prompt: Prompt, item: ItemToJudge, secret: bytes, *, pictures: int) -> list[Call]:
+def _calls(protocol: Protocol, judge: JudgeSettings, item: ItemToJudge, secret: bytes) -> list[Call]:
     mark = mark_of(secret, item.steps)
-    seen = NoPictures(pictures) if pictures else None
-    return [
-        call
-        for step in item.steps
-        for call in calls(protocol, prompt, step.material, step.step, given={}, mark=mark, pictures=seen)
-    ]
+    seen = NoPictures(judge.pictures) if judge.pictures else None
+    about: dict[str, Any] = {"given": {}, "mark": mark, "pictures": seen, "letters": judge.gives_letters}
+    return [call for step in item.steps for call in calls(protocol, judge.prompt, step.material, step.step, **about)]
 
 
 def without_conditions(protocol: Protocol) -> Protocol:

@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from annotators.judges.base import Call
 from annotators.judges.budget import Limit, Price, Spending
 from annotators.judges.client import Client, ServerRefuses
 from annotators.judges.judging import Outcome, Unscored, judge_item, mark_of
+from annotators.judges.prompts import calls
 from annotators.pages.documents.renderer import Renderer
 from annotators.progress import Progress, unheard
 from db.engine import Database
@@ -332,6 +334,7 @@ class JudgeRun(RunKind[ItemToJudge, ItemRows]):
             mark=mark_of(self._secret, item.steps),
             samples=self._judge.samples,
             pictures=self._pictures,
+            write=partial(calls, letters=self._judge.gives_letters),
         )
 
     def _end(self, why: str) -> None:

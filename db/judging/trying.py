@@ -156,8 +156,9 @@ def plan_trials(
         mark = mark_of(secret, item.steps)
         for trial in trials:
             tried = Tried.of(
-                trial, asked, settings.prompt, item.steps, item=item.study_item_id, said=said[item.study_item_id]
-            )
+                trial, asked, settings.prompt, item.steps, item=item.study_item_id, said=said[item.study_item_id],
+                letters=settings.gives_letters,
+            )  # fmt: skip
             more = settings.samples if trial.samples is None else max(0, trial.samples - settings.samples)
             for step in tried.steps:
                 made = tried.write(tried.protocol, tried.prompt, step.material, step.step, given={}, mark=mark,
@@ -276,6 +277,7 @@ class _TrialRun(JudgeRun):
             item.steps,
             item=item.study_item_id,
             said=self._said.get(item.study_item_id),
+            letters=self._judge.gives_letters,
         )
         found = judge_item(
             tried.protocol,

@@ -28,6 +28,7 @@ _BLOCK = re.compile(
     r"^(?P<name>[^\n]+):\n<(?P<mark>data-[^>\n]+)>\n(?P<text>.*?)\n</(?P=mark)>", re.DOTALL | re.MULTILINE
 )
 _LOOSE = re.compile(r"</\s*data\b[^>]*>")
+_LETTER = re.compile(r"^- `(?P<letter>[A-Za-z])` for `(?P<label>[^`]+)`", re.MULTILINE)
 _ASKED = re.compile(r"^- `(?P<name>\w+)`: (?P<words>.+)$", re.MULTILINE)
 _ORDER = re.compile(
     r"(?:label|answer|verdict|reply|output|mark|grade|choose|rate)[^`\n]{0,80}`(?P<label>[^`\n]+)`", re.IGNORECASE
@@ -162,6 +163,11 @@ class _Asked:
         sample = int(body.get("seed") or 0) if body.get("temperature") else 0
         return cls(pieces, outside, {f["name"]: f["words"] for f in _ASKED.finditer(outside)}, name, sample)
 
+    def letters_of(self, given: Sequence[str]) -> dict[str, str]:
+        """Label → what the schema has it as: itself, or the letter that the request says stands for it."""
+        said = {found["letter"]: found["label"] for found in _LETTER.finditer(self.outside)}
+        return {said.get(one, one): one for one in given}
+
     def named(self, beginning: str) -> list[str]:
         """The pieces whose name begins so, in their order."""
         return [text for name, text in self.pieces if re.match(rf"{re.escape(beginning)}\b", name, re.IGNORECASE)]
@@ -187,7 +193,8 @@ class _Judgement:
             case "rationale":
                 return "By what the material says."
             case "label" if "enum" in leaf:
-                return self._label(list(leaf["enum"]))
+                letters = self._asked.letters_of(leaf["enum"])
+                return letters[self._label(list(letters))]
         return first_choice((), leaf)
 
     def chances(self, label: str, labels: Sequence[str]) -> dict[str, float]:

@@ -6,7 +6,7 @@ import json
 import random
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -396,6 +396,78 @@ KIND_VALUES: list[tuple[Criterion, list[tuple[Any, Any]], list[Any]]] = [
         [[{"text": "Burned", "label": "bad"}], [{"text": "burned"}], [{"text": "burned", "label": "worse"}], "burned"],
     ),
 ]  # fmt: skip
+
+
+# Letters --------------------------------------------------------------------------------------------------------------
+
+
+def lettered(criterion: Criterion, prompt: Prompt | None = None, guidelines: str = "Judge.") -> tuple[Protocol, Call]:
+    """A protocol of one criterion, and its request with letters where they are needed."""
+    step = Step(name="one", title="One", shows=[Material.QUESTION, Material.ANSWER], criteria=["c"])
+    protocol = Protocol(name="p", title="P", guidelines=guidelines, criteria=[criterion], steps=[step])
+    material = {**MATERIAL, "units": {"c": ["item"]}}
+    [call] = calls(protocol, prompt or default_prompt(), material, 0, given={}, mark=MARK, letters=True)
+    return protocol, call
+
+
+def told_in(call: Call) -> str:
+    return "".join(part.text for message in call.messages for part in message.parts if not isinstance(part, Picture))
+
+
+def of_words(*values: str, titles: Sequence[str] | None = None) -> list[Label]:
+    named = zip(values, titles or values, strict=True)
+    return [Label(value=value, title=title, definition=f"It is {value}.") for value, title in named]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("yes", "yes, partly", "no"), tuple(map(str, range(11))), ("not stated", "supported", "not supported"),
+     ("نعم", "لا"), ('"quoted', "plain")],
+)  # fmt: skip
+def test_labels_that_begin_alike_are_given_as_letters_and_read_back_as_labels(words: tuple[str, ...]) -> None:
+    protocol, call = lettered(Choice(name="c", title="C", labels=of_words(*words)))
+    assert list(call.letters.values()) == list(words)
+    text, material = told_in(call), {**MATERIAL, "units": {"c": ["item"]}}
+    sure = {letter: (n + 1) / 100 for n, letter in enumerate(call.letters)}
+    for letter, word in call.letters.items():
+        assert f"- `{letter}` for `{word}` ({word}): It is {word}." in text
+        reply = {"item": judged(letter)}
+        Draft202012Validator(call.schema).validate(reply)
+        [label], why = read(call, protocol, json.dumps(reply), material, {"item/judgement/label": sure})
+        assert (label.value, why) == (word, None)
+        assert dict(label.chances) == {of: sure[one] for one, of in call.letters.items()}
+    for wrong in (*words, "?", "", "A B"):
+        none, why = read(call, protocol, json.dumps({"item": judged(wrong)}), material)
+        assert none == []
+        assert why
+
+
+def test_labels_whose_first_tokens_differ_keep_their_words_and_so_do_replies_that_are_no_label() -> None:
+    for criterion in (
+        Choice(name="c", title="C", labels=of_words("yes", "no", "partly")),
+        Spans(name="c", title="C", labels=LABELS),
+        Several(name="c", title="C", labels=of_words("odd", "of")),
+        Text(name="c", title="C"),
+    ):
+        protocol, call = lettered(criterion)
+        material = {**MATERIAL, "units": {"c": ["item"]}}
+        assert [call] == calls(protocol, default_prompt(), material, 0, given={}, mark=MARK)
+
+
+def test_no_letter_is_one_that_stands_alone_in_what_is_said_of_labels() -> None:
+    titles = ["A is better", "The same", "B is better"]
+    labels = of_words("-1", "0", "-2", titles=titles)
+    _, call = lettered(Choice(name="c", title="C", labels=labels), guidelines="Mark D where it is F.")
+    assert list(call.letters) == ["E", "G", "H"]
+
+
+def test_examples_give_the_letter_too() -> None:
+    prompt = default_prompt().model_copy(
+        update={"examples": [Example(criterion="c", shown="Question: one", label="yes, partly", why="So it is.")]}
+    )
+    _, call = lettered(Choice(name="c", title="Whole", labels=of_words("yes", "yes, partly")), prompt)
+    [letter] = [letter for letter, label in call.letters.items() if label == "yes, partly"]
+    assert f"Label: `{letter}`\nWhy: So it is." in told_in(call)
 
 
 def test_every_kind_of_criterion_is_read() -> None:

@@ -18,7 +18,9 @@ from exports.converting import convert_files
 from exports.formats import FORMATS
 from exports.reading.sources import open_sources
 from tests.environments import environment_python
+from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
 from tests.exports.formats.places import Place
+from tests.exports.formats.test_peers import study_of_pairs
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import labelled_study
 from tests.exports.sources import write_pdf
@@ -67,8 +69,7 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     assert set(said["configs"]) == {"items", "labels", "label_arrays", "adjudicated", "soft_labels"}
     assert said["configs"]["labels"]["test"] > 200
     assert said["first"]["id"] == "i00001"
-    place = Place(sqlite_database, tmp_path / "home")
-    assert place.take(tmp_path / "saved").added == 12
+    assert Place(sqlite_database, tmp_path / "home").take(tmp_path / "saved").added == 12
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
 
 
@@ -156,6 +157,19 @@ def test_argilla_reads_settings_and_records(sqlite_database: Database, tmp_path:
     assert said["kinds"] == {
         "right": "LabelQuestion", "clarity": "RatingQuestion", "problems": "MultiLabelQuestion",
         "share": "TextQuestion", "words": "TextQuestion", "ranking": "TextQuestion",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_argilla_reads_pairs(place: Place, tmp_path: Path) -> None:  # noqa: F811
+    study = study_of_pairs(place, tmp_path / "in")
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study.id, formats=["argilla"])
+    said = said_by(ARGILLA, to / "argilla", folder=tmp_path)["pair"]
+    assert (said["records"], said["responses"]) == (6, 50)
+    assert said["kinds"] == {
+        "better": "LabelQuestion", "overall": "LabelQuestion", "by": "TextQuestion", "same": "LabelQuestion",
+        "why": "TextQuestion",
     }  # fmt: skip
 
 

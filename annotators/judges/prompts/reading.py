@@ -90,12 +90,24 @@ def _labels(
             if criterion.required:
                 raise InvalidInput(f"{whose} has no label.")
             continue
+        if call.letters:
+            value = _of_letter(name, value, call.letters)
         _check_type(name, value, criterion.reply_schema(material))
         found = criterion.from_reply(value, material)
         criterion.check(found)
         sure = chances.get(f"{name}/{JUDGEMENT}/{LABEL}", {})
-        of_labels = tuple((criterion.from_reply(label, material), chance) for label, chance in sure.items())
+        of_labels = tuple(
+            (criterion.from_reply(call.letters.get(label, label), material), chance) for label, chance in sure.items()
+        )
         yield Judged(criterion_name, target, found, rationale=rationale, chances=of_labels)
+
+
+def _of_letter(name: str, value: object, letters: Mapping[str, str]) -> str:
+    """The label that a letter stands for; InvalidInput for anything else, the label itself among it."""
+    if not isinstance(value, str) or value not in letters:
+        known = ", ".join(f"{letter} ({label})" for letter, label in letters.items())
+        raise InvalidInput(f"{name!r} of the reply is {shown(value)}. Allowed: {known}.")
+    return letters[value]
 
 
 def only_fields(whose: str, said: Mapping[str, Any], fields: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from annotators.criteria import Criterion
 from annotators.items.blocks import blocks_of
 from annotators.items.targets import TargetKind, target_kind
 from annotators.judges.base import Call, Message, Picture, Text
+from annotators.judges.prompts.letters import letters_for
 from annotators.judges.prompts.prompt import Prompt
 from annotators.protocols.base import Protocol
 
@@ -48,13 +49,14 @@ def calls(
     given: Mapping[tuple[str, str], GivenLabel],
     mark: str,
     pictures: Pictures | None = None,
+    letters: bool = False,
 ) -> list[Call]:
     """The requests that step number `step` (from 0) makes now: those of criteria that are asked, and not `given` yet.
 
     `material` is what the browser gets at this step, so that a judge knows what an annotator knows and no more, by the
     same neutral names; `given` has the labels so far by criterion and (neutral) target, which decide what is asked.
     Whoever answers asks again, until there are none: a label may open the next criterion. `mark` stands around all
-    data.
+    data. With `letters`, labels that begin alike are given as letters.
     """
     made = []
     for criterion in protocol.step_criteria(step):
@@ -66,7 +68,9 @@ def calls(
         size = max(1, pictures.most) if pictures and criterion.target == TargetKind.PAGE else MOST_UNITS
         for start in range(0, len(targets), size):
             chunk = targets[start : start + size]
-            made.append(_call(protocol, prompt, material, criterion, chunk, mark=mark, pictures=pictures))
+            made.append(
+                _call(protocol, prompt, material, criterion, chunk, mark=mark, pictures=pictures, letters=letters)
+            )
     return made
 
 
@@ -117,34 +121,45 @@ def _call(
     *,
     mark: str,
     pictures: Pictures | None,
+    letters: bool,
 ) -> Call:
     asks = tuple((criterion.name, target) for target in targets)
     data = Data(mark)
+    value = criterion.reply_schema(material)
+    stand_for = letters_for(value, _said_of_labels(protocol, prompt, criterion)) if letters else {}
+    if stand_for:
+        value = {"type": "string", "enum": list(stand_for)}
     parts: list[Text | Picture] = []
     if prompt.guidelines:
         parts.append(Text(f"# Guidelines\n\n{protocol.guidelines.strip()}"))
-    parts += _examples(prompt, criterion, data)
+    parts += _examples(prompt, criterion, data, stand_for)
     parts.append(Text(f"# Material\n\n{data.said}"))
     parts += shown_material(material, data, targets, pictures)
     names = names_of(asks, material)
-    parts.append(Text(_asked(prompt, criterion, names, material)))
+    parts.append(Text(_asked(prompt, criterion, names, material, stand_for)))
     messages = (Message("system", (Text(prompt.system),)), Message("user", tuple(parts)))
-    return Call(messages, _schema(prompt, criterion, names, material), criterion.name, asks)
+    return Call(messages, _schema(prompt, criterion, names, value), criterion.name, asks, stand_for)
+
+
+def _said_of_labels(protocol: Protocol, prompt: Prompt, criterion: Criterion) -> str:
+    """Every word about labels that a judge reads."""
+    said = [protocol.guidelines if prompt.guidelines else "", prompt.criteria.get(criterion.name, "")]
+    said += [criterion.title, criterion.help, *(f"{one.title} {one.definition}" for one in criterion.label_list())]
+    return "\n".join(word for word in said if word)
 
 
 # What is asked --------------------------------------------------------------------------------------------------------
 
 
 def _schema(
-    prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str], material: Mapping[str, Any]
+    prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str], value: Mapping[str, Any]
 ) -> dict[str, Any]:
     """An object with a judgement for each name: a label, or why there is none; a reply cannot say neither, or both.
 
     Servers that keep schemas differ in what they take. This is what all take: every field required and no other
     allowed; `anyOf` below the root alone, of objects whose first fields are not the same (so that the rationale stands
-    before it, and not in each).
+    before it, and not in each). `value` is the schema of a label.
     """
-    value = criterion.reply_schema(material)
     label = value if criterion.required else {"anyOf": [value, {"type": "null"}]}
     judgement = {"anyOf": [object_schema({LABEL: label}), object_schema({CANNOT: {"type": "string"}})]}
     fields: dict[str, Any] = {} if prompt.rationale == "none" else {RATIONALE: {"type": "string"}}
@@ -163,15 +178,25 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asked(
-    prompt: Prompt, criterion: Criterion, names: Mapping[tuple[str, str], str], material: Mapping[str, Any]
+    prompt: Prompt,
+    criterion: Criterion,
+    names: Mapping[tuple[str, str], str],
+    material: Mapping[str, Any],
+    stand_for: Mapping[str, str],
 ) -> str:
     lines = [f"# What is asked: {criterion.title}", ""]
     if criterion.help:
         lines += [criterion.help, ""]
     lines.append(f"The label: {criterion.in_words()}.")
-    for label in criterion.label_list():
-        said = f": {label.definition}" if label.definition else ""
-        lines.append(f"- `{label.value}` ({label.title}){said}")
+    told = {
+        str(label.value): f"`{label.value}` ({label.title})" + (f": {label.definition}" if label.definition else "")
+        for label in criterion.label_list()
+    }
+    if stand_for:
+        lines[-1] += " Each has a letter: give the letter, alone, as the label."
+        lines += [f"- `{letter}` for {told.get(label, f'`{label}`')}" for letter, label in stand_for.items()]
+    else:
+        lines += [f"- {said}" for said in told.values()]
     if criterion.name in prompt.criteria:
         lines += ["", prompt.criteria[criterion.name]]
     lines += ["", "Judge:"]
@@ -212,13 +237,15 @@ def _in_words(target: str) -> str:
             return f"{kind} {key}"
 
 
-def _examples(prompt: Prompt, criterion: Criterion, data: Data) -> Iterator[Text]:
+def _examples(prompt: Prompt, criterion: Criterion, data: Data, stand_for: Mapping[str, str]) -> Iterator[Text]:
     """Examples may be of items, so that what they show is data as well."""
+    given = {label: letter for letter, label in stand_for.items()}
     own = [example for example in prompt.examples if example.criterion == criterion.name]
     for number, example in enumerate(own, 1):
         why = f"\nWhy: {example.why}" if example.why else ""
         shown = data.of(f"# Example {number}", example.shown.strip())
-        yield Text(f"{shown.text}\nLabel: `{example.label}`{why}")
+        label = given.get(example.label, example.label)
+        yield Text(f"{shown.text}\nLabel: `{label}`{why}")
 
 
 # What is shown --------------------------------------------------------------------------------------------------------

@@ -93,6 +93,7 @@ class Tried:
     steps: list[StepToJudge]
     commands: Mapping[str, Injection]
     changed: set[tuple[str, str]]
+    letters: bool = False
 
     @classmethod
     def of(
@@ -104,8 +105,11 @@ class Tried:
         *,
         item: int = 0,
         said: Said | None = None,
+        letters: bool = False,
     ) -> Tried:
         """The item `item` (a study's) as the trial shows it; `said` is what the judge said of it before.
+
+        With `letters` its requests are those of a judge that is asked for letters.
 
         The mark around its data is to stay that of `steps`, so that nothing but the order changes.
         """
@@ -117,7 +121,7 @@ class Tried:
                 found = injection_of(item, criterion, said or {})
                 if found is not None:
                     commands[criterion.name] = found
-        return cls(trial, asked, trial.prompt or prompt, shown, commands, set())
+        return cls(trial, asked, trial.prompt or prompt, shown, commands, set(), letters)
 
     def write(
         self,
@@ -131,7 +135,7 @@ class Tried:
         pictures: Pictures | None = None,
     ) -> list[Call]:
         """The requests of a step, as `annotators.judges.prompts.calls` makes them."""
-        about: dict[str, Any] = {"given": given, "mark": mark, "pictures": pictures}
+        about: dict[str, Any] = {"given": given, "mark": mark, "pictures": pictures, "letters": self.letters}
         if self.trial.name in ("injection", "harmless"):
             made = list(self._injected(protocol, prompt, material, step, **about))
         else:

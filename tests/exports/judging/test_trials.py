@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from annotators.judges.budget import Price, read_limit
 from annotators.judges.prompts import Prompt, default_prompt
 from annotators.judges.trust.injections import INJECTIONS
 from annotators.judges.trust.trials import FLIPS, Trial
-from annotators.protocols import PROTOCOLS
+from annotators.protocols import PROTOCOLS, Protocol
 from db.designing.making import create_study
 from db.engine import Database
 from db.judging.judges import JudgeSettings
@@ -90,19 +91,33 @@ class Judged:
         return check_report(self.db, self.admin, self.study_id, judge=self.judges[name], asked=FEW, **more)
 
 
-def make(db: Database, folder: Path, habits: dict[str, Habits], seed: int = 5) -> Judged:
+def beginning_alike(said: str) -> str:
+    """The labels of the protocol, but that one begins as the other does."""
+    return said.replace("incomplete", "complete_but_not_wholly")
+
+
+def make(
+    db: Database,
+    folder: Path,
+    habits: dict[str, Habits],
+    seed: int = 5,
+    *,
+    protocol: Protocol | None = None,
+    said: Callable[[str], str] = str,
+) -> Judged:
+    """All of them asked about the same items, as two people have labelled them; `said` is what labels are called."""
     admin = first_administrator(db)
     project_id = make_project(db, "judged")
     folder.mkdir()
-    (folder / "items.jsonl").write_text("".join(json.dumps(item(number)) + "\n" for number in range(N)))
+    (folder / "items.jsonl").write_text("".join(said(json.dumps(item(number))) + "\n" for number in range(N)))
     assert import_paths(db, admin, project_id, paths=[folder / "items.jsonl"]).rejected == []
-    study_id = study_for_judges(db, admin, project_id, protocol=PROTOCOLS.get("completeness"))
+    study_id = study_for_judges(db, admin, project_id, protocol=protocol or PROTOCOLS.get("completeness"))
     (study,) = list_studies(db, admin, project_id)
     with (folder / "labels.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["item", "annotator", "criterion", "value"])
         writer.writerows(
-            (f"i{number:03}", person, "complete", right(number))
+            (f"i{number:03}", person, "complete", said(right(number)))
             for number in range(N)
             for person in ("xavier", "yolanda")
         )
@@ -237,6 +252,19 @@ def test_a_judge_that_is_surer_than_it_is_right_is_found_out_by_its_probabilitie
     assert all(sum(of["item"].values()) == pytest.approx(1) for item in kept for of in item.values())
 
 
+def test_how_sure_it_is_is_known_of_labels_that_begin_alike_as_well(sqlite_database: Database, tmp_path: Path) -> None:
+    protocol = PROTOCOLS.get("completeness")
+    plain = protocol.model_dump_json().replace('"incomplete"', f'"{beginning_alike("incomplete")}"')
+    alike = Protocol.model_validate_json(plain)
+    habits = {"sure": SURE}
+    made = make(sqlite_database, tmp_path / "in", habits, protocol=alike, said=beginning_alike)
+    assert all(re.search("- `[A-Z]` for `complete`", sent.text) for sent in made.servers["sure"].sent)
+    found = made.report("sure")
+    assert holds(found.find("calibration_error"), SURE.overconfident)
+    assert sum(part.n for part in found.criteria[0].curve) == N
+    made.servers["sure"].__exit__()
+
+
 def test_what_is_tried_is_no_label_of_the_study_and_shows_nothing_of_people(judged: Judged) -> None:
     with judged.db.read() as session:
         kinds = [annotation.kind for annotation in session.exec(select(Annotation)).all()]
@@ -369,9 +397,9 @@ def test_samples_and_probabilities_of_a_pair_are_of_labels_as_they_are_stored(
     for criterion, target, value, shares, chances in rows:
         of_label = shares[criterion][target]
         assert of_label[str(value)] == max(of_label.values())
-        likely = (chances or {}).get(criterion, {}).get(target)  # of -2 and -1 the sign alone tells nothing apart
-        if likely is not None and of_label[str(value)] == 1:  # the first reply said so as well
-            assert max(likely, key=lambda label, own=likely: own[label]) == str(value)  # type: ignore[misc]
-    assert any(chances for *_, chances in rows)
+        likely = chances[criterion][target]  # of -2 and -1 as well: they are given as letters
+        assert set(likely) == {"-2", "-1", "0", "1", "2"}
+        if of_label[str(value)] == 1:  # the first reply said so as well
+            assert likely[str(value)] == max(likely.values()) == pytest.approx(0.9)
     found = check_report(database, admin, study_id, judge=judge, asked=FEW)
     assert holds(found.find("self_agreement", criterion="overall"), Habits(repeats=0.8).self_agreement(4, 5))
