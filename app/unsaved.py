@@ -1,17 +1,37 @@
-"""What somebody writes on a page and has not saved: kept as it is written, so that a reload loses nothing."""
+"""What is written on a page and saved to the project's library: kept as it is written, so a reload loses nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import streamlit as st
 
+from annotators.asking.versioned import Versioned, VersionedName
 from app import ui
 from app.widgets import blocks
+from db.libraries import Added
 from db.people.unsaved import keep_unsaved, my_unsaved
 from db.projects import ProjectRow
 
 _KEPT = "unsaved-texts"
+_DRAFTS = "unsaved-drafts"
+_SAVED = "unsaved-saved"
+_HEIGHT = 560
+_STYLE = ".st-key-unsaved-text textarea { font-family: monospace; font-size: 0.82rem; line-height: 1.5; }"
+
+
+class _Draft(Protocol):
+    """What is written so far, as text, and what follows from it."""
+
+    text: str
+
+    def write(self, text: str, /) -> None: ...
+
+
+Draft = TypeVar("Draft", bound=_Draft)
+Kept = TypeVar("Kept", bound=Versioned)
 
 
 @dataclass(frozen=True)
@@ -22,12 +42,19 @@ class UnsavedPlace:
     page: str
     name: str
 
-    def begin(self, text: str) -> str:
-        """What the reader wrote here the last time, else the text that one begins with."""
-        found = {row.name: row.text for row in my_unsaved(ui.db(), ui.actor(), self.project.project_id, page=self.page)}
-        written = found.get(self.name)
-        self._known()[self._key] = text if written is None else written
-        return self._known()[self._key]
+    def draft(self, new: Callable[[], Draft]) -> Draft:
+        """What this session has written here; else what the reader wrote the last time, into what one begins with."""
+        drafts: dict[tuple[int, str, str], Draft] = st.session_state.setdefault(_DRAFTS, {})
+        found = drafts.get(self._key)
+        if found is None:
+            found = new()
+            rows = my_unsaved(ui.db(), ui.actor(), self.project.project_id, page=self.page)
+            written = next((row.text for row in rows if row.name == self.name), found.text)
+            if written != found.text:
+                found.write(written)
+            self._known()[self._key] = written
+            drafts[self._key] = found
+        return found
 
     def keep(self, text: str) -> None:
         """Keep what is written now, where it is not what it was."""
@@ -37,8 +64,34 @@ class UnsavedPlace:
             self._store(text)
             self._known()[self._key] = text
 
+    def yaml(self, draft: _Draft, hint: str) -> None:
+        """The field in which it is written."""
+        key = f"{self.page}-text-{self.project.project_id}-{self.name}"
+        st.session_state[key] = draft.text
+        st.html(f"<style>{_STYLE}</style>")
+        with st.container(key="unsaved-text"):
+            st.text_area(
+                "YAML", key=key, height=_HEIGHT, on_change=lambda: draft.write(st.session_state[key]), help=hint
+            )
+
+    def discard_button(self, key: str) -> None:
+        """Give up what was written, and go back to the list."""
+        if st.button("Discard", type="tertiary", key=key, help="Give up what was written here."):
+            self.forget()
+            ui.go(self.page, project=self.project.project_id)
+
+    def save(self, add: Callable[[], Added[Kept]], on: int | None) -> None:
+        """Add it to the library as a version after `on`, and open it there, where `said` says what that came to."""
+        with ui.problems():
+            added = add()
+            self.forget()
+            named = str(VersionedName(added.kept.name, added.kept.version))
+            st.session_state[_SAVED] = blocks.what_was_added(named, on, added.since, new=added.new)
+            ui.go(self.page, **{self.page.removesuffix("s"): named, "project": self.project.project_id})
+
     def forget(self) -> None:
         """It was saved, or given up."""
+        st.session_state.get(_DRAFTS, {}).pop(self._key, None)
         self._known().pop(self._key, None)
         self._store(None)
 
@@ -53,6 +106,13 @@ class UnsavedPlace:
 
     def _store(self, text: str | None) -> None:
         keep_unsaved(ui.db(), ui.actor(), self.project.project_id, page=self.page, name=self.name, text=text)
+
+
+def said() -> None:
+    """What saving came to, on the page that opens after it."""
+    words, warn = st.session_state.pop(_SAVED, ("", False))
+    if words:
+        (st.warning if warn else st.success)(ui.plain(words))
 
 
 def links(project: ProjectRow, page: str) -> None:

@@ -77,7 +77,8 @@ def push(
     from annotators.pages.documents.renderer import Renderer
     from db.judging.items import is_here
     from db.judging.pictures import StoredPictures
-    from exports.label_studio.push import push_to_files, push_to_server
+    from exports.label_studio.files import push_to_files
+    from exports.label_studio.push import push_to_server
 
     with opened(context) as here, progress("Pushing") as told, Renderer(workers=1) as renderer:
         study_id = study_id_of(here, project, study)

@@ -7,18 +7,21 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import orjson
-from sqlmodel import Session
+from sqlmodel import Session, col
 
+from annotators.items.pairs import BETWEEN
 from db.elsewhere.handed_over import token_of
 from db.engine import Database, Within
 from db.items.rows import items_as_json
 from db.judging.items import secret_of
-from db.models import Study
+from db.models import Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
+from db.query import pick
 from db.studies.design import protocol_of
+from db.studies.labels import items_of_study
 from db.studies.settlements import settled_of_versions
-from exports.formats._writing import Coefficient, Given, Judged, StudyOut, Unit
+from exports.formats._writing import Coefficient, Given, Judged, PairOut, StudyOut, Unit
 
 
 class Seen(NamedTuple):
@@ -44,7 +47,22 @@ def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[i
         partial(_judged, seen.session, study, blocks, names=names),
         partial(agreement_of, seen, study),
         _Tokens(seen, study),
+        partial(pairs_out, seen.session, study),
     )
+
+
+def pairs_out(session: Session, study: Study) -> list[PairOut]:
+    """The pairs of a study's sample, in its order; none where it is about items."""
+    if not protocol_of(study).about_pairs:
+        return []
+    query = pick(StudyItem.id, StudyItem.other_left).where(col(StudyItem.study_id) == study.id)
+    turned = dict(session.execute(query).all())
+    found = []
+    for name, of in sorted(items_of_study(session, study.id or 0).items(), key=lambda one: one[1]):
+        first, between, second = name.partition(BETWEEN)
+        if between:
+            found.append(PairOut(first, second, turned[of]))
+    return found
 
 
 class _Tokens:

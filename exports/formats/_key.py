@@ -74,6 +74,11 @@ class KeyReading:
         """Who somebody there is."""
         return self._people.get(known_as, known_as)
 
+    def target_of(self, criterion: str, otherwise: str) -> str:
+        """What a criterion of the key's protocol is about."""
+        asked = () if self.protocol is None else self.protocol.criteria
+        return next((str(one.target) for one in asked if one.name == criterion), otherwise)
+
     def item_of(self, known_as: str) -> str:
         """The id of what is called so there."""
         return self._names.get(known_as, known_as)

@@ -17,6 +17,7 @@ from annotators.criteria import Criterion
 from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
 from annotators.items.targets import TargetKind
+from exports.formats._shown import ANSWERS
 from exports.formats._writing import cell_of
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ def _pairwise(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
         limits = {"minimum": -3.0 if low is None else low, "maximum": 3.0 if high is None else high}
         step = _float(of, ("step",)) or 1
         fields = {"kind": "number", **limits, "step": step, "target": TargetKind.PAIR}
-        yield name, fields, _named("scale_value", _as_number)
+        yield name, fields, _named("scale_value", _whole_if_it_is)
     else:
         raise InvalidInput(f"its mode is {shown(mode)}; binary and scale are known")
 
@@ -385,6 +386,11 @@ def _as_number(value: Any) -> float:
     return float(value)
 
 
+def _whole_if_it_is(value: Any) -> float:
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
 # The way out ----------------------------------------------------------------------------------------------------------
 
 
@@ -405,6 +411,12 @@ def scheme_of(criterion: Criterion, marked: str | None) -> dict[str, Any]:
         scheme |= {"annotation_type": "pairwise", "mode": "binary", "items_key": ANSWERS}
         scheme |= {"labels": [titles[-1], titles[1]]}
         scheme |= {"allow_tie": True, "tie_label": titles[0]} if 0 in titles else {}
+    elif of_pair and criterion.scale == "ordinal" and _around_zero(numbers):
+        ends = {"min": labels[0].title, "max": labels[-1].title, "center": labels[len(labels) // 2].title}
+        scale = {"min": numbers[0], "max": numbers[-1], "step": 1, "labels": ends}
+        scheme |= {"annotation_type": "pairwise", "mode": "scale", "items_key": ANSWERS, "scale": scale}
+        # What its slider says beside these; the titles of the ends say which side is meant.
+        scheme |= {"labels": ["←", "→"]}
     elif criterion.scale == "spans" and marked:
         scheme |= {"annotation_type": "span", "labels": options, "target_field": marked}
     elif criterion.scale == "set" and labels:
@@ -429,12 +441,15 @@ def scheme_of(criterion: Criterion, marked: str | None) -> dict[str, Any]:
     return scheme
 
 
+def _around_zero(numbers: Sequence[object]) -> bool:
+    """Whether these are -n … n, each once and in order."""
+    most = len(numbers) // 2
+    return len(numbers) > 1 and numbers == list(range(-most, most + 1))
+
+
 def _if_any(**fields: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if value}
 
-
-ANSWERS = "answers"
-"""The field of an item that holds the two answers of a pair."""
 
 _SIDES = {-1: "A", 0: "tie", 1: "B"}
 
@@ -453,6 +468,8 @@ def entries_of(scheme: Mapping[str, Any], value: Any) -> list[list[Any]]:
             return [entry(str(one), str(one)) for one in value]
         case "number":
             return [entry("number", cell_of(value))]
+        case "pairwise" if scheme["mode"] == "scale":
+            return [entry("scale_value", cell_of(value))]
         case "pairwise":
             return [entry("selection", _SIDES[int(value)])]
         case "span":

@@ -5,13 +5,13 @@ Nothing of what a protocol hides is in a task: no role, system, score or label o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotators.items.item import image_side
 from annotators.items.normal import Normal
 from annotators.items.targets import TargetKind
-from exports.formats._writing import metadata_of, parts_of
+from exports.formats._writing import Given, Judged, PairOut, StudyOut, metadata_of, parts_of
 
 if TYPE_CHECKING:
     from annotators.criteria import Criterion
@@ -29,13 +29,86 @@ class Task(NamedTuple):
     texts: dict[str, str]
 
 
+PAIR = str(TargetKind.PAIR)
+"""The kind of the tasks that are about two items."""
+
+ANSWERS = "answers"
+"""The field of a task that holds the two answers of a pair."""
+
+
 def criteria_by_kind(protocol: Protocol) -> dict[str, list[Criterion]]:
-    """Kind of target → its criteria, in the order of the protocol. Pairs are none."""
+    """Kind of target → its criteria, in the order of the protocol. Where pairs are judged all are asked of the pair."""
+    if protocol.about_pairs:
+        return {PAIR: list(protocol.criteria)}
     found: dict[str, list[Criterion]] = {}
     for criterion in protocol.criteria:
-        if criterion.target != TargetKind.PAIR:
-            found.setdefault(str(criterion.target), []).append(criterion)
+        found.setdefault(str(criterion.target), []).append(criterion)
     return found
+
+
+class PairTask(NamedTuple):
+    """Two items as they are judged: left and right by their ids, the texts beside them, the answers, what was said.
+
+    The values of what was said count from left to right.
+    """
+
+    left: str
+    right: str
+    texts: dict[str, str]
+    answers: tuple[str, str]
+    said: list[Given]
+
+
+class _Side(NamedTuple):
+    item: Normal
+    labels: Sequence[Given]
+
+
+class PairTasks:
+    """The pairs of a study, each as soon as both its items have come. Items are held until their last pair is out."""
+
+    def __init__(self, study: StudyOut) -> None:
+        self._protocol = study.protocol
+        self._pairs: dict[str, list[PairOut]] = {}
+        self._held: dict[str, _Side] = {}
+        for pair in study.pairs():
+            for item in (pair.item, pair.other):
+                self._pairs.setdefault(item, []).append(pair)
+
+    def with_item(self, judged: Judged) -> Iterator[PairTask]:
+        """The tasks of the pairs that are whole with this item."""
+        name = judged.item["id"]
+        self._held[name] = _Side(judged.item, judged.labels)
+        whole = [one for one in self._pairs.get(name, ()) if one.item in self._held and one.other in self._held]
+        for pair in whole:
+            yield self._task(pair)
+            for item in (pair.item, pair.other):
+                self._pairs[item].remove(pair)
+        for item in {name, *(item for pair in whole for item in (pair.item, pair.other))}:
+            if not self._pairs.get(item):
+                del self._held[item]
+
+    def _task(self, pair: PairOut) -> PairTask:
+        first, second = self._held[pair.item], self._held[pair.other]
+        asked = {criterion.name: criterion for criterion in self._protocol.criteria}
+        said = [*_of_pair(first, pair.other, asked, turned=pair.turned),
+                *_of_pair(second, pair.item, asked, turned=not pair.turned)]  # fmt: skip
+        left, right = (second, first) if pair.turned else (first, second)
+        units = parts_of(left.item, "evidence") + [
+            unit for unit in parts_of(right.item, "evidence") if unit not in parts_of(left.item, "evidence")
+        ]
+        texts = texts_of({**first.item, "answer": "", "evidence": units}, self._protocol)
+        answers = (str(left.item["answer"]), str(right.item["answer"]))
+        return PairTask(left.item["id"], right.item["id"], texts, answers, said)
+
+
+def _of_pair(side: _Side, other: str, asked: Mapping[str, Criterion], *, turned: bool) -> Iterator[Given]:
+    """What was said of an item and another one, with the values from left to right."""
+    for label in side.labels:
+        if label.other == other and label.criterion in asked:
+            criterion = asked[label.criterion]
+            turns = turned and criterion.target == TargetKind.PAIR
+            yield label._replace(value=criterion.turned(label.value)) if turns else label
 
 
 def texts_of(item: Normal, protocol: Protocol) -> dict[str, str]:

@@ -134,6 +134,14 @@ class Coefficient(NamedTuple):
     reason: str | None
 
 
+class PairOut(NamedTuple):
+    """Two items that a study has judged against each other; `turned`: the second stands left before the annotators."""
+
+    item: str
+    other: str
+    turned: bool = False
+
+
 def _itself(item: str) -> str:
     return item
 
@@ -143,6 +151,7 @@ class StudyOut:
     """A study whose labels go out with its items: its name, what it asks, the items, each time from the beginning.
 
     `known_as` is what an item is called by its id where people are to judge it: ids may say what a study hides.
+    `pairs` are those of a study of pairs.
     """
 
     name: str
@@ -150,6 +159,7 @@ class StudyOut:
     judged: Callable[[], Iterator[Judged]]
     agreement: Callable[[], Sequence[Coefficient]] = tuple
     known_as: Callable[[str], str] = _itself
+    pairs: Callable[[], Sequence[PairOut]] = tuple
 
 
 @runtime_checkable

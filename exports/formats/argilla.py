@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from exports.formats._fields import in_answer, item_of_fields
 from exports.formats._key import Key, KeyReading, is_keyed
 from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
-from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
+from exports.formats._shown import ALONE, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed
@@ -48,7 +48,8 @@ class Argilla:
     help = (
         "records.json with fields, responses and suggestions (`records.to_json`, `to_disk`), and perhaps settings.json"
     )
-    loses = usual(labels="labels of pairs, of places and rankings, and those that say that it cannot be judged")
+    takes_pairs = True
+    loses = usual(labels="labels of places and rankings, and those that say that it cannot be judged")
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list of records, and the settings of a dataset."""
@@ -85,17 +86,20 @@ class Argilla:
         kinds = criteria_by_kind(protocol)
         names = fields_of_tasks(protocol)
         for kind, criteria in kinds.items():
-            fields = names if kind == ALONE else [*names, "unit"]
+            fields = _fields_of(kind, names)
             questions = [_question(criterion, fields) for criterion in criteria]
             settings = _settings(protocol.guidelines, fields, questions, ["target"])
             files.begin(f"{kind}/{SETTINGS}", orjson.dumps(settings, option=orjson.OPT_INDENT_2), b"\n")
             files.begin(f"{kind}/{RECORDS}")
         people: dict[str, str] = {}
+        pairs = PairTasks(study)
         for judged in study.judged():
             known_as = study.known_as(judged.item["id"])
             key.add(judged.item, known_as)
             people |= {str(user_id(label.annotator)): label.annotator for label in judged.labels}
-            for kind, criteria in kinds.items():
+            for task in pairs.with_item(judged) if PAIR in kinds else ():
+                files.add(f"{PAIR}/{RECORDS}", _record_of_pair(task, kinds[PAIR], study.known_as))
+            for kind, criteria in kinds.items() if PAIR not in kinds else ():
                 for record in _records_of(judged, kind, criteria, protocol, known_as):
                     files.add(f"{kind}/{RECORDS}", record)
             n += 1
@@ -104,6 +108,17 @@ class Argilla:
 
 
 FORMATS.register(Argilla())
+
+
+_SIDES = ("left", "right")
+"""The fields of the two answers of a pair."""
+
+
+def _fields_of(kind: str, names: Sequence[str]) -> list[str]:
+    """The fields of the records of one kind."""
+    if kind == PAIR:
+        return [*(name for name in names if name != "answer"), *_SIDES]
+    return [*names] if kind == ALONE else [*names, "unit"]
 
 
 def user_id(annotator: str) -> uuid.UUID:
@@ -179,6 +194,7 @@ class _ArgillaReading(RecordReading):
         about: Record = metadata if isinstance(metadata, dict) else {}
         target = str(about.get("target") or ALONE) if self._key.there else ALONE
         item = self._key.item_of(str(about.get("item") or record.get("id")))
+        other = self._key.item_of(str(about["other"])) if self._key.there and about.get("other") else None
         suggestions, responses = record.get("suggestions"), record.get("responses")
         self._suggested += len(suggestions) if isinstance(suggestions, dict) else 0
         for name, given in responses.items() if isinstance(responses, dict) else ():
@@ -190,7 +206,9 @@ class _ArgillaReading(RecordReading):
                 user = str(response.get("user_id") or "unknown")
                 said = cell_of(_stretches(value))
                 who = self._key.person(user)
-                yield ForeignLabel(line, item, who, _name(name), target, said, None, None, None, file.name)
+                criterion = _name(name)
+                of = self._key.target_of(criterion, target) if other else target
+                yield ForeignLabel(line, item, who, criterion, of, said, None, None, other, file.name)
 
     def not_ours(self) -> str:
         return "this is no list of Argilla records (fields, responses, suggestions). Leave it out, or name the format."
@@ -273,8 +291,8 @@ def _protocol_of(settings: Record) -> Protocol | None:
 
 def _settings(guidelines: str, fields: Iterable[str], questions: list[Record], metadata: Iterable[str]) -> Record:
     def field(name: str) -> Record:
-        title = name.capitalize()
-        asked = {"type": "text", "use_markdown": name in ("answer", "evidence")}
+        title = f"Answer on the {name}" if name in _SIDES else name.capitalize()
+        asked = {"type": "text", "use_markdown": name in ("answer", "evidence", *_SIDES)}
         return {"name": name, "title": title, "required": name == "question", "type": "text", "settings": asked}
 
     return {
@@ -358,6 +376,20 @@ def _records_of(
             shown["unit"] = task.unit if task else target
         record_id = name if target == ALONE else f"{name}|{target}"
         yield _record(record_id, shown, name, target, said.get(target, {}))
+
+
+def _record_of_pair(task: PairTask, criteria: Sequence[Criterion], known_as: Callable[[str], str]) -> Record:
+    asked = {criterion.name: _question(criterion, ())["type"] for criterion in criteria}
+    said: dict[str, list[Record]] = {}
+    for label in task.said:
+        value = _value(label.value, asked[label.criterion])
+        response = {"value": value, "user_id": str(user_id(label.annotator)), "status": "submitted"}
+        said.setdefault(label.criterion, []).append(response)
+    left, right = known_as(task.left), known_as(task.right)
+    texts = {**task.texts, **{name: text for name, text in zip(_SIDES, task.answers, strict=True) if text}}
+    record = _record(f"{left}|{right}", texts, left, PAIR, said)
+    record["metadata"]["other"] = right
+    return record
 
 
 def _value(value: Any, asked: str) -> Any:

@@ -7,7 +7,7 @@ reader alone: it says which items the instances are, and holds what the study hi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ from exports.formats._files import FilesReading
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
-from exports.formats._shown import ALONE, criteria_by_kind, fields_of_tasks, tasks
+from exports.formats._shown import ALONE, ANSWERS, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed
@@ -58,14 +58,14 @@ class Potato:
 
     name = "potato"
     names_its_data = True
+    takes_pairs = True
     title = "Potato 2 project"
     help = (
         "the folder of a project: its config (.yaml) with the data files that it names, and the users' states under "
         f"{STATES}. What its schemes ask becomes a protocol; each part that cannot is named."
     )
     loses = usual(
-        labels="when labels were given, remarks, labels of pairs, sets without any label, and those that say that it "
-        "cannot be judged"
+        labels="when labels were given, remarks, sets without any label, and those that say that it cannot be judged"
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -103,12 +103,15 @@ class Potato:
     def write_study(self, study: StudyOut, files: Files) -> Written:
         """Write a project for each kind of target, with everybody's labels as the states of users."""
         out = [_Project(study, kind, criteria, files) for kind, criteria in criteria_by_kind(study.protocol).items()]
-        key, n = Key(files, study.protocol), 0
+        key, n, pairs = Key(files, study.protocol), 0, PairTasks(study)
         for judged in study.judged():
             instance = study.known_as(judged.item["id"])
             key.add(judged.item, instance)
             for project in out:
-                project.add(judged, instance)
+                if study.protocol.about_pairs:
+                    project.add_pairs(pairs.with_item(judged))
+                else:
+                    project.add(judged, instance)
             n += 1
         people: dict[str, str] = {}
         for project in out:
@@ -289,15 +292,19 @@ class _Reading(FilesReading):
         """The items of our key, with what the states of all projects say of them and their units."""
         said: dict[str, list[ForeignLabel]] = {}
         for project in self._projects:
-            of_instance: dict[str, tuple[str, str]] = {}
+            of_instance: dict[str, tuple[str, str, str | None]] = {}
             for file in self._data_files(project):
                 if isinstance(file, Rejected):
                     yield file
                     continue
                 for _, record in _records(file):
                     if isinstance(record, dict) and isinstance(record.get("item"), str):
-                        about = (self._key.item_of(record["item"]), str(record.get("target") or ALONE))
-                        of_instance[str(record.get("id"))] = about
+                        other = record.get("other")
+                        of_instance[str(record.get("id"))] = (
+                            self._key.item_of(record["item"]),
+                            str(record.get("target") or ALONE),
+                            self._key.item_of(other) if isinstance(other, str) and other else None,
+                        )
             for state in self._states(project):
                 if isinstance(state, Rejected):
                     yield state
@@ -306,10 +313,11 @@ class _Reading(FilesReading):
                     if instance not in of_instance:
                         self._unknown += 1
                         continue
-                    item, target = of_instance[instance]
+                    item, target, other = of_instance[instance]
                     try:
                         for label in self._said(project, state, instance, 1):
-                            said.setdefault(item, []).append(label._replace(item=item, target=target))
+                            of = self._key.target_of(label.criterion, target) if other else target
+                            said.setdefault(item, []).append(label._replace(item=item, target=of, other=other))
                     except AssayError as error:
                         yield Rejected(project.file.name, 1, str(error))
         yield from self._key.items(said)
@@ -615,10 +623,15 @@ def _config(
     title: str, instructions: str, fields: Sequence[str], schemes: Sequence[Mapping[str, Any]], users: Sequence[str]
 ) -> dict[str, Any]:
     marked = {scheme["target_field"] for scheme in schemes if "target_field" in scheme}
-    display = [
+    display: list[dict[str, Any]] = [
         {"key": name, "type": "text", "label": name.capitalize(), **({"span_target": True} if name in marked else {})}
         for name in fields
+        if name != ANSWERS
     ]
+    if ANSWERS in fields:
+        display.append(
+            {"key": ANSWERS, "type": "pairwise", "label": "Answers", "display_options": {"labels": ["A", "B"]}}
+        )
     config: dict[str, Any] = {
         "annotation_task_name": title,
         "task_dir": ".",
@@ -650,9 +663,11 @@ class _Project:
 
         self._study, self._kind, self._criteria, self._files = study, kind, criteria, files
         self._fields = fields_of_tasks(study.protocol)
+        if kind == PAIR:
+            self._fields = [*(name for name in self._fields if name != "answer"), ANSWERS]
         marked = "answer" if "answer" in self._fields else None
         self._schemes = {criterion.name: scheme_of(criterion, marked) for criterion in criteria}
-        if kind != ALONE:
+        if kind not in (ALONE, PAIR):
             self._fields = [*self._fields, "unit"]
         self._labels: dict[str, list[bytes]] = {}
         self._spans: dict[str, list[bytes]] = {}
@@ -676,6 +691,20 @@ class _Project:
             record = {"id": instance, "item": item, "target": target, **dict.fromkeys(self._fields, ""), **shown_texts}
             self._files.add(f"{self._kind}/{DATA}", record)
             for annotator, labels in said.get(target, {}).items():
+                self._add_labels(annotator, instance, labels)
+
+    def add_pairs(self, pairs: Iterable[PairTask]) -> None:
+        """The instances of pairs of items, and what everybody said of them."""
+        for task in pairs:
+            left, right = self._study.known_as(task.left), self._study.known_as(task.right)
+            instance = f"{left}|{right}"
+            texts = {name: task.texts.get(name, "") for name in self._fields if name != ANSWERS}
+            about = {"id": instance, "item": left, "other": right, "target": PAIR}
+            self._files.add(f"{self._kind}/{DATA}", {**about, **texts, ANSWERS: list(task.answers)})
+            said: dict[str, list[tuple[str, Any]]] = {}
+            for label in task.said:
+                said.setdefault(label.annotator, []).append((label.criterion, label.value))
+            for annotator, labels in said.items():
                 self._add_labels(annotator, instance, labels)
 
     def _add_labels(self, annotator: str, instance: str, labels: Sequence[tuple[str, Any]]) -> None:

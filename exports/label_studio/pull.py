@@ -12,10 +12,11 @@ from db.elsewhere.came_back import CameBack, take_back
 from db.elsewhere.handed_over import study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
+from exports.label_studio.files import read_tasks
 from exports.label_studio.known import People
 from exports.label_studio.labelling import labellings_of
 from exports.label_studio.lost import Lost
-from exports.label_studio.push import check_config, project_mark, read_tasks
+from exports.label_studio.push import check_config, project_mark
 from exports.label_studio.said import Joined, SaidThere
 from exports.label_studio.server import Server
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol, Self
 
-import orjson
 from markdown_it import MarkdownIt
 
-from annotators.errors import Conflict, InvalidInput, NotFound, shown
+from annotators.errors import Conflict
 from annotators.judges.base import Picture as Drawing
 from annotators.progress import Progress
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_elsewhere, labels_elsewhere, study_elsewhere
@@ -28,7 +28,6 @@ Pictures = Callable[[int, int, Sequence[float] | None], Drawing | None]
 """Document's id, page (from 1) and box (or all of it) → its picture; None where it has no bytes or cannot be drawn."""
 
 _ITEMS_AT_ONCE = 500
-_LARGEST = 1 << 30
 _NOT_SUPPLIED = "Pages that are shown but not supplied, or cannot be drawn"
 
 
@@ -134,38 +133,39 @@ def push_to_server(
     Tasks that are labelled there, or begun, stay as they are. With `predictions` what raters of ours said is shown to
     the annotators there, under pseudonyms unless `names`. Conflict where a project's config was changed there.
     """
-    pushing = _Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
+    pushing = Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
     study, labellings, done = pushing.study, pushing.labellings, pushing.done
     server.check_version()
     *projects, shelf = server.find([*(project_mark(study, one) for one in labellings), _pictures_mark(study)])
     for project, labelling in zip(projects, labellings, strict=True):
         if project is not None:
             check_config(project, labelling)
-    there = [[] if project is None else server.tasks(project.id) for project in projects]
-    draw = _Drawn(_OnServer(server, study, [*projects, shelf]), pictures, done)
-    into = _ProjectThere(server, study, labellings[0], projects[0], done.steps[0])
-    before = {str(task["data"].get(ITEM)): task for task in there[0] if _has_data(task)}
-    for n, item in enumerate(pushing.items(), 1):
-        into.put(pushing.data(labellings[0], item, draw), item, before.get(item.token), pushing.raters(labellings[0]))
-        if progress is not None:
-            progress(n, study.n_items)
-    into.end()
-    later = [
-        _ProjectThere(server, study, labelling, project, step)
-        for labelling, project, step in zip(labellings[1:], projects[1:], done.steps[1:], strict=True)
-    ]
-    for number, item, seals, task in pushing.later([task for tasks in there for task in tasks]):
-        data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
-        later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
-    for one in later:
-        one.end()
+    draw = Drawn(_OnServer(server, study, [*projects, shelf]), pictures, done)
+    parts = zip(labellings, projects, done.steps, strict=True)
+    first, *later = [_ProjectThere(server, study, labelling, project, step) for labelling, project, step in parts]
+    with ExitStack() as ends:
+        for one in (first, *later):
+            ends.enter_context(one)
+        there = first.there()
+        for n, item in enumerate(pushing.items(), 1):
+            first.put(
+                pushing.data(labellings[0], item, draw), item, there.get(item.token), pushing.raters(labellings[0])
+            )
+            if progress is not None:
+                progress(n, study.n_items)
+        if later:
+            # What was labelled so far is asked for after the first step is there, and no later step before it is known.
+            said = [task for project in projects if project is not None for task in server.tasks(project.id)]
+            for number, item, seals, task in pushing.later(said):
+                data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
+                later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
     done.lost.add(
         "Tasks that differ from the item and are labelled there already: they stay as they are", done.total("kept")
     )
     return done
 
 
-class _Pushing:
+class Pushing:
     """A study on its way: what it is, its items as tasks, and what has come of it so far."""
 
     def __init__(
@@ -201,11 +201,11 @@ class _Pushing:
         """The data of an item's task in the project of a labelling."""
         return task_data(labelling, item.materials, study=self.study.token, item=item.token, picture=draw)
 
-    def raters(self, labelling: Labelling) -> _Raters | None:
+    def raters(self, labelling: Labelling) -> Raters | None:
         """What raters of ours say, where it goes along."""
         if not self._predictions:
             return None
-        return _Raters(self._db, self._actor, self.study, labelling, names=self._names)
+        return Raters(self._db, self._actor, self.study, labelling, names=self._names)
 
     def later(self, tasks: Sequence[Any]) -> Iterator[tuple[int, ItemElsewhere, list[str], Mapping[str, Any] | None]]:
         """(number of the project, from 1; item; seals; its task there) of each task of the later steps that may be.
@@ -231,7 +231,11 @@ class _Pushing:
 
 
 class _ProjectThere:
-    """A project on a server, which is made when it gets its first task; tasks are sent many at a time."""
+    """A project on a server, which is made when it gets its first task.
+
+    Tasks are sent many at a time, by a thread: the next ones are made while the server works on the last. Its end waits
+    for all of them, and raises what failed.
+    """
 
     def __init__(
         self, server: Server, study: StudyElsewhere, labelling: Labelling, project: ProjectThere | None,
@@ -240,153 +244,65 @@ class _ProjectThere:
         self._server, self._study, self._labelling, self._step = server, study, labelling, step
         self._waiting: list[dict[str, Any]] = []
         self._bytes = 0
+        self._thread = ThreadPoolExecutor(1, "push")
+        self._sent: Future[None] | None = None
         if project is not None:
             step.project, step.title = project.id, project.title
             if project.config.strip() in ("", BLANK):
                 server.configure(project.id, labelling.config)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            if error[0] is None:
+                if self._waiting or (self._labelling.number == 1 and self._step.project is None):
+                    self._send()
+                if self._sent is not None:
+                    self._sent.result()
+        finally:
+            self._thread.shutdown()
+
+    def there(self) -> dict[str, dict[str, Any]]:
+        """Its tasks so far, by the tokens of their items."""
+        if self._step.project is None:
+            return {}
+        return {
+            str(task["data"].get(ITEM)): task for task in self._server.listed(self._step.project) if _has_data(task)
+        }
+
     def put(
-        self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: _Raters | None
+        self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: Raters | None
     ) -> None:
         """Have the item's task there, which `task` is where it is there already."""
         if task is None:
             self._waiting.append({"data": data} if raters is None else {"data": data, **raters.of(item, data)})
-            self._bytes += len(orjson.dumps(self._waiting[-1]))
+            self._bytes += sum(map(len, map(str, data.values())))
             self._step.created += 1
             if len(self._waiting) >= AT_ONCE or self._bytes >= BYTES_AT_ONCE:
                 self._send()
         elif task["data"] == data:
             self._step.unchanged += 1
-        elif task.get("annotations") or task.get("drafts"):
+        elif task.get("annotations") or task.get("drafts") or self._server.is_begun(task):
             self._step.kept += 1
         else:
             self._server.change_task(task["id"], data)
             self._step.updated += 1
 
-    def end(self) -> None:
-        """Send what waits."""
-        if self._waiting or (self._labelling.number == 1 and self._step.project is None):
-            self._send()
-
     def _send(self) -> None:
         if self._step.project is None:
-            mark, guidelines = project_mark(self._study, self._labelling), _guidelines(self._study)
+            mark, guidelines = project_mark(self._study, self._labelling), guidelines_of(self._study)
             made = self._server.create(
                 self._step.title, f"Labels go back to the study it was made of. Do not change this line: {mark}",
                 self._labelling.config, guidelines, self._study.overlap,
             )  # fmt: skip
             self._step.project = made.id
+        if self._sent is not None:
+            self._sent.result()
         if self._waiting:
-            self._server.add_tasks(self._step.project, self._waiting)
+            self._sent = self._thread.submit(self._server.add_tasks, self._step.project, self._waiting)
         self._waiting, self._bytes = [], 0
-
-
-@operation(On.STUDY, RESEARCHERS)
-def push_to_files(
-    db: Database,
-    actor: Actor,
-    study_id: int,
-    *,
-    folder: Path,
-    labelled: Sequence[Path] = (),
-    pictures: Pictures | None = None,
-    predictions: bool = False,
-    names: bool = False,
-    progress: Progress | None = None,
-) -> Pushed:
-    """Write the study as `config.xml`, `tasks.json` and pictures into a folder, for a server that is not reached.
-
-    With exports (JSON) of what was `labelled` in its projects so far the tasks of the later steps are written instead
-    that can be made now and are in none of them, into a folder each. Conflict where the folder has something in it.
-    """
-    pushing = _Pushing(db, actor, study_id, leaves=True, predictions=predictions, names=names)
-    labellings, done = pushing.labellings, pushing.done
-    if folder.exists() and any(folder.iterdir()):
-        raise Conflict(f"{folder} has something in it. Name a new folder.")
-    there = [task for path in labelled for task in read_tasks(path)]
-    if labelled and len(labellings) == 1:
-        raise InvalidInput(
-            f"No step of the protocol {pushing.study.protocol.name!r} waits for what is labelled before it. Leave "
-            "--labelled out."
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    draw = _Drawn(_InFolder(folder), pictures, done)
-    guidelines = _guidelines(pushing.study)
-    if labelled:
-        for _ in pushing.items():
-            pass  # what must not leave is said once, and how many there are is known
-        into = [_TasksFile(folder / f"step-{one.number}", one, guidelines) for one in labellings[1:]]
-        for number, item, seals, task in pushing.later(there):
-            if task is not None:
-                done.steps[number].unchanged += 1
-                continue
-            data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
-            into[number - 1].add(data, item, pushing.raters(labellings[number]))
-            done.steps[number].created += 1
-    else:
-        into = [_TasksFile(folder, labellings[0], guidelines)]
-        into[0].begin()
-        for n, item in enumerate(pushing.items(), 1):
-            into[0].add(pushing.data(labellings[0], item, draw), item, pushing.raters(labellings[0]))
-            done.steps[0].created += 1
-            if progress is not None:
-                progress(n, pushing.study.n_items)
-        for step in done.steps[1:]:
-            step.waiting = done.steps[0].created
-    for one in into:
-        one.end()
-    if done.pictures:
-        done.lost.add(
-            "Pictures lie in the folder: serve it as local files of Label Studio (LOCAL_FILES_DOCUMENT_ROOT its parent)"
-        )
-    done.files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return done
-
-
-class _TasksFile:
-    """A folder for one project: its config, guidelines and tasks. It is made with its first task, or by `begin`."""
-
-    def __init__(self, folder: Path, labelling: Labelling, guidelines: str) -> None:
-        self._folder, self._labelling, self._guidelines = folder, labelling, guidelines
-        self._out: IO[bytes] | None = None
-        self._n = 0
-
-    def begin(self) -> IO[bytes]:
-        """Make the folder, if it is not there."""
-        if self._out is None:
-            self._folder.mkdir(exist_ok=True)
-            (self._folder / "config.xml").write_text(self._labelling.config, encoding="utf-8")
-            (self._folder / "guidelines.html").write_text(self._guidelines, encoding="utf-8")
-            self._out = (self._folder / "tasks.json").open("wb")
-            self._out.write(b"[")
-        return self._out
-
-    def add(self, data: dict[str, Any], item: ItemElsewhere, raters: _Raters | None) -> None:
-        """Write a task."""
-        task = {"data": data} if raters is None else {"data": data, **raters.of(item, data)}
-        self.begin().write((b",\n" if self._n else b"\n") + orjson.dumps(task))
-        self._n += 1
-
-    def end(self) -> None:
-        """Close the list."""
-        if self._out is not None:
-            self._out.write(b"\n]\n")
-            self._out.close()
-
-
-def read_tasks(path: Path) -> list[Any]:
-    """The tasks of an export; NotFound where there is none, InvalidInput for what is none."""
-    if not path.is_file():
-        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
-    if path.stat().st_size > _LARGEST:
-        raise InvalidInput(f"{path.name} is larger than {_LARGEST >> 20:,} MB. Export fewer tasks at once.")
-    try:
-        found = orjson.loads(path.read_bytes())
-    except (orjson.JSONDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{path.name} is no JSON ({error}). Export the project as JSON.") from None
-    if not isinstance(found, list):
-        raise InvalidInput(f"{path.name} holds {shown(found)}, not a list of tasks. Export the project as JSON.")
-    return found
 
 
 def project_mark(study: StudyElsewhere, labelling: Labelling) -> str:
@@ -412,7 +328,7 @@ def check_config(project: ProjectThere, labelling: Labelling) -> None:
         )
 
 
-def _guidelines(study: StudyElsewhere) -> str:
+def guidelines_of(study: StudyElsewhere) -> str:
     """As HTML; what the guidelines have of it is text."""
     return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(study.protocol.guidelines))
 
@@ -421,7 +337,7 @@ def _has_data(task: Any) -> bool:
     return isinstance(task, Mapping) and isinstance(task.get("data"), Mapping)
 
 
-class _Raters:
+class Raters:
     """What raters of ours say of items, as predictions there."""
 
     def __init__(self, db: Database, actor: Actor, study: StudyElsewhere, labelling: Labelling, *, names: bool) -> None:
@@ -462,19 +378,7 @@ class _OnServer:
         return self._there[name]
 
 
-class _InFolder:
-    """The pictures of a study in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "pictures"
-
-    def picture(self, name: str, data: bytes, _media_type: str) -> str:
-        self._folder.mkdir(exist_ok=True)
-        (self._folder / name).write_bytes(data)
-        return f"/data/local-files/?d={self._folder.parent.name}/pictures/{name}"
-
-
-class _Drawn:
+class Drawn:
     """Draws pages and keeps their pictures at a place, each once, under the hash of what they show."""
 
     def __init__(self, place: Place, pictures: Pictures | None, done: Pushed) -> None:
@@ -482,6 +386,7 @@ class _Drawn:
         self._addresses: dict[Seen, str | None] = {}
 
     def __call__(self, document: int, page: int, box: Sequence[float] | None) -> str | None:
+        """The address of a picture (`Picture`), which is drawn where it was not yet."""
         seen = Seen(document, page, None if box is None else tuple(box))
         if seen not in self._addresses:
             self._addresses[seen] = self._at_place(seen)

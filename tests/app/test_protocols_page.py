@@ -148,7 +148,7 @@ def test_conditions_rules_and_steps_follow_names_that_change(filled: Filled) -> 
 
 def first_id(page: AppTest) -> int:
     """The id of the first criterion of the draft that is open."""
-    [draft] = page.session_state["protocol-drafts"].values()
+    [draft] = page.session_state["unsaved-drafts"].values()
     return int(draft.parts("criteria")[0]["#"])
 
 

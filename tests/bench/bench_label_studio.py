@@ -3,9 +3,10 @@
     python -m tests.bench.bench_label_studio [ITEMS]
 
 Both go to one server in an environment of its own (`tests/environments.py`), over loopback; most of the time is the
-server's. What the push does besides: reading the items twice (their pictures go first), making tasks, asking what is
-there, setting the config. The issue asked for at most 1.3 times; the tasks alone are sent in 1, and the target here
-keeps what was reached. Pushing again, when all is there, is printed too.
+server's. Items are read and made into tasks while the server works on the tasks before them, so that the ratio is above
+1 by the first tasks, by asking what is there, and by what the two take from each other: on two cores that others use as
+well it was up to 1.9. What limits a second push is the server: it lists its tasks with their data in some 1 ms each
+(`Server.listed`; its export takes four times as long, and other ways of listing more than that).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.bench.bench_import import fresh, write_items
 from tests.exports.label_studio.running import KEY, lend_sdk, start
 from tests.makers import first_administrator, make_member, make_person, make_project
 
-TARGET = 3.0
+TARGET = 1.3
 
 
 def taken(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -64,8 +65,7 @@ def main(n: int = 10_000) -> float:
             assert (done.created, same.unchanged) == (n, n)
             tasks = [{"data": task["data"]} for task in server.tasks(done.project)]
             config = server.project(done.project).config
-            bare = server.create("bare", "", "", 1)
-            server.configure(bare.id, config)
+            bare = server.create("bare", "", config, "", 1)
             theirs, _ = taken(lambda: server._client.projects.import_tasks(id=bare.id, request=tasks))
         finally:
             running.stop()

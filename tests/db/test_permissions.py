@@ -103,7 +103,7 @@ MAY: dict[str, frozenset[str]] = {
     "exports.importing.labels.plan_label_table": RESEARCHERS,
     "exports.label_studio.pull.pull_from_files": RESEARCHERS,
     "exports.label_studio.pull.pull_from_server": RESEARCHERS,
-    "exports.label_studio.push.push_to_files": RESEARCHERS,
+    "exports.label_studio.files.push_to_files": RESEARCHERS,
     "exports.label_studio.push.push_to_server": RESEARCHERS,
     "exports.scoring.training_review.review_extension": RESEARCHERS,
     "exports.bundles.verify._verify": READERS,

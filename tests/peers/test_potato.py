@@ -21,7 +21,7 @@ from exports.bundles.bundle import export_project
 from tests.environments import environment_python, program
 from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
 from tests.exports.formats.places import Place
-from tests.exports.formats.test_peers import labels_of
+from tests.exports.formats.test_peers import labels_of, pairs_of, study_of_pairs
 from tests.exports.formats.test_potato import marked_study
 from tests.waiting import until
 
@@ -98,3 +98,34 @@ def test_potato_starts_with_a_study_and_its_labels_come_back(
         ("q2:secret-system", "why", "['vague']"),
         ("q2:secret-system", "wrong", "[{'start': 0, 'end': 3, 'label': 'name', 'text': 'Ada'}]"),
     ]
+
+
+@pytest.mark.slow
+def test_potato_shows_pairs_side_by_side_with_their_labels(place: Place, tmp_path: Path) -> None:  # noqa: F811
+    study = study_of_pairs(place, tmp_path / "in")
+    out = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=out, study_id=study.id, formats=["potato"], names=True)
+    folder = shutil.copytree(out / "potato" / "pair", tmp_path / "running" / "pair")
+    records = orjson.loads((folder / "data.json").read_bytes())
+    with potato(folder) as client:
+        assert client.post("/auth", data={"email": "ada", "pass": ""}).status_code == 302
+        page = client.get("/annotate", follow_redirects=True).text
+        assert page.count('class="pairwise-cell"') == 2
+        assert page.index(records[0]["answers"][0]) < page.index(records[0]["answers"][1])
+        said = client.get("/get_annotations", params={"instance_id": records[0]["id"]}).json()["label_values"]
+        assert set(said) == {"better", "overall", "by", "same", "why"}
+        change = {
+            "instance_id": records[5]["id"],
+            "annotations": {"better:::selection": "B", "overall:::scale_value": "-1"},
+            "span_annotations": [],
+        }
+        assert client.post("/updateinstance", json=change).json()["status"] == "success"
+    shutil.copytree(folder, out / "potato" / "pair", dirs_exist_ok=True)
+    report = Place(place.db, tmp_path / "again").take(out / "potato", labels_into="again")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    with place.db.read() as session:
+        before, after = (pairs_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
+    assert set(before) <= set(after)
+    left_is_first = records[5]["answers"][0].startswith("Answer")
+    added = sorted((name, value) for *_, name, value in set(after) - set(before))
+    assert added == [("better", "1" if left_is_first else "-1"), ("overall", "-1" if left_is_first else "1")]

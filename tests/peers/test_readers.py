@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -18,7 +19,9 @@ from exports.converting import convert_files
 from exports.formats import FORMATS
 from exports.reading.sources import open_sources
 from tests.environments import environment_python
+from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
 from tests.exports.formats.places import Place
+from tests.exports.formats.test_peers import study_of_pairs
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import labelled_study
 from tests.exports.sources import write_pdf
@@ -67,8 +70,7 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     assert set(said["configs"]) == {"items", "labels", "label_arrays", "adjudicated", "soft_labels"}
     assert said["configs"]["labels"]["test"] > 200
     assert said["first"]["id"] == "i00001"
-    place = Place(sqlite_database, tmp_path / "home")
-    assert place.take(tmp_path / "saved").added == 12
+    assert Place(sqlite_database, tmp_path / "home").take(tmp_path / "saved").added == 12
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
 
 
@@ -91,8 +93,13 @@ print(json.dumps(said))
 """
 
 
+def pictures_in(folder: Path) -> list[Any]:
+    found: list[Any] = pq.read_table(folder / "items/test.parquet")["pictures"].to_pylist()
+    return found
+
+
 @pytest.mark.slow
-def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(tmp_path: Path) -> None:
+def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(place: Place, tmp_path: Path) -> None:  # noqa: F811
     rows = [
         {"id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf", "p.png"],
          "evidence": [{"document": "d.pdf", "pages": [1]}, {"kind": "figure", "document": "p.png", "pages": [1]}]},
@@ -106,7 +113,14 @@ def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(tmp_path: Pa
     done = convert_files([source], into="huggingface", output=tmp_path / "hub", options=SAID, pictures=True)
     assert done.lost == []
     assert any("1 page that items point at have no picture" in note for note in done.notes)
-    said = said_by(OF_IMAGES, tmp_path / "hub", folder=tmp_path)
+    place.take(source)
+    export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=["huggingface"], options=SAID,
+        data_folder=place.home, pictures=True,
+    )  # fmt: skip
+    exported = tmp_path / "out" / "huggingface"
+    assert pictures_in(exported) == pictures_in(tmp_path / "hub")
+    said = said_by(OF_IMAGES, exported, folder=tmp_path)
     assert said["feature"] == "Image"
     assert said["n"] == [2, 0]
     assert said["sizes"][1] == [30, 20]
@@ -156,6 +170,19 @@ def test_argilla_reads_settings_and_records(sqlite_database: Database, tmp_path:
     assert said["kinds"] == {
         "right": "LabelQuestion", "clarity": "RatingQuestion", "problems": "MultiLabelQuestion",
         "share": "TextQuestion", "words": "TextQuestion", "ranking": "TextQuestion",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_argilla_reads_pairs(place: Place, tmp_path: Path) -> None:  # noqa: F811
+    study = study_of_pairs(place, tmp_path / "in")
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study.id, formats=["argilla"])
+    said = said_by(ARGILLA, to / "argilla", folder=tmp_path)["pair"]
+    assert (said["records"], said["responses"]) == (6, 50)
+    assert said["kinds"] == {
+        "better": "LabelQuestion", "overall": "LabelQuestion", "by": "TextQuestion", "same": "LabelQuestion",
+        "why": "TextQuestion",
     }  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from annotators.asking.protocol_files import line_of
-from annotators.asking.versioned import VersionedName
 from annotators.errors import InvalidInput, NotFound, Problem
 from annotators.judges.prompts import PROMPT_NAMES, AnyPrompt, Prompt, any_prompt_from_yaml, prompt_to_yaml
 from app import ui, wording
@@ -16,17 +15,11 @@ from app.pages.prompts import comparing
 from app.unsaved import UnsavedPlace
 from app.widgets import blocks
 from db.judging.library import add_prompt
-from db.libraries import Added, Entry
+from db.libraries import Entry
 from db.projects import ProjectRow
 from db.studies.library import named_protocol
 
 PAGE = "prompts"
-_DRAFTS = "prompt-drafts"
-_SAVED = "prompt-saved"
-_HEIGHT = 560
-_STYLE = """
-.st-key-prompt-text textarea { font-family: monospace; font-size: 0.82rem; line-height: 1.5; }
-"""
 _START = Prompt(name="my_prompt", title="My prompt", protocol="ambiguity", criteria={"ambiguity": "Go about it so: …"})
 
 
@@ -40,18 +33,22 @@ class _Draft:
     problems: list[Problem] = field(default_factory=list)
     prompt: AnyPrompt | None = None
 
+    def write(self, text: str) -> None:
+        """Put another text in its place."""
+        self.text = text
+
 
 def draw(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequence[Entry[AnyPrompt]]) -> None:
     """The YAML of `prompt`, or of a new one, beside what is wrong; it is kept until it is saved or given up."""
-    draft = _draft(project, edited, prompt, own)
-    _place(project, edited).keep(draft.text)
+    place = UnsavedPlace(project, PAGE, edited)
+    draft = place.draft(lambda: _begun(prompt, own))
+    place.keep(draft.text)
     _look(project, draft, own)
     ui.heading(_title(draft), _about(draft))
-    _toolbar(project, edited, draft, own)
+    _toolbar(place, draft, own)
     left, right = st.columns([11, 9], gap="large")
-    st.html(f"<style>{_STYLE}</style>")
-    with left, st.container(key="prompt-text"):
-        _yaml(project, edited, draft)
+    with left:
+        place.yaml(draft, "Leave the field, or press Ctrl + Enter, to see what is wrong and what has changed.")
     with right:
         size = wording.count(len(draft.prompt.examples), "example") if draft.prompt else ""
         blocks.to_mend(draft.problems, f"Nothing is wrong: {size}.", noun="Prompt", testid="prompt-problems")
@@ -60,21 +57,14 @@ def draw(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequen
             comparing.difference(draft.begun, draft.prompt)
 
 
-def _draft(project: ProjectRow, edited: str, prompt: AnyPrompt | None, own: Sequence[Entry[AnyPrompt]]) -> _Draft:
-    """The draft of this address: what its reader has not saved, else begun from the prompt."""
-    drafts: dict[tuple[int, str], _Draft] = st.session_state.setdefault(_DRAFTS, {})
-    found = drafts.get((project.project_id, edited))
-    if found is None:
-        if prompt is None:
-            found = _Draft(prompt_to_yaml(_START), None, None)
-        elif any(entry.kept.name == prompt.name for entry in own):
-            found = _Draft(prompt_to_yaml(prompt), prompt, prompt.version)
-        else:
-            copy = prompt.model_copy(update={"name": f"my_{prompt.name}", "version": 1})
-            found = _Draft(prompt_to_yaml(copy), prompt, None)
-        found.text = _place(project, edited).begin(found.text)
-        drafts[project.project_id, edited] = found
-    return found
+def _begun(prompt: AnyPrompt | None, own: Sequence[Entry[AnyPrompt]]) -> _Draft:
+    """What one begins with: the project's own prompt, a copy of one that is built in, or little."""
+    if prompt is None:
+        return _Draft(prompt_to_yaml(_START), None, None)
+    if any(entry.kept.name == prompt.name for entry in own):
+        return _Draft(prompt_to_yaml(prompt), prompt, prompt.version)
+    copy = prompt.model_copy(update={"name": f"my_{prompt.name}", "version": 1})
+    return _Draft(prompt_to_yaml(copy), prompt, None)
 
 
 def _title(draft: _Draft) -> str:
@@ -90,57 +80,15 @@ def _about(draft: _Draft) -> str:
     return f"From version {draft.on}. What is saved is a further version; judges keep theirs."
 
 
-def _toolbar(project: ProjectRow, edited: str, draft: _Draft, own: Sequence[Entry[AnyPrompt]]) -> None:
+def _toolbar(place: UnsavedPlace, draft: _Draft, own: Sequence[Entry[AnyPrompt]]) -> None:
+    project_id, prompt = place.project.project_id, draft.prompt
     with st.container(horizontal=True, vertical_alignment="bottom", key="prompt-actions"):
-        pressed = st.button("Save to the project", type="primary", key="prompt-save", disabled=draft.prompt is None)
-        if st.button("Discard", type="tertiary", key="prompt-discard", help="Give up what was written here."):
-            _forget(project, edited)
-            ui.go("prompts", project=project.project_id)
-        ui.link("All prompts", "prompts", key="prompt-editor", project=project.project_id)
-    if pressed and draft.prompt is not None:
-        with ui.problems():
-            on = draft.on if any(entry.kept.name == draft.prompt.name for entry in own) else None
-            added = add_prompt(ui.db(), ui.actor(), project.project_id, prompt=draft.prompt, on=on)
-            _forget(project, edited)
-            named = str(VersionedName(added.kept.name, added.kept.version))
-            st.session_state[_SAVED] = _words(added, on)
-            ui.go("prompts", prompt=named, project=project.project_id)
-
-
-def _place(project: ProjectRow, edited: str) -> UnsavedPlace:
-    return UnsavedPlace(project, PAGE, edited)
-
-
-def _forget(project: ProjectRow, edited: str) -> None:
-    st.session_state.get(_DRAFTS, {}).pop((project.project_id, edited), None)
-    _place(project, edited).forget()
-
-
-def _words(added: Added[AnyPrompt], on: int | None) -> tuple[str, bool]:
-    return blocks.what_was_added(f"{added.kept.name}@{added.kept.version}", on, added.since, new=added.new)
-
-
-def said() -> None:
-    """What saving came to, on the page that opens after it."""
-    words, warn = st.session_state.pop(_SAVED, ("", False))
-    if words:
-        (st.warning if warn else st.success)(ui.plain(words))
-
-
-def _yaml(project: ProjectRow, edited: str, draft: _Draft) -> None:
-    key = f"prompt-text-{project.project_id}-{edited}"
-    st.session_state[key] = draft.text
-
-    def write() -> None:
-        draft.text = st.session_state[key]
-
-    st.text_area(
-        "YAML",
-        key=key,
-        height=_HEIGHT,
-        on_change=write,
-        help="Leave the field, or press Ctrl + Enter, to see what is wrong and what has changed.",
-    )
+        pressed = st.button("Save to the project", type="primary", key="prompt-save", disabled=prompt is None)
+        place.discard_button("prompt-discard")
+        ui.link("All prompts", PAGE, key="prompt-editor", project=project_id)
+    if pressed and prompt is not None:
+        on = draft.on if any(entry.kept.name == prompt.name for entry in own) else None
+        place.save(lambda: add_prompt(ui.db(), ui.actor(), project_id, prompt=prompt, on=on), on)
 
 
 def _look(project: ProjectRow, draft: _Draft, own: Sequence[Entry[AnyPrompt]]) -> None:

@@ -131,7 +131,7 @@ def _in_full(project: ProjectRow, prompt: AnyPrompt, own: Sequence[Entry[AnyProm
         blocks.to("All prompts", "prompts", project=project.project_id),
         *(_to(f"Version {number}", project, f"{prompt.name}@{number}") for number in others),
     )
-    editor.said()
+    unsaved.said()
     with st.container(horizontal=True, vertical_alignment="bottom", key="prompt-actions"):
         if may_write:
             sending.choice(project, prompt)

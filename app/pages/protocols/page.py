@@ -122,7 +122,7 @@ def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[Entry[Protoc
         if (other := VersionedName(protocol.name, entry.kept.version)) != (protocol.name, protocol.version)
     ]
     blocks.links(*links)
-    editor.said()
+    unsaved.said()
     with st.container(horizontal=True, vertical_alignment="bottom", key="protocol-actions"):
         if may_write:
             trying.choice(project, protocol)

@@ -10,7 +10,10 @@ import pytest
 from sqlmodel import Session, select
 
 from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
+from annotators.criteria.number import Number
+from annotators.criteria.text import Text
 from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.items.targets import TargetKind
@@ -136,7 +139,7 @@ def test_beir_comes_in_with_grades_and_goes_out_again(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert (found["q2"].evidence, found["q3"].question) == ((), "q3")
     done = convert_files([tmp_path / "in"], into="qrels", output=tmp_path / "out")
-    assert [lost.to_json() for lost in done.lost] == [{"what": "items", "n": 1}]  # q2 has no judgement
+    assert [lost.to_json() for lost in done.lost] == [{"what": "items", "n": 1, "of": 3}]  # q2 has no judgement
     written = (tmp_path / "out" / "qrels" / "test.tsv").read_text()
     assert written == (tmp_path / "in" / "qrels" / "test.tsv").read_text()
     assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d1 2\nq1 0 d2 0\nq3 0 d2 1\n"
@@ -205,6 +208,92 @@ def test_every_label_comes_back_from_another_tool(sqlite_database: Database, tmp
         before, after = (labels_of(session, study) for study in studies)
     assert len(before) == len(after) > 200
     assert after == before
+
+
+def study_of_pairs(place: Place, folder: Path) -> Study:
+    """Six questions with two answers each, of which ada and ben have compared five on every scale."""
+    rows = [
+        {"id": f"q{n}:{system}", "question_key": f"q{n}", "question": f"Question {n}?", "system": system,
+         "answer": f"Answer {n} of mine." if system == "secret-a" else f"Another {n}.", "references": ["the reference"],
+         "scores": [{"name": "secret_score", "value": 0.125}]}
+        for n in range(6) for system in ("secret-a", "secret-b")
+    ]  # fmt: skip
+    place.take(lines(folder / "items.jsonl", *rows))
+    sides = [Label(value=n, title=f"side {n}") for n in (-1, 0, 1)]
+    five = [Label(value=n, title=f"much {n}") for n in range(-2, 3)]
+    protocol = tiny_protocol(
+        name="compare",
+        criteria=[
+            Grade(name="better", title="Better", target=TargetKind.PAIR, labels=sides),
+            Grade(name="overall", title="Overall", target=TargetKind.PAIR, labels=five),
+            Number(name="by", title="By how much", target=TargetKind.PAIR, minimum=-9, maximum=9),
+            Choice(name="same", title="Same", labels=[Label(value="yes"), Label(value="no")]),
+            Text(name="why", title="Why", target=TargetKind.PAIR, required=False),
+        ],
+        steps=[
+            Step(name="s", title="S", shows=[Material.QUESTION, Material.ANSWER],
+                 criteria=["better", "overall", "by", "same", "why"])
+        ],
+    )  # fmt: skip
+    design = StudyDesign(
+        name="pairs", annotators=(place.actor.name,), overlap=1, order="given", seed=8, pairs=("secret-a", "secret-b")
+    )
+    made = create_study(place.db, place.actor, place.project, protocol=protocol, design=design)
+    given = [
+        (f"q{n}:secret-a", who, name, target, value)
+        for n in range(5)
+        for who in ("ada", "ben")
+        for name, target, value in [
+            ("better", "pair", str((n + len(who)) % 3 - 1)), ("overall", "pair", str(n - 2)), ("by", "pair", str(n)),
+            ("same", "item", "no"), ("why", "pair", f"because {n}"),
+        ]
+    ]  # fmt: skip
+    labels = [
+        ForeignLabel(line, *about, None, None, about[0].replace("-a", "-b")) for line, about in enumerate(given, 2)
+    ]
+    import_labels(place.db, place.actor, made.study_id, rows=labels, source="t.csv")
+    with place.db.read() as session:
+        return session.get_one(Study, made.study_id)
+
+
+@pytest.mark.parametrize("name", ["argilla", "potato"])
+def test_labels_of_pairs_go_to_another_tool_side_by_side_and_come_back(place: Place, tmp_path: Path, name: str) -> None:
+    study = study_of_pairs(place, tmp_path / "in")
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study.id, formats=[name, "labels"])
+    assert verify_against(place.db, place.actor, to).ok
+    handed_on = [path for path in (to / name).rglob("*") if path.is_file() and "key" not in path.parts]
+    said = b"".join(path.read_bytes() for path in handed_on)
+    assert b"secret" not in said
+    assert b"the reference" not in said
+    file = to / name / "pair" / ("records.json" if name == "argilla" else "data.json")
+    records = orjson.loads(file.read_bytes())
+    sides = [
+        record["answers"] if name == "potato" else [record["fields"]["left"], record["fields"]["right"]]
+        for record in records
+    ]
+    assert len(sides) == 6, "a pair that nobody has labelled is there to be labelled"
+    assert {left.partition(" ")[0] for left, _ in sides} == {"Answer", "Another"}, "sides are those of the annotators"
+    again = Place(place.db, tmp_path / "again")
+    report = again.take(to / name, labels_into="again")
+    assert (report.rejected, report.labels.obstacles, report.added) == ([], [], 12)
+    with place.db.read() as session:
+        before, after = (pairs_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
+    assert before == after
+    assert len(before) == 5 * 2 * 5
+
+
+def pairs_of(session: Session, study: Study) -> list[tuple[str, ...]]:
+    """First item, second item, criterion and value of every label, by the item that is first in the alphabet."""
+    versions = session.execute(select(StudyItem.item_version_id).where(StudyItem.study_id == study.id)).scalars().all()
+    asked = {one["name"]: one["kind"] for one in study.protocol["criteria"]}
+    found = []
+    for label in labels_of_versions(session, study, versions):
+        turned = label.other is not None and label.other < label.item and asked[label.criterion] in ("grade", "number")
+        value = -label.value if turned else label.value
+        found.append((*sorted((label.item, str(label.other))), label.criterion, f"{value:g}" if turned or
+                      isinstance(value, int | float) else str(value)))  # fmt: skip
+    return sorted(found)
 
 
 def test_records_show_nothing_that_the_protocol_hides(place: Place, tmp_path: Path) -> None:

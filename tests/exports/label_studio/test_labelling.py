@@ -21,10 +21,10 @@ from db.elsewhere.handed_over import items_by_token, items_elsewhere, study_else
 from db.engine import Database
 from exports.label_studio.addresses import server_address
 from exports.label_studio.controls import CONTROLS, stretch_in
+from exports.label_studio.files import push_to_files
 from exports.label_studio.labelling import labelling_of, labellings_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.pull import pull_from_files
-from exports.label_studio.push import push_to_files
 from exports.label_studio.tasks import labels_of, results_of, task_data
 from exports.label_studio.xml import Tag, read_config
 from tests.databases import put_database
