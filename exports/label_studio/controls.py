@@ -273,7 +273,12 @@ class _Where(Control):
     type = "number"
 
     def write(self, into: Tag, criterion: Criterion, place: Place) -> None:
-        into.add("Header", value="Number of the paragraph that it belongs after; 0: nowhere", size="6")
+        into.add(
+            "Header",
+            value="Number of the paragraph that it belongs after; 0: nowhere",
+            size="6",
+            style="font-size: 14px; font-weight: 400; margin: 0",
+        )
         into.add("Number", name=place.name, toName=place.about, min="0", max="999999", step="1", **_required(criterion))
 
     def read(self, given: Sequence[Given], criterion: Criterion, answer: str) -> Any:

@@ -192,11 +192,18 @@ def _shows_documents_only_in_part(one: Labelling) -> bool:
     return Material.DOCUMENTS in one.shows and TargetKind.PAGE not in {group.target for group in one.groups}
 
 
+_STYLE = '[class*="richtext__"] { unicode-bidi: plaintext; text-align: start }'
+"""Texts that are written from right to left stand so."""
+
+_SMALL = "font-size: 14px; font-weight: 400; margin: 0"
+
+
 # The config -----------------------------------------------------------------------------------------------------------
 
 
 def _config(found: Labelling) -> str:
     view = Tag("View")
+    view.add("Style").text = _STYLE
     keys = _free_keys(found)
     about = found.about = _texts(view, found)
     for material in found.listed():
@@ -244,11 +251,16 @@ def _ask(view: Tag, found: Labelling, criterion: Criterion, place: Place, group:
     box = view.add("View", **condition) if condition else view.add("View")
     box.add("Header", value=inert(criterion.title), size="5")
     if criterion.help:
-        box.add("Header", value=inert(criterion.help), size="6", underline="false")
+        _note(box, criterion.help)
     if criterion.when is not None and not condition:
-        box.add("Header", value=inert(_in_words(found.protocol, criterion.when)), size="6", underline="false")
+        _note(box, _in_words(found.protocol, criterion.when))
         criterion = criterion.model_copy(update={"required": False})
     control.write(box, criterion, place)
+
+
+def _note(box: Tag, text: str) -> None:
+    """Add what is read beside a title: smaller, as all sizes of headers below 4 look alike there."""
+    box.add("Header", value=inert(text), size="6", underline="false", style=_SMALL)
 
 
 def _in_words(protocol: Protocol, condition: Condition) -> str:
