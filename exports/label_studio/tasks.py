@@ -134,7 +134,7 @@ class _Drawing:
             case "evidence":
                 return self._of_evidence(key)
             case "claim":
-                return self._of_claim(key) + (f"<p>{escape(_against(against))}</p>" if against else "")
+                return self._of_claim(key) + (self._against(against) if against else "")
             case "image":
                 return self._of_image(key)
             case "page":
@@ -176,6 +176,14 @@ class _Drawing:
         claim = self._claims[key]
         return f'<p dir="auto"><b>{key}</b> {escape(claim["text"])}</p>'
 
+    def _against(self, against: str) -> str:
+        """What a claim is judged against: a unit of evidence with its text, as the unit itself may stand far above."""
+        if against in _AGAINST:
+            return f"<p>{_AGAINST[against]}</p>"
+        key = against.removeprefix("evidence:")
+        text = self._evidence.get(key, {}).get("text") or ""
+        return f"<p>Against <b>{escape(key)}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
+
     def _of_image(self, key: str) -> str:
         image = self._images[key]
         html = f'<p dir="auto"><b>{key}</b> {escape(image.get("caption") or "")}</p>'
@@ -195,13 +203,11 @@ class _Drawing:
         return f'<img src="{escape(address)}" alt="" style="max-width: 100%"/>'
 
 
-def _against(against: str) -> str:
-    said = {
-        "context": "Against all of the evidence",
-        "answer": "Against the answer",
-        "reference": "Against the reference",
-    }
-    return said.get(against) or f"Against {against.removeprefix('evidence:')}"
+_AGAINST = {
+    "context": "Against all of the evidence",
+    "answer": "Against the answer",
+    "reference": "Against the reference",
+}
 
 
 def _paragraphs(text: str) -> str:
