@@ -51,6 +51,9 @@ TROUBLE = 1
 REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 """What the machine says when something may not, or cannot, be written or read."""
 
+NO_PLACES = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP})
+"""What it says of a path at which nothing can be."""
+
 app = typer.Typer(
     name="assay",
     cls=Commands,
@@ -168,13 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         emit_error(error.format_message(), "Usage", as_json=as_json, said=show is not None)
         code = error.exit_code
     except OSError as error:
-        if error.errno not in REFUSALS:
+        if error.errno not in REFUSALS | NO_PLACES:
             raise
-        emit_error(
-            f"{error.strerror}: {error.filename}. Free some space, or check who may write there.",
-            "Machine",
-            as_json=as_json,
-        )
+        remedy = "Free some space, or check who may write there" if error.errno in REFUSALS else "Name another place"
+        emit_error(f"{error.strerror}: {error.filename}. {remedy}.", "Machine", as_json=as_json)
         code = TROUBLE
     except typer.Abort:
         code = TROUBLE

@@ -129,9 +129,11 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
             event: int = session.execute(pick(func.max(Event.id))).scalar_one() or 0
         if not found.items:
             there = ", ".join(f"{n:,} {state.replace('_', ' ')}" for state, n in found.states.items())
+            whose = "all its studies have" if study_id is None else "the study has"
             raise Conflict(
                 f"No item is accepted yet ({there or 'there is none'}), so that there is nothing to release. An item "
-                "is accepted when its labels are settled and its protocol accepts them, or by hand."
+                f"is accepted when {whose} settled its labels, and their protocol accepts them, or by hand."
+                + (" A release can also be of one study." if study_id is None else "")
             )
         with db.write() as session:
             session.get_one(Project, project_id, with_for_update=True)

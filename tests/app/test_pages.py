@@ -11,7 +11,10 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotators.asking.submissions import FLAGGED, GivenLabel
+from annotators.criteria.text import Text
 from annotators.designing.design import StudyDesign
+from annotators.designing.known import Gold, Qualification, RightLabel
+from annotators.designing.phases import Phases
 from app.pages import help as help_page
 from app.settings import Settings
 from app.widgets.study_form import sample_size
@@ -313,6 +316,34 @@ def test_the_studys_page_shows_progress_design_protocol_and_remarks(filled: Fill
     shown = no_problem(page.run())
     for said in ("page is blank", "the chart is missing", "no reason given"):
         assert said in shown
+
+
+def test_the_design_of_a_study_says_all_that_it_was_made_of(filled: Filled) -> None:
+    labels = [RightLabel(item=item, criterion="right", value="yes") for item in ("i00003", "i00004")]
+    design = StudyDesign(
+        name="Designed", annotators=tuple(actor.name for actor in filled.study.annotators), overlap=2,
+        items=("i00001", "i00002"),
+        gold=Gold(labels=(labels[0],), rate=0.125, below="pause"),
+        qualification=Qualification(labels=(labels[1],), tries=3),
+        phases=Phases(consent="You take part.", after=(Text(name="why", title="Why?"),)),
+    )  # fmt: skip
+    study = filled.study
+    made = create_study(filled.pages.db, study.researcher, study.project_id, protocol=tiny_protocol(), design=design)
+
+    def facts(who: str) -> str:
+        page = filled.open(who, "study", study=made.study_id)
+        page.session_state[f"study-tabs-{made.study_id}"] = "Design"
+        return re.sub("</?span[^>]*>", "", no_problem(page.run()))
+
+    shown = facts("rosa")
+    for said in (
+        "2 items by their ids, seed 0",
+        "a consent, 1 question after the last",
+        "1 item, 12.5 % of what somebody is given; below 70 % right of 10 or more: pause the annotator",
+        "1 item, 80 % right to pass, 3 tries",
+    ):
+        assert said in shown
+    assert "12.5 %" not in facts("vera"), "who does not design studies is not told of gold"
 
 
 def test_a_viewer_sees_progress_but_is_not_led_to_adjudicate(filled: Filled) -> None:

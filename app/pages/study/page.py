@@ -7,19 +7,24 @@ from typing import Any
 import streamlit as st
 
 from annotators.asking.asides import ASIDES, asked_by
+from annotators.asking.planting import Planting
+from annotators.asking.qualifying import Qualifying
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.designing.design import DYNAMIC
+from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
+from annotators.designing.phases import phases_of
 from annotators.items.sampling import BY_SCORE
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, criteria, draft, progress, results, so_far
 from app.widgets import blocks, choices, protocol_view
+from app.widgets.designing.known_items import BELOW_WORDS
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.designing.arms import arms_of
 from db.models import Study, StudyState
-from db.permissions import READERS, RESEARCHERS
+from db.permissions import READERS, RESEARCHERS, Role
 from db.projects import my_projects
 from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
@@ -96,7 +101,7 @@ def _links(row: StudyRow, noun: str) -> None:
     if row.submitted:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
     cells += _arms(row)
-    role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
+    role = _role(row.project_id)
     if row.submitted and role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
     if decisions := disputes_for_me(ui.db(), ui.actor()).get(row.study_id, 0):
@@ -110,7 +115,7 @@ def _links(row: StudyRow, noun: str) -> None:
 
 def _arms(row: StudyRow) -> list[blocks.Html]:
     """Links to the other arms, for who may know them."""
-    role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
+    role = _role(row.project_id)
     if role is None or not ui.may(role, READERS):
         return []
     others = [arm for arm in arms_of(ui.db(), ui.actor(), row.study_id) if arm.study_id != row.study_id]
@@ -122,8 +127,6 @@ def _arms(row: StudyRow) -> list[blocks.Html]:
 
 def _design(study: Study, protocol: Protocol) -> None:
     settings = study.settings
-    per = settings.get("per") or ""
-    sample = "all items" if settings.get("sample") is None else f"{settings['sample']}: {SAMPLES[per].lower()}"
     names = "shown to adjudicators" if settings.get("show_names") else "hidden from adjudicators"
     left_out = settings.get("left_out", 0)
     review = settings.get("review_agreed", 0)
@@ -133,7 +136,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Protocol", f"{protocol.title} ({protocol.name}), version {protocol.version}"),
             ("Protocol SHA-256", _hash(study.protocol_hash)),
             (f"{protocol.noun.capitalize()}s", f"{study.n_items:,}"),
-            ("Sample", f"{sample}, seed {study.seed}"),
+            ("Sample", f"{_sample(settings)}, seed {study.seed}"),
             ("Sample SHA-256", _hash(study.sample_hash)),
             ("Order", _order(study)),
             ("Overlap", f"{study.overlap}: {wording.count(slots_of(study), 'slot')}"),
@@ -143,7 +146,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Annotators' names", names),
             ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
             ("Annotators of an item talk about it", _TALKS[settings.get("talk", NEVER)]),
-            ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
+            ("Agreed items looked at as well", _share(review) if review else "none"),
             ("May end", f"when a mean is known to ±{stop:g}" if (stop := settings.get("stop_at")) else ""),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             (f"Who gets which {protocol.noun}", QUEUES[settings.get("queue", DYNAMIC)]),
@@ -153,6 +156,9 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
             ("Suggested by", settings.get("suggested_judge", {}).get("name", "")),
             ("Asked beside labels", " ".join(ASIDES[name].title for name in asked_by(settings))),
+            ("Consent and questions", _phases(settings)),
+            *(_known(settings) if _role(study.project_id) in RESEARCHERS else ()),
+            ("Annotators see of their own figures", OWN_FIGURES[settings.get("own_figures", PROGRESS)]),
             ("Lease", f"{study.lease_minutes} minutes"),
             ("Deadline", ui.when(study.deadline) if study.deadline else ""),
             ("Made", ui.when(study.created_at)),
@@ -162,11 +168,56 @@ def _design(study: Study, protocol: Protocol) -> None:
     protocol_view.download(protocol, "Protocol as YAML", key="study-protocol-yaml", about=about)
 
 
+def _sample(settings: dict[str, Any]) -> str:
+    """What was drawn of which items."""
+    named, where = settings.get("items") or (), settings.get("where") or ()
+    of = [wording.count(len(named), "item") + " by their ids"] if named else []
+    of += [f"those where {' and '.join(where)}"] if where else []
+    of += ["those with a document that can be looked at"] if settings.get("with_documents") else []
+    if settings.get("sample") is None:
+        return ", ".join(of) or "all items"
+    drawn = f"{settings['sample']}: {SAMPLES[settings.get('per') or ''].lower()}"
+    return f"{drawn}, of {', '.join(of)}" if of else drawn
+
+
+def _phases(settings: dict[str, Any]) -> str:
+    """What is put to annotators around the items."""
+    phases = phases_of(settings)
+    before, after = (wording.count(len(asked), "question") for asked in (phases.before, phases.after))
+    said = ["a consent"] if phases.consent.strip() else []
+    said += [f"{before} before the first item"] if phases.before else []
+    said += [f"{after} after the last"] if phases.after else []
+    return ", ".join(said)
+
+
+def _known(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Gold items, repeats and the qualification, for those who design studies."""
+    planting, asked, gold = Planting.of(settings), Qualifying.of(settings), settings.get("gold_items", 0)
+    there = f"{wording.count(gold, 'item')}, {_share(planting.gold_rate)} of what somebody is given; below "
+    there += f"{_share(planting.mark)} right of {planting.mark_after} or more: {BELOW_WORDS[planting.below]}"
+    again = f"{_share(planting.repeat_rate)} of what somebody is given, after {planting.repeat_after} others"
+    first = f"{wording.count(asked.items, 'item')}, {_share(asked.mark)} right to pass, "
+    return [
+        ("Gold items", there if gold else ""),
+        ("Repeats", again if planting.repeat_rate else ""),
+        ("Qualification", first + wording.count(asked.tries, "try", "tries") if asked.items else ""),
+    ]
+
+
+def _share(of: float) -> str:
+    return f"{100 * of:.3g} %"
+
+
+def _role(project_id: int) -> Role | None:
+    """The reader's role in the study's project."""
+    return next((row.role for row in my_projects(ui.db(), ui.actor()) if row.project_id == project_id), None)
+
+
 def _order(study: Study) -> str:
     """The order in words for those who may know it: a score must not tell annotators what comes first."""
     if study.item_order != BY_SCORE:
         return wording.ORDERS[study.item_order]
-    role = next((row.role for row in my_projects(ui.db(), ui.actor()) if row.project_id == study.project_id), None)
+    role = _role(study.project_id)
     if role is None or not ui.may(role, READERS):
         return ""
     score, first = study.settings["order_score"], FIRSTS[study.settings["order_first"]]

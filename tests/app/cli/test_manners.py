@@ -154,6 +154,14 @@ def test_what_cannot_be_written_is_told(begun: CommandLine) -> None:
     assert "/sys/kernel" in outcome.err
 
 
+def test_a_place_that_is_none_is_told(begun: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("A file, no folder.")
+    for command in (("export", "finance", "--to"), ("backup", "--to")):
+        outcome = begun(*command, tmp_path / "file" / "out", code=1)
+        assert str(tmp_path / "file") in outcome.err and "Name another place." in outcome.err
+        assert "Traceback" not in outcome.err
+
+
 # Output ---------------------------------------------------------------------------------------------------------------
 
 
