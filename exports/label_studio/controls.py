@@ -147,12 +147,10 @@ def _add_labels(into: Tag, tag: str, criterion: Criterion, place: Place) -> None
 def _known(text: str, criterion: Criterion) -> str:
     """The value of a label by its value or its title: an editor that knows no aliases gives titles."""
     by_value = titles(criterion)
-    for value, title in by_value.items():
-        if text in (value, alias_of(value)):
-            return value
-        if text == title and text not in by_value:
-            return value
-    return text
+    plain = text.replace(_JOINER, "")
+    if text in by_value or plain in by_value:
+        return text if text in by_value else plain
+    return next((value for value, title in by_value.items() if title.replace(_JOINER, "") == plain), text)
 
 
 class _Number(Control):
