@@ -111,8 +111,8 @@ def test_labels_that_are_called_true_come_back() -> None:
     for value in ("true", "false"):
         [written] = control.values(value, criterion, "")
         assert written["choices"] != [value]
-        for said in (written, {"choices": [value]}, {"choices": [value.capitalize()]}):
-            assert control.read([{"value": said}], criterion, "") == value
+        for one in (written, {"choices": [value]}, {"choices": [value.capitalize()]}):
+            assert control.read([{"value": one}], criterion, "") == value
 
 
 def test_stretches_are_found_by_characters_and_else_by_units() -> None:
