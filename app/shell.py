@@ -62,7 +62,8 @@ def closed_to(entries: Sequence[Entry], project: ProjectRow | None) -> list[Page
 
 
 def _closed(entry: Entry, project: ProjectRow | None) -> None:
-    whose = " and ".join(f"{role}s" for role in Role if role in entry.roles) or "administrators"
+    *others, last = [f"{role}s" for role in Role if role in entry.roles] or ["administrators"]
+    whose = f"{', '.join(others)} and {last}" if others else last
     ui.heading(entry.title)
     if project is None:
         ui.empty("This page is about a project, and you have none yet.", "A researcher gives you a role in theirs.")
