@@ -63,6 +63,14 @@ def count(n: int, noun: str, nouns: str | None = None, *, nothing: str = "0") ->
     return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}" if n else f"{nothing} {nouns or f'{noun}s'}"
 
 
+def size_in_words(n: int) -> str:
+    """Bytes as people read them: `640.2 kB`, `1.2 GB`."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= size:
+            return f"{n / size:.1f} {unit}"
+    return f"{n} bytes"
+
+
 def some(names: Sequence[str], most: int) -> str:
     """The first names with commas between them, and … where there are more than `most`."""
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")

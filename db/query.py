@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, CursorResult, Select, Table, select
@@ -51,20 +52,34 @@ def driver_rows(result: CursorResult[Any]) -> list[tuple[Any, ...]]:
         result.close()
 
 
+class Where(NamedTuple):
+    """A column of `plain_columns` that is asked for only of some rows."""
+
+    column: str
+    condition: str
+
+
 def plain_columns(
-    session: Session, columns: Sequence[str], source: str, parameters: tuple[Any, ...] = ()
+    session: Session, columns: Sequence[str | Where], source: str, parameters: tuple[Any, ...] = ()
 ) -> list[list[Any]]:
     """The columns of `SELECT columns source`, each a list as `plain_rows` has its cells; rows in no order, one for all.
 
     On SQLite this takes a third of the time, as no row is made in Python. A column of fractions is to be asked for as
-    text there (`quote`): as JSON they have fifteen digits.
+    text there (`quote`): as JSON they have fifteen digits. A column `Where` is shorter: it has the rows that it is of.
     """
     if is_sqlite(session):
-        whole = ", ".join(f"json_group_array({column})" for column in columns)
+        whole = ", ".join(
+            f"json_group_array({column})"
+            if isinstance(column, str)
+            else f"json_group_array({column.column}) FILTER (WHERE {column.condition})"
+            for column in columns
+        )
         [row] = plain_rows(session, f"SELECT {whole} {source}", parameters)
         return [orjson.loads(cells) for cells in row]
-    rows = plain_rows(session, f"SELECT {', '.join(columns)} {source}", parameters)
-    return [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in columns]
+    asked = [cell for column in columns for cell in ([column] if isinstance(column, str) else column)]
+    rows = plain_rows(session, f"SELECT {', '.join(asked)} {source}", parameters)
+    found = iter([list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in asked])
+    return [next(found) if isinstance(column, str) else list(compress(next(found), next(found))) for column in columns]
 
 
 _FEW = 8

@@ -17,6 +17,9 @@ import orjson
 SUSPECT = frozenset("=+-@\t\r\n'＝＋－＠")
 """First characters for which a cell has to be looked at."""
 
+NOT_AS_IT_IS = "[,\"\r\n;\t]|^[=+@'＝＋－＠-]"
+"""A pattern of texts that may stand otherwise in a line of CSV: quoted, or written so that they do not run."""
+
 _RUNS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]").match
 _WRITTEN = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]").match
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:\s?%)?(?: \[[−+\d,. %-]*\])?").fullmatch

@@ -360,14 +360,14 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
         there, kept = _supplied(source), _supplied(back)
         described, still = _described(source), _described(back)
     if left_out:
-        lost.insert(0, Lost("items", "items", len(left_out)))
-    for path, what, n in (
-        ("files", "files of documents", len(there - kept)),
-        ("titles", "titles and metadata of documents", len(described - still)),
-        ("labels", "labels of people", source.n_labels - back.n_labels),
+        lost.insert(0, Lost("items", "items", len(left_out), len(left_out) + written.items))
+    for path, what, n, of in (
+        ("files", "files of documents", len(there - kept), len(there)),
+        ("titles", "titles and metadata of documents", len(described - still), len(described)),
+        ("labels", "labels of people", source.n_labels - back.n_labels, source.n_labels),
     ):
         if n > 0:
-            lost.append(Lost(path, what, n))
+            lost.append(Lost(path, what, n, of))
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return Converted(written.items, back.n_labels, len(kept), lost, files, list(source.reading.notes()))
 

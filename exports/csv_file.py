@@ -29,14 +29,16 @@ class CsvFile:
         if self._out.typed is not None and written:
             self._out.typed.add_lines(written)
 
-    def add_block(self, lines: Callable[[], Sequence[str]], batch: Callable[[], Any], n: int) -> None:
-        """Append these n rows, made as lines and as a record batch, of which only what is wanted is made."""
-        written = self._write(lines() if self._out.lines else (), n)
+    def add_block(self, lines: Callable[[], bytes], batch: Callable[[], Any], n: int) -> None:
+        """Append these n rows, made as lines with their ends and as a record batch, of which what is wanted is made."""
+        written = self._put(lines() if self._out.lines else b"", n)
         if self._out.typed is not None:
             self._out.typed.add_batch(written, batch())
 
     def _write(self, lines: Sequence[str], n: int) -> bytes:
-        written = ("\n".join(lines) + "\n").encode() if lines else b""
+        return self._put(("\n".join(lines) + "\n").encode() if lines else b"", n)
+
+    def _put(self, written: bytes, n: int) -> bytes:
         if written:
             self._out.write(written)
         self._n += n

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotators.figures import count
+from annotators.figures import count, size_in_words
 from app.cli.base import (
     AsJson,
     ProjectName,
@@ -23,11 +23,14 @@ from app.cli.output import emit, table, working
 from exports.checks import check_export_folder
 
 if TYPE_CHECKING:
+    from exports.bundles.manifest import Manifest
     from exports.bundles.verify import VerifyReport
 
 Licence = Annotated[
     str | None, option("NAME", "Licence of the data, such as cc-by-4.0: a Hugging Face card needs one.")
 ]
+
+Pictures = Annotated[bool, typer.Option("--pictures", help="The pages that items point at as pictures (huggingface).")]
 
 DIFFERS = 1
 """Exit code of an export that is not what was exported."""
@@ -98,8 +101,12 @@ def export(
     posterior: Annotated[
         bool, typer.Option("--posterior", help="Final labels with shares of votes and the rater model's posterior.")
     ] = False,
+    pictures: Pictures = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be in it, and what its formats cannot carry.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say what would be in it, how large it is, and how much its formats cannot carry."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -112,11 +119,19 @@ def export(
     wanted = usual if format_names is None else format_names
     formats = [name.strip() for name in wanted.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
-    from exports.bundles.contents import check_export_formats, check_labels_of, check_release_formats, writers
+    from exports.bundles.contents import (
+        check_export_formats,
+        check_labels_of,
+        check_pictures,
+        check_release_formats,
+        writers,
+    )
     from exports.formats._writing import check_options
 
     check_labels_of(check_export_formats(formats), labels_of or (), release)
     check_options([writer for name, writer in writers().items() if name in formats], _said(licence))
+    if pictures:
+        check_pictures(formats, "of the home")
     if release is not None:
         check_release_formats(formats, study)
     check_export_folder(to)
@@ -138,6 +153,7 @@ def export(
             labels_of=labels_of or (),
             typed=[name for name, asked in (("parquet", parquet), ("xlsx", xlsx), ("tsv", tsv)) if asked],
             options={**_said(licence), **({"posterior": "dawid_skene"} if posterior else {})},
+            pictures=pictures,
             dry_run=dry_run,
         )
     document = {
@@ -147,13 +163,24 @@ def export(
         "counts": manifest.counts,
         "losses": manifest.losses,
         "files": manifest.files,
-        **({"dry_run": True} if dry_run else {}),
+        "bytes": sum(file["bytes"] for file in manifest.files),
+        **({"dry_run": True, "lost": _lost(manifest)} if dry_run else {}),
     }
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest.counts.items())
     done = "Would export" if dry_run else "Exported"
-    lines = [f"{done} {counts} in {count(len(manifest.files), 'file')} to {to}"]
-    lines += [f"{name} does not carry: {'; '.join(lost)}." for name, lost in manifest.losses.items()]
+    size = size_in_words(document["bytes"])
+    lines = [f"{done} {counts} in {count(len(manifest.files), 'file')} ({size}) to {to}"]
+    for name, declared in manifest.losses.items():
+        lines.append(f"{name} does not carry: {'; '.join(declared)}.")
+        if lost := manifest.lost.get(name):
+            lines.append(f"  here that is {'; '.join(f'{one.n:,} of {one.of:,} × {one.what}' for one in lost)}.")
+        elif name in manifest.lost:
+            lines.append("  of these items nothing is lost.")
     emit(document, "\n".join(lines), as_json=as_json)
+
+
+def _lost(manifest: Manifest) -> dict[str, list[dict[str, Any]]]:
+    return {name: [one.to_json() for one in lost] for name, lost in manifest.lost.items()}
 
 
 def _said(licence: str | None) -> dict[str, str]:
@@ -180,7 +207,7 @@ def verify(
         reports = [verify_folder(folder)]
     if home_is_given(context):
         with opened(context) as here, working("Deriving it again from the database"):
-            reports.append(verify_against(here.db, here.actor, folder))
+            reports.append(verify_against(here.db, here.actor, folder, documents=here.settings.documents_folder))
     ok = all(report.ok for report in reports)
     document = {
         **reports[0].to_json(),
@@ -258,9 +285,7 @@ def convert(
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
     licence: Licence = None,
-    pictures: Annotated[
-        bool, typer.Option("--pictures", help="The pages that items point at as pictures (huggingface).")
-    ] = False,
+    pictures: Pictures = False,
     as_json: AsJson = False,
 ) -> None:
     """Write files of one format as another; say what is lost.
@@ -287,7 +312,7 @@ def convert(
     def words() -> str:
         labels = f" and {count(done.labels, 'label')}" if done.labels else ""
         lines = [f"Wrote {count(done.items, 'item')}{labels} in {count(len(done.files), 'file')} to {output}."]
-        lines += [f"  lost: {lost.n:,} × {lost.what}" for lost in done.lost] or ["  Nothing is lost."]
+        lines += [f"  lost: {lost.n:,} of {lost.of:,} × {lost.what}" for lost in done.lost] or ["  Nothing is lost."]
         return "\n".join([*lines, *done.notes])
 
     emit(done.to_json(), words, as_json=as_json)

@@ -8,9 +8,10 @@ from functools import partial
 
 import streamlit as st
 
+from annotators.figures import size_in_words
 from app import ui
 from app.server.routes import downloads
-from app.server.routes.downloads import KEPT_SECONDS, Packed, pack_export
+from app.server.routes.downloads import KEPT_SECONDS, Asked, Packed, look_at_export, pack_export
 from app.state import app_state
 from app.widgets import blocks
 from app.worker.report_tasks import DatasetFile
@@ -24,7 +25,7 @@ from exports.bundles.contents import NOT_RELEASED, REPORT, has_place_for_labels,
 from exports.bundles.manifest import Manifest
 from exports.drawing.report_files import slug
 from exports.formats._losing import losses_of
-from exports.formats._writing import AskingWriter
+from exports.formats._writing import AskingWriter, takes_pictures
 
 TITLES = {
     "native": "Items and documents (native JSONL)",
@@ -56,11 +57,26 @@ class _Wanted:
     typed: tuple[str, ...]
     labels_of: tuple[str, ...]
     options: Mapping[str, str]
+    pictures: bool
 
     def file_name(self, project: ProjectRow) -> str:
         """The name of the zip, without its ending."""
         part = self.study.name if self.study else self.release
         return f"{project.name} {part}" if part else project.name
+
+    def asked(self) -> Asked:
+        """As the export takes it."""
+        return Asked(
+            study_id=self.study.study_id if self.study else None,
+            formats=self.formats,
+            names=self.names,
+            documents=self.documents,
+            release=self.release,
+            typed=self.typed,
+            labels_of=self.labels_of,
+            options=self.options,
+            pictures=self.pictures,
+        )
 
 
 def page() -> None:
@@ -74,10 +90,19 @@ def page() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         wanted = _form(project)
-        pressed = st.button("Make the export", type="primary", key="exports-go", disabled=not wanted.formats)
+        with st.container(horizontal=True):
+            pressed = st.button("Make the export", type="primary", key="exports-go", disabled=not wanted.formats)
+            looked = st.button(
+                "Only look",
+                key="exports-look",
+                disabled=not wanted.formats,
+                help="Makes it and throws it away: what would be in it, how large it is, what its formats lose.",
+            )
     with right:
         if pressed:
             _make(project, wanted)
+        if looked:
+            _look(project, wanted)
         _offer(project)
         if wanted.release is None:
             _report(project, wanted.study)
@@ -158,6 +183,14 @@ def _form(project: ProjectRow) -> _Wanted:
         key="exports-documents",
         help="Documents that are supplied come in the folder documents of each format.",
     )
+    pictured = [name for name in formats if name in of_others and takes_pictures(writers()[name])]
+    pictures = bool(pictured) and st.checkbox(
+        "Pages as pictures",
+        disabled=not documents,
+        key="exports-pictures",
+        help=f"In {', '.join(of_others[name] for name in pictured)} the pages that items point at go along as pictures."
+        " Documents that must not leave this machine stay out of it.",
+    )
     named = st.segmented_control(
         "People",
         ["Pseudonyms", "Names"],
@@ -171,7 +204,17 @@ def _form(project: ProjectRow) -> _Wanted:
     options = {**({"licence": licence} if licence else {}), **({POSTERIOR: "dawid_skene"} if posterior else {})}
     study = by_id[chosen] if isinstance(chosen, int) else None
     with_bytes = documents and _have_documents(formats)
-    return _Wanted(study, release, formats, named == "Names", with_bytes, tuple(typed), tuple(labels_of), options)
+    return _Wanted(
+        study,
+        release,
+        formats,
+        named == "Names",
+        with_bytes,
+        tuple(typed),
+        tuple(labels_of),
+        options,
+        pictures and with_bytes,
+    )
 
 
 def _what(chosen: int | str | None, studies: Mapping[int, StudyRow]) -> str:
@@ -193,16 +236,31 @@ def _make(project: ProjectRow, wanted: _Wanted) -> None:
             ui.actor(),
             project.project_id,
             name=wanted.file_name(project),
-            study_id=wanted.study.study_id if wanted.study else None,
-            formats=wanted.formats,
-            names=wanted.names,
-            documents=wanted.documents,
-            release=wanted.release,
-            typed=wanted.typed,
-            labels_of=wanted.labels_of,
-            options=wanted.options,
+            asked=wanted.asked(),
         )
         st.session_state[_READY] = (project.project_id, packed)
+
+
+def _look(project: ProjectRow, wanted: _Wanted) -> None:
+    """What an export would hold, without making it."""
+    with ui.problems(), st.spinner("Looking"):
+        manifest = look_at_export(app_state(), ui.actor(), project.project_id, asked=wanted.asked())
+        size = size_in_words(sum(file["bytes"] for file in manifest.files))
+        blocks.facts(
+            [
+                ("Files", f"{len(manifest.files):,}, {size}"),
+                *((name.replace("_", " ").capitalize(), f"{n:,}") for name, n in manifest.counts.items()),
+            ]
+        )
+        rows = [
+            (writers()[name].title, one.what, f"{one.n:,}", f"{one.of:,}")
+            for name, lost in manifest.lost.items()
+            for one in lost
+        ]
+        if rows:
+            ui.table("What these formats lose of these items", ("Format", "Lost", "How many", "Of"), rows)
+        elif manifest.lost:
+            st.caption("These formats lose nothing of these items.")
 
 
 def _report(project: ProjectRow, study: StudyRow | None) -> None:
@@ -245,7 +303,7 @@ def _offer(project: ProjectRow) -> None:
         return
     packed: Packed = ready[1]
     manifest: Manifest = packed.manifest
-    blocks.download(packed.address, f"Download {packed.name}", _size(packed.bytes))
+    blocks.download(packed.address, f"Download {packed.name}", size_in_words(packed.bytes))
     st.caption(
         f"Only you can fetch it, within {KEPT_SECONDS // 60} minutes. Unpacked, it is checked by: assay verify FOLDER"
     )
@@ -267,11 +325,3 @@ def _offer(project: ProjectRow) -> None:
     )
     if len(manifest.files) > 200:
         st.caption(f"The first 200 of {len(manifest.files):,} files are shown; manifest.json has all.")
-
-
-def _size(n: int) -> str:
-    """Bytes as people read them: `640.2 kB`, `1.2 GB`."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if n >= size:
-            return f"{n / size:.1f} {unit}"
-    return f"{n} bytes"

@@ -186,8 +186,13 @@ def secret_of(db: Database, project_id: int) -> bytes:
 def list_kept_documents(db: Database, _actor: Actor, project_id: int) -> list[str]:
     """The keys of the documents of which no judge elsewhere is sent anything."""
     with db.read() as session:
-        query = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id).order_by(KeptDocument.key)
-        return list(session.execute(query).scalars())
+        return kept_documents(session, project_id)
+
+
+def kept_documents(session: Session, project_id: int) -> list[str]:
+    """The keys of the documents that must not leave this machine."""
+    query = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id).order_by(KeptDocument.key)
+    return list(session.execute(query).scalars())
 
 
 @operation(On.PROJECT, RESEARCHERS)

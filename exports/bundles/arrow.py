@@ -1,4 +1,4 @@
-"""Tables as Arrow has them: the type of each kind of column, and record batches of lines of CSV."""
+"""Tables as Arrow has them: the type of each kind of column, record batches of lines of CSV, and cells of columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from annotators.later import Later
 from exports.bundles.columns import Column, ColumnKind
-from exports.cells import original
+from exports.cells import NOT_AS_IT_IS, original, safe
+from exports.csv_file import csv_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +72,26 @@ def batches_of_lines(lines: bytes, columns: Sequence[Column]) -> Iterator[pa.Rec
     )
     for batch in read.to_batches():
         yield _typed(batch, columns)
+
+
+def cells_of(array: pa.Array, *, guarded: bool) -> pa.Array:
+    """A column as cells of CSV as they stand in a line; of no value an empty one. With `guarded` none runs (`safe`)."""
+    if pa.types.is_dictionary(array.type):
+        return cells_of(array.dictionary, guarded=guarded).take(array.indices).fill_null("")
+    if array.null_count == len(array):
+        return pa.repeat("", len(array))
+    if pa.types.is_boolean(array.type):
+        array = pc.if_else(array, "true", "false")
+    elif pa.types.is_floating(array.type):
+        few = array.dictionary_encode()
+        array = pa.array([repr(number) for number in few.dictionary.to_pylist()], pa.string()).take(few.indices)
+    elif not pa.types.is_string(array.type):
+        array = array.cast(pa.string())
+    elif pc.any(odd := pc.fill_null(pc.match_substring_regex(array, NOT_AS_IT_IS), False)).as_py():
+        texts = array.filter(odd).to_pylist()
+        cells = [csv_cells(safe(text) if guarded else text, "")[:-1] for text in texts]
+        array = pc.replace_with_mask(array, odd, pa.array(cells, pa.string()))
+    return pc.fill_null(array, "")
 
 
 def _converted(columns: Sequence[Column]) -> Any:

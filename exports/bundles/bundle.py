@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -31,6 +31,7 @@ from db.items.current import item_is_current, version_is_latest
 from db.items.documents import document_is_current
 from db.items.read import BLOCK, current_versions
 from db.items.rows import items_as_json
+from db.judging.items import kept_documents
 from db.models import (
     Document,
     Evidence,
@@ -60,8 +61,10 @@ from exports.bundles.contents import (
     REPORT,
     check_export_formats,
     check_labels_of,
+    check_pictures,
     check_release_formats,
     losses,
+    measured_losses,
     writers,
 )
 from exports.bundles.derived_table import write_derived
@@ -75,6 +78,7 @@ from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
 from exports.checks import check_export_folder
+from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     Files,
     LabelledWriter,
@@ -83,6 +87,7 @@ from exports.formats._writing import (
     Writer,
     check_options,
     takes_pairs,
+    takes_pictures,
 )
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
@@ -103,6 +108,8 @@ class Selection:
     (`exports.bundles.typed`), with a data dictionary. `labels_of`: the studies whose final labels go into formats that
     have a place for them. `options`: what is said of the data as a whole, such as its `licence`. `with_report`: whether
     the report is measured, where it is among the formats; `moved`: whether that is at a later moment than the export.
+    `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents;
+    `kept` are the keys of documents whose pictures stay out (None: of those that must not leave this machine now).
     """
 
     project_id: int
@@ -116,6 +123,8 @@ class Selection:
     options: Mapping[str, str] = field(default_factory=dict)
     with_report: bool = True
     moved: bool = False
+    pictures: bool = False
+    kept: tuple[str, ...] | None = None
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -133,6 +142,7 @@ def export_project(
     typed: Sequence[str] = (),
     labels_of: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
+    pictures: bool = False,
     dry_run: bool = False,
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
@@ -143,23 +153,28 @@ def export_project(
     studies whose final labels the items have in formats with a place for them, in place of those of the study; what
     came with the items is not mixed with verdicts of theirs. Everything is read in one transaction. Raises Conflict
     when `to` is there and not empty, NotFound for a study of another project or a release that is not there,
-    InvalidInput for an unknown format and for studies whose labels no format has a place for. With `dry_run` everything
-    is made, so that the counts are right, and thrown away: `to` is not, and the event log says nothing.
+    InvalidInput for an unknown format and for studies whose labels no format has a place for. With `pictures` the pages
+    that items point at go along as pictures, where a format has a place for them; those of documents that must not
+    leave this machine stay out, as do the bytes of these in such a format. With `dry_run` everything is made, so that
+    counts and sizes are right, and thrown away: `to` is not, and the event log says nothing; `Manifest.lost` has then
+    how much each format of items does not carry.
     """
     chosen, types = check_export_formats(formats), check_typed(typed)
     of = check_labels_of(chosen, labels_of, release)
     said = dict(options or {})
     check_options([writer for name, writer in writers().items() if name in chosen], said)
+    if pictures:
+        check_pictures(chosen, data_folder)
     found = None
     if release is not None:
         check_release_formats(chosen, study_id)
         row = find_release(db, actor, project_id, name=release)
         found = row.release_id, row.name
-    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said)
+    selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said, pictures=pictures)
     check_export_folder(to)
     if dry_run:
         with tempfile.TemporaryDirectory(prefix="assay-export-") as folder:
-            return _made(db, actor, selection, Path(folder))
+            return _made(db, actor, selection, Path(folder), losing=True)
     with whole_folder(to) as made:
         manifest = _made(db, actor, selection, made)
     log_export(
@@ -173,25 +188,37 @@ def export_project(
     return manifest
 
 
-def _made(db: Database, actor: Actor, selection: Selection, folder: Path) -> Manifest:
+def _made(db: Database, actor: Actor, selection: Selection, folder: Path, *, losing: bool = False) -> Manifest:
     sink = FolderSink(folder)
     with seldom_collected(), db.read() as session:
-        manifest = derive(db, actor, session, selection, sink)
+        left_out: dict[str, set[str]] = {}
+        manifest = derive(db, actor, session, selection, sink, left_out=left_out)
+        if losing:
+            for name, ids in left_out.items():
+                manifest.lost[name] = measured_losses(name, folder / name, _items_of(session, selection), ids)
     (folder / NAME).write_bytes(manifest.encoded())
     return manifest
 
 
 def derive(
-    db: Database, actor: Actor, session: Session, selection: Selection, sink: Sink, *, tables: Tables | None = None
+    db: Database,
+    actor: Actor,
+    session: Session,
+    selection: Selection,
+    sink: Sink,
+    *,
+    tables: Tables | None = None,
+    left_out: dict[str, set[str]] | None = None,
 ) -> Manifest:
     """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it.
 
-    Tables go into `tables`, where it is given.
+    Tables go into `tables`, where it is given; into `left_out` for each format of items the ids that it cannot hold.
     """
     project = session.get(Project, selection.project_id)
     if project is None:
         raise NotFound(f"There is no project {selection.project_id}.")
     studies = _studies(session, selection)
+    selection = _knowing_what_stays(session, selection)
     past = marks(session)
     ids = [study.id or 0 for study in studies]
     amendments, omissions = amendments_by_study(session, ids), omissions_by_study(session, ids)
@@ -212,6 +239,7 @@ def derive(
             **({"typed": list(selection.typed)} if selection.typed else {}),
             **({"labels_of": list(selection.labels_of)} if selection.labels_of else {}),
             **({"options": dict(selection.options)} if selection.options else {}),
+            **({"pictures": True, "kept": list(selection.kept or ())} if selection.pictures else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -223,9 +251,10 @@ def derive(
     if "native" in selection.formats:
         _write_native(session, selection, sink, counts)
     tables = tables or Tables(sink, selection.typed, counts)
+    left_out = {} if left_out is None else left_out
     for name, writer in writers().items():
         if name in selection.formats:
-            _write_format(session, selection, writer, tables, Seen(db, actor, session))
+            left_out[name] = _write_format(session, selection, writer, tables, Seen(db, actor, session))
     folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
     if selection.release is not None and "adjudicated" in selection.formats:
         release_id = selection.release[0]
@@ -326,9 +355,10 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
     )
 
 
-def _write_format(session: Session, selection: Selection, writer: Writer, tables: Tables, seen: Seen) -> None:
+def _write_format(session: Session, selection: Selection, writer: Writer, tables: Tables, seen: Seen) -> set[str]:
     """The items that a format can hold, and the documents whose key can be the name of a file beside them.
 
+    What comes back are the ids of items that it cannot hold.
     Of a study the items have its final labels, where the format has a place for them, or those of the studies that are
     named.
     """
@@ -364,7 +394,8 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         tables.sink.put(f"{writer.name}/{name}", made, rows, first_difference)
 
     about = of[0] if len(of) == 1 and selection.release is None else None
-    with Files(opened, put, selection.options) as files:
+    kept = frozenset(selection.kept or ()) if selection.pictures and takes_pictures(writer) else frozenset[str]()
+    with _pictures(session, selection, writer, kept) as drawn, Files(opened, put, selection.options, drawn) as files:
         if (
             about is not None
             and isinstance(writer, StudyWriter)
@@ -377,8 +408,47 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     tables.count(writer.name, written.items)
     if written.left_out:
         tables.count(f"{writer.name}_left_out", written.left_out)
+    if drawn is not None:
+        tables.count(f"{writer.name}_pictures", drawn.drawn)
+        tables.count(f"{writer.name}_pages_without_picture", len(drawn.missing))
     if selection.data_folder is not None:
-        copy_documents(_documents(session, selection), tables.sink, writer.name, selection.data_folder)
+        supplied = (document for document in _documents(session, selection) if document.key not in kept)
+        copy_documents(supplied, tables.sink, writer.name, selection.data_folder)
+    return files.left_out
+
+
+def _knowing_what_stays(session: Session, selection: Selection) -> Selection:
+    """With pictures: a selection that says of which documents none leave this machine."""
+    if not selection.pictures or selection.kept is not None:
+        return selection
+    return replace(selection, kept=tuple(kept_documents(session, selection.project_id)))
+
+
+@contextmanager
+def _pictures(
+    session: Session, selection: Selection, writer: Writer, kept: Collection[str]
+) -> Iterator[PagePictures | None]:
+    """What draws the pages of the documents that are supplied and not kept here, for a writer with a place for them."""
+    if not selection.pictures or not takes_pictures(writer) or selection.data_folder is None:
+        yield None
+        return
+    from db.items.documents import document_file  # noqa: PLC0415
+
+    folder = selection.data_folder
+    found = {
+        document.key: document_file(folder, document.sha256)
+        for document in _documents(session, selection)
+        if document.sha256 and document.key not in kept
+    }
+    with PagePictures({key: path for key, path in found.items() if path.is_file()}) as drawn:
+        yield drawn
+
+
+def _items_of(session: Session, selection: Selection) -> Iterator[Normal]:
+    """The items of a selection in normal form, without labels."""
+    for block in _version_blocks(session, selection):
+        found = items_as_json(session, block)
+        yield from (orjson.loads(orjson.dumps(found[version_id])) for version_id in block)
 
 
 def _labels_of(session: Session, selection: Selection) -> list[Study]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from annotators.errors import InvalidInput
+from annotators.items.normal import Normal, to_json
+from annotators.items.parsed import Rejected
 from exports.formats import FORMATS
-from exports.formats._losing import losses_of
-from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer
+from exports.formats._losing import WORDS, Lost, losses_of, lost_between, statements
+from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer, takes_pictures
+from exports.reading.sources import open_sources
 
 ITEMS = "native"
 OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known", "agreement", "alignment")
@@ -44,6 +48,40 @@ def losses(formats: Sequence[str]) -> dict[str, list[str]]:
     """Format → what it cannot carry, in words; of those that are asked for, the ones that lose something."""
     said = {name: list(losses_of(writer).values()) for name, writer in writers().items() if name in formats}
     return {name: lost for name, lost in said.items() if lost}
+
+
+def check_pictures(formats: Sequence[str], data_folder: object) -> None:
+    """InvalidInput where no format has a place for pictures of pages, or documents are left out."""
+    places = [name for name, writer in writers().items() if takes_pictures(writer)]
+    if not set(places) & set(formats):
+        raise InvalidInput(
+            f"{', '.join(formats)}: none of these formats has a place for pictures of pages; {', '.join(places)} has."
+        )
+    if data_folder is None:
+        raise InvalidInput("Pictures of pages are drawn from the documents. Let the documents' bytes go along.")
+
+
+def measured_losses(name: str, folder: Path, items: Iterable[Normal], left_out: Collection[str]) -> list[Lost]:
+    """What the files that a format has written do not say of these items any more, as its own reader finds it.
+
+    Items that it cannot hold, whose ids are `left_out`, count once.
+    """
+    n = 0
+
+    def held() -> Iterator[Normal]:
+        nonlocal n
+        for item in items:
+            n += 1
+            if item["id"] not in left_out:
+                yield item
+
+    before = statements(held())
+    lost: list[Lost] = []
+    if n > len(left_out):
+        with open_sources([folder]) as sources:
+            rows = FORMATS.get(name).read(sources).items()
+            lost = lost_between(before, statements(to_json(row.item) for row in rows if not isinstance(row, Rejected)))
+    return [Lost("items", WORDS["items"], len(left_out), n), *lost] if left_out else lost
 
 
 def has_place_for_labels(writer: Writer) -> bool:

@@ -14,6 +14,7 @@ from annotators.errors import InvalidInput
 if TYPE_CHECKING:
     from db.items.as_of import Marks
     from db.models import Amendment, Omission, Study
+    from exports.formats._losing import Lost
 
 NAME = "manifest.json"
 LARGEST = 64 << 20
@@ -25,7 +26,8 @@ class Manifest:
 
     `event` is the number of the last event that the export knows of, and `marks` how far each table went then
     (`db.items.as_of`). `filters` are the arguments it was made with. `studies`: the snapshots of protocol and sample.
-    `losses`: format → what it cannot carry, in words.
+    `losses`: format → what it cannot carry, in words. `lost` is how much of that there was, where it was
+    measured; it is not written.
     """
 
     assay: str
@@ -39,10 +41,11 @@ class Manifest:
     counts: dict[str, int] = field(default_factory=dict)
     files: list[dict[str, Any]] = field(default_factory=list)
     losses: dict[str, list[str]] = field(default_factory=dict)
+    lost: dict[str, list[Lost]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As it is written."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "lost"}
 
     def encoded(self) -> bytes:
         """The bytes of manifest.json."""

@@ -88,17 +88,20 @@ def verify_folder(folder: Path) -> VerifyReport:
     return report
 
 
-def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
+def verify_against(db: Database, actor: Actor, folder: Path, *, documents: Path | None = None) -> VerifyReport:
     """Derive the export again from the database as of the manifest's event, and compare.
 
+    `documents` is the folder of documents' bytes, of which pictures of pages are drawn again; nothing else needs it.
     Raises InvalidInput without a manifest, NotFound when the database does not have the project or study.
     """
     manifest = read_manifest(folder)
-    return _verify(db, actor, _project_id(db, manifest), folder=folder, manifest=manifest)
+    return _verify(db, actor, _project_id(db, manifest), folder=folder, manifest=manifest, documents=documents)
 
 
 @operation(On.PROJECT, READERS)
-def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
+def _verify(
+    db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest, documents: Path | None
+) -> VerifyReport:
     report = _report(folder, manifest, "database")
     sink = ComparingSink(folder)
     of_report = [file for file in manifest.files if str(file["path"]).startswith(f"{REPORT}/")]
@@ -109,6 +112,7 @@ def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manife
         moved = _without_events(marks(session)) != _without_events(manifest.marks)
         look_back(session, manifest.marks)
         selection = replace(_selection(session, project_id, manifest), with_report=with_report, moved=moved)
+        selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)
     there = _names(folder)
     for file in derived.files:
@@ -184,6 +188,16 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     return Selection(
         project_id, None, tuple(formats), names, folder, (row.id, row.name), typed, options=_options(filters)
     )
+
+
+def _with_pictures(selection: Selection, manifest: Manifest, documents: Path | None) -> Selection:
+    """The selection with pictures of pages, where the export has some."""
+    if not manifest.filters.get("pictures"):
+        return selection
+    if documents is None:
+        raise InvalidInput("The export has pictures of pages, which are drawn again. Give the folder of documents.")
+    kept = tuple(map(str, manifest.filters.get("kept") or ()))
+    return replace(selection, pictures=True, kept=kept, data_folder=documents)
 
 
 def _options(filters: Mapping[str, Any]) -> dict[str, str]:

@@ -44,7 +44,8 @@ KINDS = {
 class EstimateReport:
     """All estimates of one criterion: of `what` (a study or a table), by which predictions, with what was assumed.
 
-    `stop` is the half-width at which the study may stop, where its design has one.
+    `stop` is the half-width at which the study may stop, where its design has one. `called` is the title of the
+    criterion, or the column of the table.
     """
 
     what: str
@@ -57,6 +58,7 @@ class EstimateReport:
     units: Units
     mean: Mean
     stop: float | None = None
+    called: str = ""
 
     def find(self, name: str, group: str | None = None) -> Estimate | None:
         """The estimate of this name."""
@@ -107,8 +109,8 @@ class EstimateReport:
         best = self.best
         sequence = self.find("mean_anytime")
         if best.value is None:
-            return f"There is no mean of “{self.criterion}” yet: {best.reason}."
-        parts = [f"The mean of “{self.criterion}” of {self.units.whom} is {number(best.value)}"]
+            return f"There is no mean of “{self.called}” yet: {best.reason}."
+        parts = [f"The mean of “{self.called}” of {self.units.whom} is {number(best.value)}"]
         entry = best
         if self.stop is not None and sequence is not None and sequence.value is not None:
             entry = sequence
@@ -125,7 +127,7 @@ class EstimateReport:
     @property
     def title(self) -> str:
         """What the report is called."""
-        return f"{self.criterion}: estimates from few labels"
+        return f"{self.called}: estimates from few labels"
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
@@ -170,6 +172,7 @@ def estimate_report(
             units,
             what=f"study {found.study.name}",
             criterion=found.human.criterion.name,
+            called=found.human.criterion.title,
             of=of,
             level=level,
             width=width,
@@ -186,6 +189,7 @@ def report_of(
     *,
     what: str,
     criterion: str,
+    called: str | None = None,
     of: str,
     level: float = 0.95,
     width: float | None = None,
@@ -193,7 +197,7 @@ def report_of(
     thresholds: dict[str, float] | None = None,
     notes: Sequence[str] = (),
 ) -> EstimateReport:
-    """Every estimate of these units."""
+    """Every estimate of these units; `called` is what people know the criterion as, where that is not its name."""
     found = [*means(units, level), mean_at_any_time(units, stop, level)]
     if units.groups:
         found += [*differences(units, level), *differences_at_any_time(units, stop, level), *ranks(units, level)]
@@ -202,7 +206,9 @@ def report_of(
     if width is not None:
         found += labels_needed(units, width, level)
         found += _needed_for_others(units, [*compared, *differences(units, level)], width)
-    return EstimateReport(what, criterion, of, level, units.seed, found, notes, units, mean_of(units), stop)
+    return EstimateReport(
+        what, criterion, of, level, units.seed, found, notes, units, mean_of(units), stop, called or criterion
+    )
 
 
 def _needed_for_others(units: Units, found: Sequence[Estimate], width: float) -> list[Estimate]:
@@ -255,7 +261,7 @@ def estimates_table(report: EstimateReport) -> TextTable:
             ]
         )
     columns = ("Estimate", "Of", "Value", "Labels", "Effective n", "Why not")
-    return TextTable.of(f"{report.criterion}: estimates of {report.units.whom}", columns, rows, words=["Of"])
+    return TextTable.of(f"{report.called}: estimates of {report.units.whom}", columns, rows, words=["Of"])
 
 
 def _figure(entry: Estimate, digits: int) -> str:
@@ -300,7 +306,7 @@ def strata_table(report: EstimateReport) -> TextTable:
     if len(units.strata) > 1:
         rows.append(["all", f"{units.n:,}", f"{units.n_labelled:,}", *_of_all(made)])
     columns = ("Stratum", "Items", "Labelled", "Correlation", "λ", "Effective n", "What it bought")
-    return TextTable.of(f"{report.criterion}: what it bought", columns, rows, words=["What it bought"])
+    return TextTable.of(f"{report.called}: what it bought", columns, rows, words=["What it bought"])
 
 
 def _of_all(made: Mean) -> list[str]:

@@ -99,15 +99,16 @@ def carried_by(format_: object) -> list[str]:
 
 
 class Lost(NamedTuple):
-    """What was lost, in words, and how often."""
+    """What was lost, in words, how often, and of how many there were."""
 
     path: str
     what: str
     n: int
+    of: int
 
     def to_json(self) -> dict[str, Any]:
         """As `assay convert --json` has it."""
-        return {"what": self.what, "n": self.n}
+        return {"what": self.what, "n": self.n, "of": self.of}
 
 
 Statements = Counter[tuple[str, int]]
@@ -160,7 +161,9 @@ def lost_between(before: Statements, after: Statements) -> list[Lost]:
     A part that is gone counts once, not for each of its fields.
     """
     gone: Counter[str] = Counter()
+    there_were: Counter[str] = Counter()
     for (path, value), n in before.items():
+        there_were[path] += n
         missing = n - after.get((path, value), 0)
         if missing > 0:
             gone[path] += missing
@@ -173,7 +176,9 @@ def lost_between(before: Statements, after: Statements) -> list[Lost]:
     def place(path: str) -> tuple[int, str]:
         return (known.index(path) if path in WORDS else known.index("metadata"), path)
 
-    return [Lost(path, _words(path), gone[path]) for path in sorted(gone, key=place) if gone[path] > 0]
+    return [
+        Lost(path, _words(path), gone[path], there_were[path]) for path in sorted(gone, key=place) if gone[path] > 0
+    ]
 
 
 def _words(path: str) -> str:

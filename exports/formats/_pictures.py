@@ -25,6 +25,7 @@ class PagePictures:
     def __init__(self, paths: Mapping[str, Path]) -> None:
         self._paths, self._kinds = paths, dict[str, str]()
         self._renderer: Renderer | None = None
+        self.drawn = 0
         self.missing: set[tuple[str, int]] = set()
         """Documents and pages that are not supplied, or could not be drawn."""
 
@@ -39,6 +40,11 @@ class PagePictures:
 
     def __call__(self, document: str, page: int, box: Sequence[float] | None) -> bytes | None:
         """The bytes of a PNG or JPEG file of a page (from 1), or of the part of it in `box` (fractions); or None."""
+        data = self._picture(document, page, box)
+        self.drawn += data is not None
+        return data
+
+    def _picture(self, document: str, page: int, box: Sequence[float] | None) -> bytes | None:
         from annotators.pages.documents.kinds import PDF, PICTURES, sniff  # noqa: PLC0415 - formats are listed without it
         from annotators.pages.documents.renderer import Renderer  # noqa: PLC0415
         from annotators.pages.documents.results import WHOLE, PageNotDrawn  # noqa: PLC0415

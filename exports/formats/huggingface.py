@@ -150,12 +150,15 @@ class HuggingFace:
             for row in judged:
                 facts.note(row)
                 out.add(row)
+            facts.pictures, facts.without_picture = out.n_pictures, out.without_picture
             if not facts.items:
                 tables.begin(f"items/{SPLIT}{PARQUET}", out.items)
         if study is not None:
             definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(_PROTOCOL, definition, b"\n")
-        files.begin(CARD).write_text(_card(files.options[LICENCE], out.paths, facts, study))
+        files.begin(CARD).write_text(
+            _card(files.options[LICENCE], out.paths, facts, study, pictured=files.picture is not None)
+        )
         return Written(facts.items, 0)
 
 
@@ -547,7 +550,8 @@ def _feature(kind: pa.DataType) -> Any:
 
 def _shown(item: Normal, picture: Picture) -> Iterator[Normal]:
     """The pictures of an item: its images, and the pages of its evidence, each once, by document and page."""
-    places = [(one["document"], one["page"], one.get("box")) for one in parts_of(item, "images") if "page" in one]
+    pictures = [one for one in parts_of(item, "images") if "document" in one]
+    places = [(one["document"], one.get("page", 1), one.get("box")) for one in pictures]  # 1 is left out where it is
     places += [
         (unit["document"], page, unit.get("box"))
         for unit in parts_of(item, "evidence")
@@ -591,7 +595,8 @@ class _Facts:
     """What the card says of the items and labels."""
 
     def __init__(self) -> None:
-        self.items = self.labels = self.settled = 0
+        self.items = self.labels = self.settled = self.pictures = 0
+        self.without_picture: set[tuple[str, int]] = set()
         self.questions: set[str] = set()
         self.systems, self.categories, self.languages, self.how = (Counter[str]() for _ in range(4))
         self.annotators: Counter[str] = Counter()
@@ -615,6 +620,7 @@ class _Configs:
 
     def __init__(self, tables: ParquetFiles, study: StudyOut | None, picture: Picture | None) -> None:
         self._tables, self._study, self._picture = tables, study, picture
+        self.n_pictures, self.without_picture = 0, set[tuple[str, int]]()
         self.items = items_schema() if picture is None else _with_features(items_schema())
         self.paths: dict[str, dict[str, str]] = {"items": {SPLIT: f"items/{SPLIT}{PARQUET}"}}
         self._numbers: dict[str, bool] = {}
@@ -656,10 +662,18 @@ class _Configs:
         path = self.paths["items"].setdefault(split, f"items/{split}{PARQUET}")
         cells = _row(item)
         if self._picture is not None:
-            cells[PICTURES] = [*_shown(item, self._picture)]
+            cells[PICTURES] = [*_shown(item, self._drawn)]
+            self.n_pictures += len(cells[PICTURES])
         self._tables.begin(path, self.items).add(cells)
         if self._study is not None:
             self._add_labels(row)
+
+    def _drawn(self, document: str, page: int, box: Sequence[float] | None) -> bytes | None:
+        assert self._picture is not None
+        data = self._picture(document, page, box)
+        if data is None:
+            self.without_picture.add((document, page))
+        return data
 
     def _add_labels(self, row: Judged) -> None:
         name = row.item["id"]
@@ -695,7 +709,9 @@ _MEANINGS = {
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def _card(licence: str, paths: Mapping[str, Mapping[str, str]], facts: _Facts, study: StudyOut | None) -> str:
+def _card(
+    licence: str, paths: Mapping[str, Mapping[str, str]], facts: _Facts, study: StudyOut | None, *, pictured: bool
+) -> str:
     size = next((name for most, name in _SIZES if facts.items < most), "n>1M")
     head: list[str] = [f"license: {licence}"]
     languages = [name for name in facts.languages if re.fullmatch(r"[a-z]{2,3}", name)]
@@ -710,6 +726,8 @@ def _card(licence: str, paths: Mapping[str, Mapping[str, str]], facts: _Facts, s
     lines = ["---", *head, "---", "", f"# {_word(study.name) if study else 'Items'}", ""]
     lines += [*_counted(facts), "", "## Configurations", "", "| configuration | what is in it |", "|---|---|"]
     lines += [f"| `{config}` | {_MEANINGS[config]} |" for config in paths]
+    if pictured:
+        lines += ["", *_pictured(facts)]
     lines += ["", "```python", "from datasets import load_dataset", "", 'items = load_dataset("PATH")["test"]']
     if study is not None:
         lines += ['labels = load_dataset("PATH", "labels")["test"]']
@@ -728,6 +746,21 @@ def _counted(facts: _Facts) -> list[str]:
         lines += [f"| {title} {_word(name)} | {n:,} |" for name, n in sorted(counter.items())]
     if facts.labels:
         lines += [f"| labels | {facts.labels:,} |", f"| annotators | {len(facts.annotators):,} |"]
+    return lines
+
+
+def _pictured(facts: _Facts) -> list[str]:
+    lines = [
+        f"The column `{PICTURES}` of the items has {count(facts.pictures, 'picture')}: of their images and of the "
+        "pages of their evidence, each named by `DOCUMENT#PAGE` and in an item once. Pages of PDFs are 1,200 pixels "
+        "wide."
+    ]
+    if facts.without_picture:
+        lines += [
+            "",
+            f"{count(len(facts.without_picture), 'page')} that items point at have no picture: their document is not "
+            "supplied, must not leave where it is, or could not be drawn.",
+        ]
     return lines
 
 

@@ -235,9 +235,9 @@ def check_report(
         repeated = trials.repeated(labels.name, samples.get(labels.name, {}))
         of = OfCriterion(labels, about, repeated, trials, chances.get(labels.name, {}))
         checks.append(of.check())
-        warnings += [f"{labels.name}: {words}" for words in _warnings(of)]
+        warnings += [f"{labels.title}: {words}" for words in _warnings(of)]
     notes = [note for check in checks for note in check.notes]
-    notes += [f"{name}: {why}" for name, why in study.left_out.items()]
+    notes += study.notes_on_left_out
     return CheckReport(
         study.name, study.protocol.title, judge, who, by, epsilon, family, asked, checks, notes, warnings
     )
@@ -276,7 +276,7 @@ def part_table(criterion: CriterionCheck, part: Part) -> TextTable | None:
     if not rows:
         return None
     columns = ("Figure", "Of", "Value", "n", "How")
-    return TextTable.of(f"{criterion.criterion}: {caption.lower()}", columns, rows, words=("Figure", "Of", "How"))
+    return TextTable.of(f"{criterion.title}: {caption.lower()}", columns, rows, words=("Figure", "Of", "How"))
 
 
 def _fits(name: str, wanted: str) -> bool:
@@ -293,7 +293,7 @@ def confusion_table(criterion: CriterionCheck, table: Confusion) -> TextTable:
     totals = table.counts.sum(axis=0).tolist()
     rows.append(["in all", *(f"{n:,}" for n in totals), f"{sum(totals):,}"])
     columns = ("People say", *(f"judge: {label}" for label in table.labels), "in all")
-    return TextTable.of(f"{criterion.criterion}: people's labels beside the judge's{of}", columns, rows)
+    return TextTable.of(f"{criterion.title}: people's labels beside the judge's{of}", columns, rows)
 
 
 def curve_table(criterion: CriterionCheck) -> TextTable | None:
@@ -308,7 +308,7 @@ def curve_table(criterion: CriterionCheck) -> TextTable | None:
         for part in criterion.curve
     ]
     columns = ("Sure", "Mean sureness", "Right", "Units")
-    return TextTable.of(f"{criterion.criterion}: is it right as often as it is sure", columns, rows) if rows else None
+    return TextTable.of(f"{criterion.title}: is it right as often as it is sure", columns, rows) if rows else None
 
 
 @dataclass(frozen=True)
@@ -347,7 +347,7 @@ def prompts_table(criterion: CriterionCheck) -> TextTable | None:
             ]
         )
     columns = ["Prompt", *("all units" if name is None else name for name in sets), *(["GO less GPD"] if gaps else [])]
-    return TextTable.of(f"{criterion.criterion}: agreement with people by prompt", columns, rows, words=columns[:1])
+    return TextTable.of(f"{criterion.title}: agreement with people by prompt", columns, rows, words=columns[:1])
 
 
 def data_sets(criterion: CriterionCheck) -> list[dict[str, Any]]:
@@ -396,7 +396,7 @@ def data_sets_table(criterion: CriterionCheck) -> TextTable | None:
     columns = ["Data set", "Units", "Best prompt", "Agreement", "Best less worst"]
     columns += ["Smallest |GO − GPD|", "GO less GPD"] if prompts.gaps else []
     words = ("Data set", "Best prompt", "Smallest |GO − GPD|")
-    caption = f"{criterion.criterion}: the best prompt of each data set"
+    caption = f"{criterion.title}: the best prompt of each data set"
     return TextTable.of(caption, columns, rows, words=[name for name in words if name in columns])
 
 
@@ -407,7 +407,7 @@ def plans_table(criterion: CriterionCheck) -> TextTable | None:
         for plan in criterion.plans
     ]
     columns = ("Labels of people now", "Units judged", "Labels of people still needed", "Cost of the judge")
-    caption = f"{criterion.criterion}: labels for an interval as narrow"
+    caption = f"{criterion.title}: labels for an interval as narrow"
     return TextTable.of(caption, columns, rows) if rows else None
 
 

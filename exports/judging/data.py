@@ -57,6 +57,11 @@ class CriterionLabels:
         return self.criterion.name
 
     @property
+    def title(self) -> str:
+        """What people know the criterion as."""
+        return self.criterion.title
+
+    @property
     def about_pairs(self) -> bool:
         """Whether two answers are judged against each other."""
         return self.criterion.target == TargetKind.PAIR
@@ -137,6 +142,11 @@ class JudgedStudy:
     criteria: Sequence[CriterionLabels]
     units: JudgedUnits
     left_out: Mapping[str, str]
+
+    @property
+    def notes_on_left_out(self) -> list[str]:
+        """Why criteria are left out, in words."""
+        return [f"{self.protocol.criterion(name).title}: {why}" for name, why in self.left_out.items()]
 
     def check_judges(self, wanted: Iterable[str]) -> None:
         """NotFound for a judge that has labelled nothing here, with those that have."""

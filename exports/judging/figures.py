@@ -157,7 +157,7 @@ class OfCriterion:
         ]
         return CriterionCheck(
             self.labels.name,
-            self.labels.criterion.title,
+            self.labels.title,
             statistics,
             self._confusions(),
             curve,
@@ -507,7 +507,7 @@ class OfCriterion:
             found.append("nobody has labelled it yet, so that nothing can be held against people")
         elif not self.people:
             found.append(f"no unit has a {'settled' if self.about.by == 'settled' else 'majority'} label of people")
-        return [f"{self.labels.name}: {note}" for note in found]
+        return [f"{self.labels.title}: {note}" for note in found]
 
 
 def _more(entry: Aligned, words: str) -> Aligned:

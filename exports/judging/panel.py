@@ -85,32 +85,33 @@ def panel_report(
     for labels in found.criteria:
         members = {judge: labels.judges[judge] for judge in judges if judge in labels.judges}
         if len(members) < 2:
-            notes.append(f"{labels.name}: labelled by {len(members)} of these judges, so that nothing is combined")
+            notes.append(f"{labels.title}: labelled by {len(members)} of these judges, so that nothing is combined")
             continue
         panel = combined(members, rule, labels.labels, seed=asked.seed)
         panels.append((labels, panel))
         notes += _notes(labels, panel)
         people, ties = labels.majority
         if ties:
-            notes.append(f"{labels.name}: {ties:,} units on which people tie are left out")
+            notes.append(f"{labels.title}: {ties:,} units on which people tie are left out")
         about: dict[str, Any] = {"criterion": labels.name, "metric": f"panel ({rule})"}
         statistics += panel_value(members, panel.labels, people, asked, clusters=found.units.question, **about)
-    notes += [f"{name}: {why}" for name, why in found.left_out.items()]
+    notes += found.notes_on_left_out
     return PanelReport(found.name, list(judges), rule, asked, panels, statistics, notes)
 
 
 def _notes(labels: CriterionLabels, panel: Combined) -> list[str]:
-    said = [f"{labels.name}: {note}" for note in panel.notes]
+    said = [f"{labels.title}: {note}" for note in panel.notes]
     if panel.ties:
-        said.append(f"{labels.name}: {panel.ties:,} ties among the judges have no label of the panel")
+        said.append(f"{labels.title}: {panel.ties:,} ties among the judges have no label of the panel")
     return said
 
 
 def panel_table(found: PanelReport) -> TextTable:
     """How often the panel and each member agree with people, and what the panel is worth against its best member."""
+    titles = {labels.name: labels.title for labels, _ in found.panels}
     rows = [
         [
-            statistic.criterion or "",
+            titles.get(statistic.criterion or "", ""),
             TRUST.get(statistic.name).title,
             statistic.group or "",
             figure(statistic, 3),

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from annotators.errors import AssayError
 from app.server.routes import downloads
-from app.server.routes.downloads import pack_export
+from app.server.routes.downloads import Asked, pack_export
 from app.server.web import handle_error
 from db.batches import list_batches
 from db.items.read import list_items
@@ -192,12 +192,22 @@ def test_tables_come_with_types_where_they_are_asked_for(filled: Filled) -> None
     assert "xlsx" not in shown
 
 
+def test_what_an_export_would_lose_is_counted_without_making_it(filled: Filled) -> None:
+    page = filled.open("rosa", "exports", study=filled.study_id)
+    page.multiselect(key="exports-others").set_value(["qrels"]).run()
+    press(page, "Only look")
+    shown = no_problem(page)
+    assert "What these formats lose of these items" in shown
+    assert "answers" in shown
+    assert "Nothing has been made yet." in shown
+
+
 def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     state, actor = filled.pages.state, filled.study.researcher
-    what = {"name": "all", "study_id": None, "formats": ["labels"], "names": True, "documents": False}
-    first = pack_export(state, actor, filled.project_id, **what)
+    asked = Asked(study_id=None, formats=["labels"], names=True, documents=False)
+    first = pack_export(state, actor, filled.project_id, name="all", asked=asked)
     monkeypatch.setattr(downloads, "KEPT_SECONDS", -1)
-    second = pack_export(state, actor, filled.project_id, **what)
+    second = pack_export(state, actor, filled.project_id, name="all", asked=asked)
     kept = [path.name for path in (state.settings.home / "data" / "downloads").iterdir()]
     assert kept == [f"{actor.person_id}-{second.address.rpartition('/')[2]}"]
     assert first.address != second.address
@@ -206,10 +216,8 @@ def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytes
 def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:
     state = filled.pages.state
     with pytest.raises(AssayError, match="not a format"):
-        pack_export(
-            state, filled.study.researcher, filled.project_id,
-            name="x", study_id=None, formats=["nonsense"], names=False, documents=False,
-        )  # fmt: skip
+        asked = Asked(study_id=None, formats=["nonsense"], names=False, documents=False)
+        pack_export(state, filled.study.researcher, filled.project_id, name="x", asked=asked)
     assert not list((state.settings.home / "data" / "downloads").iterdir())
 
 

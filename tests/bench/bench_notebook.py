@@ -3,9 +3,9 @@
     python -m tests.bench.bench_notebook [ITEMS]
 
 Nine labels an item: 111,112 items make a million. In processor time, which other work on the machine does not change.
-The issue asked for at most 2 times. A file that was made of the rows before needs no joins; so the floor is measured
-too: what `sqlite3` takes to hand over the same rows of the joined tables to Python, and nothing else. The target is of
-that.
+The issue asked for at most 2 times, and that is out of reach: a file that was made of the rows before needs no joins,
+while half of the time here is SQLite finding the rows of seven tables. So the floor is measured too: what `sqlite3`
+takes to hand over the same rows of the joined tables to Python, and nothing else. The target is of that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.bench.bench_export import PLAIN, annotate, protocol
 from tests.bench.bench_import import fresh, write_items
 from tests.makers import first_administrator, make_member, make_person, make_project
 
-TARGET = 1.3
+TARGET = 0.95
 TIMES = 3
 
 

@@ -32,8 +32,8 @@ class Writing(AnsweringServer):
 
     def answer(self, sent: Sent) -> Said:
         fields = (sent.schema or {}).get("properties", {})
-        if "refusal" in fields:
-            return completion(sent, [json.dumps({"rationale": "It says so.", "refusal": None, "answer": BETTER})])
+        if "written" in fields:
+            return completion(sent, [json.dumps({"rationale": "It says so.", "written": {"answer": BETTER}})])
         return super().answer(sent)
 
 

@@ -58,7 +58,7 @@ def test_a_built_in_prompt_fits_its_protocol_and_says_something_of_each_criterio
 def test_each_prompt_is_a_file_of_its_name_that_says_where_it_is_from() -> None:
     names = {path.stem for path in (ROOT / FILES).glob("*/*.yaml")}
     assert names == set(PROMPTS.names()) - {"plain"}
-    assert all(prompt.source and prompt.title and prompt.version == 1 for prompt in PROMPTS if prompt.name != "plain")
+    assert all(prompt.source and prompt.title and prompt.version >= 1 for prompt in PROMPTS if prompt.name != "plain")
     assert len({prompt.hash for prompt in PROMPTS}) == len(PROMPTS.names())
     documented = (ROOT / "docs/prompts.md").read_text()
     assert [name for name in PROMPTS.names() if f"`{name}`" not in documented] == []
@@ -92,8 +92,8 @@ class _Pictures:
     ("name", "fields", "sees", "pictures"),
     [
         ("claim_splitting", ["claims"], {"answer"}, 0),
-        ("question_rewriting", ["rationale", "question", "reason"], {"answer", "evidence", "missing"}, 1),
-        ("answer_rewriting", ["rationale", "refusal", "answer"], {"answer", "evidence"}, 1),
+        ("question_rewriting", ["rationale", "written"], {"answer", "evidence", "missing"}, 1),
+        ("answer_rewriting", ["rationale", "written"], {"answer", "evidence"}, 1),
     ],
 )
 def test_what_is_written_is_asked_for_with_what_it_needs_and_no_more(
@@ -117,7 +117,7 @@ def reads(name: str, **reply: Any) -> Any:
     """What is read out of a reply: the texts, or why there is no question; or why the reply cannot be read."""
     prompt = writing(name)
     if prompt.writes != "claims":
-        reply = {"rationale": "It says so.", **reply}
+        reply = {"rationale": "It says so.", "written": reply}
     Draft202012Validator(generating_call(prompt, MATERIAL, mark="m").schema).validate(reply)
     found, why = read_generated(prompt, json.dumps(reply), MATERIAL)
     if found is None:
@@ -136,24 +136,35 @@ def test_claims_are_read() -> None:
 
 
 def test_a_question_is_read_or_why_there_is_none() -> None:
-    assert reads("question_rewriting", question="How many in 2016?", reason="") == ("How many in 2016?",)
-    assert reads("question_rewriting", question=None, reason="It has no year.") == "It has no year."
-    assert "does not say why" in reads("question_rewriting", question=None, reason=" ")
-    assert "as it was" in reads("question_rewriting", question="how  many?", reason="")
-    assert "empty question" in reads("question_rewriting", question="", reason="")
+    assert reads("question_rewriting", question="How many in 2016?") == ("How many in 2016?",)
+    assert reads("question_rewriting", none="It has no year.") == "It has no year."
+    assert "does not say why" in reads("question_rewriting", none=" ")
+    assert "as it was" in reads("question_rewriting", question="how  many?")
+    assert "empty question" in reads("question_rewriting", question="")
 
 
 def test_an_answer_is_read_or_one_of_the_two_refusals() -> None:
-    assert reads("answer_rewriting", refusal=None, answer="112.") == ("112.",)
+    assert reads("answer_rewriting", answer="112.") == ("112.",)
     why = "Two numbers for one year."
-    assert reads("answer_rewriting", refusal="Evidence inconclusive.", answer=why) == (f"Evidence inconclusive. {why}",)
+    assert reads("answer_rewriting", inconclusive=why) == (f"Evidence inconclusive. {why}",)
     none = "Insufficient evidence to answer."
-    assert reads("answer_rewriting", refusal=none, answer="") == (none,)
-    assert "and answers '112.'" in reads("answer_rewriting", refusal=none, answer="112.")
-    assert "fewer than 20 words" in reads("answer_rewriting", refusal="Evidence inconclusive.", answer="")
-    assert "fewer than 20 words" in reads("answer_rewriting", refusal="Evidence inconclusive.", answer="a " * 20)
-    assert "neither an answer" in reads("answer_rewriting", refusal=None, answer="")
-    assert "refusal for an answer" in reads("answer_rewriting", refusal=None, answer="Evidence inconclusive. So.")
+    assert reads("answer_rewriting", insufficient=none) == (none,)
+    assert "fewer than 20 words" in reads("answer_rewriting", inconclusive="")
+    assert "fewer than 20 words" in reads("answer_rewriting", inconclusive="a " * 20)
+    assert "neither an answer" in reads("answer_rewriting", answer="")
+    assert "refusal for an answer" in reads("answer_rewriting", answer="Evidence inconclusive. So.")
+
+
+@pytest.mark.parametrize("name", ["question_rewriting", "answer_rewriting"])
+@pytest.mark.parametrize(
+    "written", [{}, {"answer": "112.", "question": "How many?"}, {"none": None}, {"answer": None}, "112.", None]
+)
+def test_a_reply_that_writes_nothing_and_does_not_say_why_has_no_place_in_the_schema(name: str, written: Any) -> None:
+    prompt, reply = writing(name), {"rationale": "It says so.", "written": written}
+    assert not Draft202012Validator(generating_call(prompt, MATERIAL, mark="m").schema).is_valid(reply)
+    found, why = read_generated(prompt, json.dumps(reply), MATERIAL)
+    assert found is None
+    assert why
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from sqlmodel import col, select
 
 from annotators.errors import InvalidInput
@@ -42,16 +43,16 @@ ITEM = {
     "evidence": [{"key": "e1", "kind": "passage", "document": "sales.txt", "text": "In 2016 41 t of stone were sold."}],
 }
 REPLIES = {
-    "question": {"rationale": "One year is there.", "question": "How much stone was sold in 2016?", "reason": ""},
-    "answer": {"rationale": "One piece has it.", "refusal": None, "answer": "In 2016 41 t of stone were sold."},
+    "question": {"rationale": "One year is there.", "written": {"question": "How much stone was sold in 2016?"}},
+    "answer": {"rationale": "One piece has it.", "written": {"answer": "In 2016 41 t of stone were sold."}},
     "claims": {"claims": ["41 t of stone were sold.", "3 t of sand were sold."]},
 }  # fmt: skip
 ELSEWHERE = "https://models.example.org/v1"
 
 
 def reply(sent: Sent) -> script.Turn:
-    fields = set((sent.schema or {}).get("properties", {}))
-    return script.Whole(next(said for said in REPLIES.values() if set(said) == fields))
+    whole = Draft202012Validator(sent.schema or {})
+    return script.Whole(next(said for said in REPLIES.values() if whole.is_valid(said)))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -92,8 +93,13 @@ print(json.dumps(said))
 """
 
 
+def pictures_in(folder: Path) -> list[Any]:
+    found: list[Any] = pq.read_table(folder / "items/test.parquet")["pictures"].to_pylist()
+    return found
+
+
 @pytest.mark.slow
-def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(tmp_path: Path) -> None:
+def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(place: Place, tmp_path: Path) -> None:  # noqa: F811
     rows = [
         {"id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf", "p.png"],
          "evidence": [{"document": "d.pdf", "pages": [1]}, {"kind": "figure", "document": "p.png", "pages": [1]}]},
@@ -107,7 +113,14 @@ def test_datasets_sees_pictures_of_pages_and_its_own_images_come_in(tmp_path: Pa
     done = convert_files([source], into="huggingface", output=tmp_path / "hub", options=SAID, pictures=True)
     assert done.lost == []
     assert any("1 page that items point at have no picture" in note for note in done.notes)
-    said = said_by(OF_IMAGES, tmp_path / "hub", folder=tmp_path)
+    place.take(source)
+    export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=["huggingface"], options=SAID,
+        data_folder=place.home, pictures=True,
+    )  # fmt: skip
+    exported = tmp_path / "out" / "huggingface"
+    assert pictures_in(exported) == pictures_in(tmp_path / "hub")
+    said = said_by(OF_IMAGES, exported, folder=tmp_path)
     assert said["feature"] == "Image"
     assert said["n"] == [2, 0]
     assert said["sizes"][1] == [30, 20]

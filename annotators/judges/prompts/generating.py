@@ -19,10 +19,15 @@ from annotators.protocols.ambiguity import REFUSALS
 
 Writes = Literal["claims", "question", "answer"]
 
-REASON = "reason"
-"""The field that says why a question cannot be written."""
+WRITTEN = "written"
+"""The field of a question or an answer: one thing of several, that which is written or what stands for it."""
+
+NONE = "none"
+"""Why a question cannot be written, in place of the question."""
 
 INCONCLUSIVE, INSUFFICIENT = REFUSALS
+_REFUSED = {"inconclusive": INCONCLUSIVE, "insufficient": INSUFFICIENT}
+"""What stands in place of an answer → the refusal that it means."""
 MOST_CLAIMS = 100
 MOST_WORDS_WHY = 20
 """Words that say why evidence is inconclusive."""
@@ -140,26 +145,34 @@ def read_generated(
 
 
 def _schema(prompt: GeneratingPrompt) -> dict[str, Any]:
+    """What a reply is: as in judgements, there is no room for neither of the alternatives, or for both."""
     text = {"type": "string"}
-    why = {RATIONALE: text} if prompt.rationale == "before" and prompt.writes != "claims" else {}
-    match prompt.writes:
-        case "claims":
-            return object_schema({"claims": {"type": "array", "items": text}})
-        case "question":
-            return object_schema({**why, "question": {"anyOf": [text, {"type": "null"}]}, REASON: text})
-        case "answer":
-            refusal = {"anyOf": [{"type": "string", "enum": list(REFUSALS)}, {"type": "null"}]}
-            return object_schema({**why, "refusal": refusal, "answer": text})
+    if prompt.writes == "claims":
+        return object_schema({"claims": {"type": "array", "items": text}})
+    one_of = [object_schema({name: inner}) for name, inner in _ALTERNATIVES[prompt.writes].items()]
+    why = {RATIONALE: text} if prompt.rationale == "before" else {}
+    return object_schema({**why, WRITTEN: {"anyOf": one_of}})
+
+
+_ALTERNATIVES: dict[Writes, dict[str, dict[str, Any]]] = {
+    "question": {"question": {"type": "string"}, NONE: {"type": "string"}},
+    "answer": {
+        "answer": {"type": "string"},
+        "inconclusive": {"type": "string"},
+        "insufficient": {"type": "string", "enum": [INSUFFICIENT]},
+    },
+}
 
 
 def _reply_in_words(prompt: GeneratingPrompt) -> str:
     fields = {
         RATIONALE: "in one to three sentences, what in the material it rests on",
         "claims": "a list of the claims, each a text; empty where there are none",
-        "question": "the question, or null where none can be written",
-        REASON: "why none can be written; else empty",
-        "refusal": f'"{INCONCLUSIVE}", "{INSUFFICIENT}", or null where there is an answer',
-        "answer": "the answer; with the first refusal, why; with the second, empty",
+        WRITTEN: {
+            "question": f'`{{"question": …}}` or, only where none can be written, `{{"{NONE}": "why none can be"}}`',
+            "answer": '`{"answer": …}`, or `{"inconclusive": "why"}` where the evidence does not settle it, or '
+            f'`{{"insufficient": "{INSUFFICIENT}"}}` where nothing speaks of it',
+        }.get(prompt.writes, ""),
     }
     said = [f"- `{name}`: {fields[name]}" for name in _schema(prompt)["properties"]]
     return "\n".join(["# The reply", "", "Give, in this order:", *said])
@@ -171,9 +184,16 @@ def _reply_of(writes: Writes, example: Written) -> dict[str, Any]:
         case "claims":
             return {"claims": example.written}
         case "question":
-            return {"question": example.written, REASON: "" if example.written else example.why}
+            return {WRITTEN: {"question": example.written} if example.written else {NONE: example.why}}
         case "answer":
-            return {"refusal": example.refusal, "answer": example.written}
+            refused = {refusal: name for name, refusal in _REFUSED.items()}
+            if example.refusal is not None and example.refusal not in refused:
+                raise InvalidInput(
+                    f"The reply has the refusal {shown(example.refusal)}. Allowed: {', '.join(refused)}."
+                )
+            name = "answer" if example.refusal is None else refused[example.refusal]
+            said = INSUFFICIENT if name == "insufficient" and not example.written else example.written
+            return {WRITTEN: {name: said}}
 
 
 def _checked(writes: Writes, said: Mapping[str, Any], material: Mapping[str, Any]) -> Generated:
@@ -182,9 +202,18 @@ def _checked(writes: Writes, said: Mapping[str, Any], material: Mapping[str, Any
         case "claims":
             return _claims(said["claims"])
         case "question":
-            return _question(said, str(material.get("question", "")))
+            return _question(*_one_of(writes, said), str(material.get("question", "")))
         case "answer":
-            return Generated((_answer(said),))
+            return Generated((_answer(*_one_of(writes, said)),))
+
+
+def _one_of(writes: Writes, said: Mapping[str, Any]) -> tuple[str, str]:
+    """Which of the alternatives a reply has, and its words on one line; InvalidInput for none, several or others."""
+    written, known = said[WRITTEN], _ALTERNATIVES[writes]
+    if not isinstance(written, Mapping) or len(written) != 1 or not written.keys() <= known.keys():
+        raise InvalidInput(f"The reply has {WRITTEN} {shown(written)}. It needs one of {', '.join(known)}, alone.")
+    [(name, text)] = written.items()
+    return name, words_of("The reply", name, text)
 
 
 def _claims(said: object) -> Generated:
@@ -200,37 +229,35 @@ def _claims(said: object) -> Generated:
     return Generated(tuple(claims))
 
 
-def _question(said: Mapping[str, Any], before: str) -> Generated:
-    why = words_of("The reply", REASON, said[REASON])
-    if said["question"] is None:
-        if not why:
+def _question(name: str, said: str, before: str) -> Generated:
+    if name == NONE:
+        if not said:
             raise InvalidInput("The reply has no question, and does not say why.")
-        return Generated((), why)
-    question = words_of("The reply", "question", said["question"])
-    if not question:
+        return Generated((), said)
+    if not said:
         raise InvalidInput("The reply has an empty question.")
-    if question.casefold() == " ".join(before.split()).casefold():
+    if said.casefold() == " ".join(before.split()).casefold():
         raise InvalidInput("The reply has the question as it was.")
-    return Generated((question,))
+    return Generated((said,))
 
 
-def _answer(said: Mapping[str, Any]) -> str:
-    refusal, answer = said["refusal"], words_of("The reply", "answer", said["answer"])
-    if refusal is None:
-        if not answer:
-            raise InvalidInput("The reply has neither an answer nor a refusal.")
-        if answer.startswith(REFUSALS):
-            raise InvalidInput(f"The reply has a refusal for an answer: {shown(answer)}.")
-        return answer
-    if refusal == INSUFFICIENT:
-        if answer:
-            raise InvalidInput(f"The reply refuses for want of evidence, and answers {shown(answer)}.")
-        return INSUFFICIENT
-    if refusal != INCONCLUSIVE:
-        raise InvalidInput(f"The reply has the refusal {shown(refusal)}. Allowed: {', '.join(REFUSALS)}.")
-    if not 0 < len(answer.split()) < MOST_WORDS_WHY:
-        raise InvalidInput(f"The reply does not say in fewer than {MOST_WORDS_WHY} words why it is inconclusive.")
-    return f"{INCONCLUSIVE} {answer}"
+def _answer(name: str, said: str) -> str:
+    match name:
+        case "inconclusive":
+            if not 0 < len(said.split()) < MOST_WORDS_WHY:
+                raise InvalidInput(
+                    f"The reply does not say in fewer than {MOST_WORDS_WHY} words why it is inconclusive."
+                )
+            return f"{INCONCLUSIVE} {said}"
+        case "insufficient":
+            if said != INSUFFICIENT:
+                raise InvalidInput(f"The reply refuses for want of evidence, and says {shown(said)}.")
+            return INSUFFICIENT
+    if not said:
+        raise InvalidInput("The reply has neither an answer nor a refusal.")
+    if said.startswith(REFUSALS):
+        raise InvalidInput(f"The reply has a refusal for an answer: {shown(said)}.")
+    return said
 
 
 def _examples(prompt: GeneratingPrompt, data: Data) -> Iterator[Text]:

@@ -14,7 +14,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -123,46 +123,45 @@ def routes(state: AppState) -> list[Route]:
     return [Route("/downloads/{token}", download, methods=["GET"])]
 
 
-def pack_export(
-    state: AppState,
-    actor: Actor,
-    project_id: int,
-    *,
-    name: str,
-    study_id: int | None,
-    formats: Sequence[str],
-    names: bool,
-    documents: bool,
-    release: str | None = None,
-    typed: Sequence[str] = (),
-    labels_of: Sequence[str] = (),
-    options: Mapping[str, str] | None = None,
-) -> Packed:
+@dataclass(frozen=True)
+class Asked:
+    """What an export is to hold: the arguments of `export_project`; with `documents` their bytes."""
+
+    study_id: int | None
+    formats: Sequence[str]
+    names: bool
+    documents: bool
+    release: str | None = None
+    typed: Sequence[str] = ()
+    labels_of: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    pictures: bool = False
+
+    def export(self, state: AppState, actor: Actor, project_id: int, to: Path, *, dry_run: bool = False) -> Manifest:
+        """Write it into a folder, or with `dry_run` only say what would be in it; errors are `export_project`'s."""
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "documents"}
+        folder = state.settings.documents_folder if self.documents else None
+        return export_project(state.db, actor, project_id, to=to, data_folder=folder, dry_run=dry_run, **given)
+
+
+def pack_export(state: AppState, actor: Actor, project_id: int, *, name: str, asked: Asked) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
     _remove_old(state)
     token = f"{project_id}-{secrets.token_urlsafe(24)}"
     plain = re.sub(r"[^\w.() -]", "_", name).strip(". ")[:80] or "export"
     with _made(_folder(state) / f"{actor.person_id}-{token}") as folder:
         to = folder / plain
-        manifest = export_project(
-            state.db,
-            actor,
-            project_id,
-            to=to,
-            study_id=study_id,
-            formats=formats,
-            names=names,
-            data_folder=state.settings.documents_folder if documents else None,
-            release=release,
-            typed=typed,
-            labels_of=labels_of,
-            options=options,
-        )
+        manifest = asked.export(state, actor, project_id, to)
         file = folder / f"{plain}.zip"
         _pack(to, file)
         shutil.rmtree(to)
         size = file.stat().st_size
     return Packed(f"/downloads/{token}", file.name, size, manifest)
+
+
+def look_at_export(state: AppState, actor: Actor, project_id: int, *, asked: Asked) -> Manifest:
+    """The manifest that an export would have, with what its formats lose; nothing is kept of it."""
+    return asked.export(state, actor, project_id, _folder(state) / "none", dry_run=True)
 
 
 def _folder(state: AppState) -> Path:

@@ -52,7 +52,7 @@ def test_a_study_is_estimated_by_name(judged: CommandLine) -> None:
         "harbour - lantern", "harbour - quay", "lantern - quay",
     }  # fmt: skip
     words = judged(*call).out
-    assert "The mean of “quality”" in words
+    assert "The mean of “Quality”" in words
     assert "What it bought" in words
     chosen = judged.json(
         "estimate", "judged", "grading", "--criterion", "right", "--predict", "imported:native: overlap"

@@ -251,6 +251,9 @@ def test_what_formats_cannot_carry_is_said_before_and_in_the_manifest(study: Stu
     assert not to.exists()
     assert set(before.losses) == {"potato", "qrels"}
     assert "answers" in before.losses["qrels"]
+    lost = {(name, one.what): (one.n, one.of) for name, some in before.lost.items() for one in some}
+    assert lost["qrels", "items"] == (2, 2)
+    assert set(before.lost) == {"potato", "qrels"}
     done = export_project(study.db, study.researcher, study.project_id, **about)
     assert (done.losses, done.counts, done.files) == (before.losses, before.counts, before.files)
     assert orjson.loads((to / "manifest.json").read_bytes())["losses"] == before.losses

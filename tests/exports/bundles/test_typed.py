@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import orjson
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,16 +22,20 @@ from hypothesis import strategies as st
 from annotators.asking.submissions import GivenLabel
 from annotators.errors import InvalidInput
 from exports.bundles import typed
-from exports.bundles.arrow import batches_of_file, schema_of
+from exports.bundles.arrow import batches_of_file, cells_of, schema_of
 from exports.bundles.columns import BESIDES, TABLES, ColumnKind, columns_of, names_of
+from exports.bundles.labels import block
 from exports.bundles.typed import first_difference, write_typed
 from exports.bundles.verify import verify_against, verify_folder
-from exports.cells import safe
+from exports.cells import lines_of, safe
 from exports.csv_file import CsvFile
 from exports.sinks import Out
 from tests.conftest import ROOT
 from tests.exports.bundles.test_bundle import Export, first_step, give, protocol
 from tests.makers import StudyInUse
+
+_TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12)
+_BEGINNINGS = st.sampled_from(["", "=", "'", "'=", "+1", "-", "@", "\t", "\n", "\r\n", '"', ",", ";=", "1", "true"])
 
 HOSTILE = '=HYPERLINK("http://x","y")'
 
@@ -95,11 +100,38 @@ def test_labels_as_columns_say_what_their_lines_say(study: StudyInUse, tmp_path:
     assert of_lines["value"].to_pylist()[:4] == ["yes", "-1", '["short","long"]', "'=1\r\n;=2\t'@3, \"so\""]
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_fraction_that_is_read_as_text_is_that_fraction(value: float) -> None:
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_labels_are_the_same_however_many_are_read_at_a_time(
+    study: StudyInUse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    for who, value in ((1, "no"), (0, "yes")):
+        for _ in range(2):
+            give(study, who, first_step(value, -1), seconds=who + 0.25)
+            give(study, who, [GivenLabel("faults", "item", ["short"]), GivenLabel("why", "item", f"by {who}")])
+    whole = Export(study, tmp_path / "whole", formats=("labels",), typed=("parquet",)).folder
+    monkeypatch.setattr(block, "LABELS_AT_ONCE", at_once)
+    monkeypatch.setattr(block, "_MOST_ITEMS", 4)
+    parts = Export(study, tmp_path / "parts", formats=("labels",), typed=("parquet",)).folder
+    assert (parts / "labels.csv").read_bytes() == (whole / "labels.csv").read_bytes()
+    assert pq.read_table(parts / "labels.parquet").to_pylist() == pq.read_table(whole / "labels.parquet").to_pylist()
+
+
+@given(st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.decimals(0, 10**6, places=3)))
+def test_fractions_are_read_as_the_fractions_that_they_are(values: list[Any]) -> None:
+    said = [None if value is None else float(value) for value in values]
     with closing(sqlite3.connect(":memory:")) as database:
-        [text] = database.execute("SELECT quote(?)", (value,)).fetchone()
-    assert float(text) == value
+        database.execute("CREATE TABLE s (id INTEGER PRIMARY KEY, seconds FLOAT)")
+        database.executemany("INSERT INTO s (seconds) VALUES (?)", [(value,) for value in said])
+        [cells] = database.execute(f"SELECT json_group_array({block._ON_SQLITE.seconds}) FROM s").fetchone()
+    assert block._seconds(orjson.loads(cells)).to_pylist() == said
+
+
+@given(st.lists(st.none() | st.builds("{}{}".format, _BEGINNINGS, _TEXTS)), st.booleans())
+def test_cells_of_columns_are_those_of_rows(texts: list[str | None], guarded: bool) -> None:
+    made = cells_of(pa.array(texts, pa.string()), guarded=guarded).to_pylist()
+    cells = [text and (safe(text) if guarded else text) for text in texts]
+    assert [f"{cell}," for cell in made] == lines_of([cell, ""] for cell in cells)
+    assert cells_of(pa.array(texts, pa.string()).dictionary_encode(), guarded=guarded).to_pylist() == made
 
 
 def test_a_changed_cell_is_found_by_deriving_it_again(study: StudyInUse, tmp_path: Path) -> None:
@@ -166,10 +198,6 @@ def test_what_a_workbook_cannot_hold_is_cut_and_counted(tmp_path: Path) -> None:
     assert cells == ["answer", "x" * 32_767, "bell\ufffd"]
     assert write_typed(tmp_path / "q.parquet", table, columns) == 0
     assert pd.read_parquet(tmp_path / "q.parquet")["answer"].tolist() == ["x" * 40_000, "bell\x07"]
-
-
-_TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12)
-_BEGINNINGS = st.sampled_from(["", "=", "'", "'=", "+1", "-", "@", "\t", "\n", "\r\n", '"', ",", ";=", "1", "true"])
 
 
 @given(st.lists(st.tuples(st.builds("{}{}".format, _BEGINNINGS, _TEXTS), st.booleans()), max_size=6))

@@ -9,11 +9,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 from sqlmodel import select
 
 from annotators.errors import InvalidInput
 from annotators.items.parsed import Rejected
 from db.engine import Database
+from db.judging.items import keep_documents
 from db.models import Study
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
@@ -24,6 +26,7 @@ from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import Labelled, labelled_study
+from tests.exports.sources import write_pdf
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
@@ -189,3 +192,51 @@ def test_what_is_no_number_and_no_text_does_no_harm(tmp_path: Path) -> None:
     assert "bytes" in first.reason
     assert not isinstance(second, Rejected)
     assert orjson.dumps(second.item.metadata) == b"{}"
+
+
+def test_pages_go_along_as_pictures_but_those_that_must_not_leave(place: Place, tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "question": "Q?", "answer": "A", "evidence": [{"document": "d.pdf", "pages": [1]}]},
+        {"id": "b", "question": "R?", "answer": "B", "images": [{"document": "p.png", "page": 1}]},
+        {"id": "c", "question": "S?", "answer": "C", "evidence": [{"document": "gone.pdf", "pages": [2]}]},
+    ]
+    source = tmp_path / "in"
+    (source / "documents").mkdir(parents=True)
+    (source / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    write_pdf(source / "documents" / "d.pdf")
+    Image.new("RGB", (30, 20), "blue").save(source / "documents" / "p.png")
+    place.take(source)
+    keep_documents(place.db, place.actor, place.project, keys=["d.pdf"])
+    asked: dict[str, Any] = {"formats": ["huggingface"], "options": SAID, "data_folder": place.home, "pictures": True}
+    before = export_project(place.db, place.actor, place.project, to=tmp_path / "out", **asked, dry_run=True)
+    made = export_project(place.db, place.actor, place.project, to=tmp_path / "out", **asked)
+    assert (made.counts, made.files, before.lost) == (before.counts, before.files, {"huggingface": []})
+    assert made.filters["kept"] == ["d.pdf"]
+    assert (made.counts["huggingface_pictures"], made.counts["huggingface_pages_without_picture"]) == (1, 2)
+    folder = tmp_path / "out" / "huggingface"
+    [_, shown, _] = pq.read_table(folder / "items/test.parquet")["pictures"].to_pylist()
+    assert [one["path"] for one in shown] == ["p.png#1"]
+    assert shown[0]["bytes"] == (source / "documents" / "p.png").read_bytes()
+    assert [path.name for path in (folder / "documents").iterdir()] == ["p.png"]
+    card = (folder / "README.md").read_text()
+    assert "has 1 picture:" in card
+    assert "2 pages that items point at have no picture" in card
+    keep_documents(place.db, place.actor, place.project, keys=["d.pdf"], kept=False)
+    assert verify_against(place.db, place.actor, tmp_path / "out", documents=place.home).ok
+    with pytest.raises(InvalidInput, match="Give the folder of documents"):
+        verify_against(place.db, place.actor, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("formats", "documents", "said"),
+    [(["native"], True, "huggingface has"), (["huggingface"], False, "Let the documents' bytes go along")],
+)
+def test_pictures_that_nobody_could_draw_or_hold_are_refused(
+    place: Place, tmp_path: Path, formats: list[str], documents: bool, said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        export_project(
+            place.db, place.actor, place.project, to=tmp_path / "out", formats=formats, options=SAID,
+            data_folder=place.home if documents else None, pictures=True,
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()

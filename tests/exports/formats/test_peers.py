@@ -139,7 +139,7 @@ def test_beir_comes_in_with_grades_and_goes_out_again(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert (found["q2"].evidence, found["q3"].question) == ((), "q3")
     done = convert_files([tmp_path / "in"], into="qrels", output=tmp_path / "out")
-    assert [lost.to_json() for lost in done.lost] == [{"what": "items", "n": 1}]  # q2 has no judgement
+    assert [lost.to_json() for lost in done.lost] == [{"what": "items", "n": 1, "of": 3}]  # q2 has no judgement
     written = (tmp_path / "out" / "qrels" / "test.tsv").read_text()
     assert written == (tmp_path / "in" / "qrels" / "test.tsv").read_text()
     assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d1 2\nq1 0 d2 0\nq3 0 d2 1\n"

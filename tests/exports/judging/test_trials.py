@@ -215,9 +215,9 @@ def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None
     assert (text["data_set"], tables["data_set"]) == ("Text", "Tables")
     assert set(text["best"]) <= set(of_all)
     assert text["smallest_gap"] in of_all
-    assert "complete: the best prompt of each data set" in str(found.sections())
+    assert "Answer is complete: the best prompt of each data set" in str(found.sections())
     captions = [table.caption for section in found.sections() for table in section.tables]
-    assert "complete: agreement with people by prompt" in captions
+    assert "Answer is complete: agreement with people by prompt" in captions
 
 
 def test_sureness_comes_from_the_replies_to_the_same_call(judged: Judged) -> None:
