@@ -147,8 +147,8 @@ def test_schemes_about_each_of_several_options_ask_of_each(place: Place, tmp_pat
     with place.db.read() as session:
         found = labels_of(session, session.execute(select(Study)).scalar_one())
     assert [(name, value) for _, name, value in found] == [
-        ("feel_cold", "2"), ("keep", "reject"), ("order_a", "2"), ("order_b", "1"), ("soft_a", "70.0"),
-        ("soft_b", "30.0"), ("sum_a", "4.0"),
+        ("feel_cold", "2"), ("keep", "reject"), ("order_a", "2"), ("order_b", "1"), ("soft_a", "70"),
+        ("soft_b", "30"), ("sum_a", "4"),
     ]  # fmt: skip
     assert "Lost: image_annotation 'boxes': nothing here is like it." in report.notes
 
