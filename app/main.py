@@ -22,7 +22,8 @@ def run() -> None:
         chosen = ui.choose_project(projects)
         role = chosen.role if chosen else None
         entries = list(navigation.entries_for(actor, role))
-        page = st.navigation([navigation.find(entry.name) for entry in entries], position="hidden")
+        pages = [navigation.find(entry.name) for entry in entries]
+        page = st.navigation(pages + shell.closed_to(entries, chosen), position="hidden")
         ui.go_on()
         shell.draw(actor, projects, chosen, entries, navigation.name_of(page))
         with ui.problems():

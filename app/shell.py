@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from app import navigation, ui
 from app.navigation import Entry, Group
@@ -13,7 +15,7 @@ from app.style import style
 from app.widgets.bar import BarPlace, bar
 from app.widgets.blocks import address
 from db.adjudicating.adjudications import count_disputed
-from db.permissions import ADJUDICATORS, RESEARCHERS, Actor
+from db.permissions import ADJUDICATORS, RESEARCHERS, Actor, Role
 from db.projects import ProjectRow
 from db.releasing.revising import count_to_revise
 
@@ -48,6 +50,29 @@ def draw(
         pressed = bar(*_places(actor, chosen, entries, current))
     if pressed in {entry.name for entry in entries}:
         st.switch_page(navigation.find(str(pressed)), query_params=about)
+
+
+def closed_to(entries: Sequence[Entry], project: ProjectRow | None) -> list[Page]:
+    """The addresses of the pages besides these, where a person who was sent one is told whose page it is."""
+    return [
+        st.Page(partial(_closed, entry, project), title=entry.title, url_path=entry.name)
+        for entry in navigation.ENTRIES
+        if entry not in entries
+    ]
+
+
+def _closed(entry: Entry, project: ProjectRow | None) -> None:
+    *others, last = [f"{role}s" for role in Role if role in entry.roles] or ["administrators"]
+    whose = f"{', '.join(others)} and {last}" if others else last
+    ui.heading(entry.title)
+    if project is None:
+        ui.empty("This page is about a project, and you have none yet.", "A researcher gives you a role in theirs.")
+    else:
+        ui.empty(
+            f"In {project.name} this page is for {whose}; you are {project.role} there.",
+            "Choose another project at the top left, or ask a researcher of this one for another role.",
+        )
+    ui.link("Home", "home", key="closed-home")
 
 
 def _places(

@@ -243,6 +243,11 @@ class Criterion(BaseModel):
         """What is given, as the protocol's page says it."""
         return self.about
 
+    def said(self, value: object) -> str:
+        """A stored value as people read it: labels by their titles."""
+        titles: dict[Any, str | None] = {label.value: label.title for label in self.label_list()}
+        return ", ".join(str(titles.get(part, part)) for part in (value if isinstance(value, list) else [value]))
+
     def for_browser(self) -> dict[str, Any]:
         """What the control in the browser needs, labels with their keys and titles filled in."""
         labels = [label.model_dump(mode="json") for label in self.label_list()]

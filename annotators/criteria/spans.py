@@ -56,6 +56,12 @@ class Spans(Criterion):
         """The labels with keys and titles, in the order of the protocol."""
         return with_keys(self.labels)
 
+    def said(self, value: object) -> str:
+        """The stretches with the titles of their labels, or that there are none."""
+        titles = {label.value: label.title for label in self.label_list()}
+        stretches: Any = value
+        return ", ".join(f"“{part['text']}” ({titles.get(part['label'])})" for part in stretches) or "none"
+
     def check(self, value: object, units: Units | None = None) -> Value:
         """The stretches in order, without space at their ends, those of one label that touch as one.
 

@@ -188,14 +188,7 @@ def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:
 
 
 def _decision(decision: Decision) -> str:
-    said = [
-        f"{title}{'' if target == 'item' else f' ({target})'}: {_word(value)}"
-        for title, target, value in decision.units
-    ]
+    said = [f"{title}{'' if target == 'item' else f' ({target})'}: {value}" for title, target, value in decision.units]
     overruled = f"; {decision.overruled:,} against a majority" if decision.overruled else ""
     blind = f"; {decision.stage} of two" if decision.stage in BLIND else ""
     return blocks.clip("; ".join(said), 140) + overruled + blind
-
-
-def _word(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

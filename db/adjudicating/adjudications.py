@@ -306,7 +306,9 @@ def study_disputes(db: Database, actor: Actor, study_id: int) -> StudyDisputes:
 
 @dataclass(frozen=True)
 class Decision:
-    """What an adjudicator decided about an item: (criterion's title, target, value) of each unit; `overruled` votes.
+    """What an adjudicator decided about an item: title of the criterion, target, and value in words, of each unit.
+
+    `overruled`: on how many of them against most of the annotators.
 
     `stage`: `first` and `second` are decisions that were made blind to each other.
     """
@@ -316,7 +318,7 @@ class Decision:
     item: str
     by: str
     at: datetime
-    units: tuple[tuple[str, str, Any], ...]
+    units: tuple[tuple[str, str, str], ...]
     overruled: int
     reason: str | None
     stage: str
@@ -350,7 +352,8 @@ def _decisions(session: Session, actor: Actor, study_ids: Sequence[int], limit: 
     for row, name, item, study in rows:
         protocol = protocol_of(study)
         order = {criterion.name: place for place, criterion in enumerate(protocol.criteria)}
-        given = sorted(labels[row.id], key=lambda label: (order.get(label.criterion, 0), label.target))
+        ordered = sorted(labels[row.id], key=lambda label: (order.get(label.criterion, 0), label.target))
+        given = [(protocol.criterion(label.criterion), label) for label in ordered]
         found.append(
             Decision(
                 row.study_id,
@@ -358,8 +361,8 @@ def _decisions(session: Session, actor: Actor, study_ids: Sequence[int], limit: 
                 item,
                 name or f"person {row.person_id}",
                 row.created_at,
-                tuple((protocol.criterion(label.criterion).title, label.target, label.value) for label in given),
-                sum(label.overrules for label in given),
+                tuple((of.title, label.target, of.said(label.value)) for of, label in given),
+                sum(label.overrules for label in ordered),
                 row.reason,
                 row.stage,
             )

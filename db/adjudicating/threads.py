@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement
 from sqlmodel import Session, col, func, select
 
 from annotators.asking.talk import ALL, DISPUTED, NEVER
+from annotators.criteria import Criterion
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Material
 from db.adjudicating.adjudications import DisputedUnit, votes_of_item
@@ -60,6 +61,7 @@ class ThreadRow:
     study_item_id: int
     study_id: int
     study: str
+    project_id: int
     question: str
     messages: int
     open: bool
@@ -87,7 +89,7 @@ class Thread:
     study: str
     question: str
     answer: str
-    titles: dict[str, str]
+    criteria: dict[str, Criterion]
     units: list[DisputedUnit]
     me: str
     mine: int
@@ -119,7 +121,7 @@ def thread(db: Database, actor: Actor, study_item_id: int) -> Thread:
             study.name,
             version.question,
             version.answer if Material.ANSWER in protocol.shown_at(len(protocol.steps) - 1) else "",
-            {criterion.name: criterion.title for criterion in protocol.criteria},
+            {criterion.name: criterion for criterion in protocol.criteria},
             votes.units,
             votes.raters[actor.person_id],
             votes.assignments[actor.person_id],
@@ -235,7 +237,14 @@ def _threads(session: Session, actor: Actor) -> Iterator[ThreadRow]:
             is_open = _is_open(study, settlement)
             waits = is_open and settlement.state == SettlementState.DISPUTED and last != actor.person_id
             yield ThreadRow(
-                settlement.study_item_id, settlement.study_id, study.name, question, int(n or 0), is_open, waits
+                settlement.study_item_id,
+                settlement.study_id,
+                study.name,
+                study.project_id,
+                question,
+                int(n or 0),
+                is_open,
+                waits,
             )
 
 

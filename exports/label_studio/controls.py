@@ -20,9 +20,23 @@ ANSWER = "shown-answer"
 """The object that stretches are marked in."""
 
 
+_JOINER = "\u2060"
+"""A sign that nobody sees."""
+
+
 def inert(text: str) -> str:
-    """A text of ours as the value of a tag, in which `$name` and `{{idx}}` mean nothing: a joiner parts their signs."""
-    return re.sub(r"\{(?=\{)", "{\u2060", re.sub(r"\$(?=[\w\[{])", "$\u2060", text))
+    """A text of ours as the value of a tag, in which `$name` and `{{idx}}` mean nothing: a joiner parts their signs.
+
+    Nor do `true` and `false`, which the editor there takes for no text, and fails: a joiner follows them.
+    """
+    if text.lower() in ("true", "false"):
+        return text + _JOINER
+    return re.sub(r"\{(?=\{)", "{" + _JOINER, re.sub(r"\$(?=[\w\[{])", "$" + _JOINER, text))
+
+
+def alias_of(value: object) -> str:
+    """What a label is called in the results there, by its value."""
+    return inert(str(value))
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,7 @@ class _Choices(Control):
         return chosen[0]
 
     def values(self, value: Any, criterion: Criterion, answer: str) -> list[dict[str, Any]]:
-        chosen = [str(one) for one in (value if isinstance(value, list) else [value])]
+        chosen = [alias_of(one) for one in (value if isinstance(value, list) else [value])]
         return [{"choices": chosen}] if chosen else []
 
 
@@ -124,7 +138,7 @@ def _add_labels(into: Tag, tag: str, criterion: Criterion, place: Place) -> None
         into.add(
             tag,
             value=by_value[str(label.value)],
-            alias=str(label.value),
+            alias=alias_of(label.value),
             hint=inert(label.definition) or None,
             hotkey=label.key if label.key in place.keys else None,
         )
@@ -133,9 +147,10 @@ def _add_labels(into: Tag, tag: str, criterion: Criterion, place: Place) -> None
 def _known(text: str, criterion: Criterion) -> str:
     """The value of a label by its value or its title: an editor that knows no aliases gives titles."""
     by_value = titles(criterion)
-    if text in by_value:
-        return text
-    return next((value for value, title in by_value.items() if title == text), text)
+    plain = text.replace(_JOINER, "")
+    if text in by_value or plain in by_value:
+        return text if text in by_value else plain
+    return next((value for value, title in by_value.items() if title.replace(_JOINER, "") == plain), text)
 
 
 class _Number(Control):
@@ -213,7 +228,7 @@ class _Spans(Control):
                 "start": stretch["start"],
                 "end": stretch["end"],
                 "text": answer[stretch["start"] : stretch["end"]],
-                "labels": [str(stretch["label"])],
+                "labels": [alias_of(stretch["label"])],
             }
             for stretch in value
         ]
@@ -273,7 +288,12 @@ class _Where(Control):
     type = "number"
 
     def write(self, into: Tag, criterion: Criterion, place: Place) -> None:
-        into.add("Header", value="Number of the paragraph that it belongs after; 0: nowhere", size="6")
+        into.add(
+            "Header",
+            value="Number of the paragraph that it belongs after; 0: nowhere",
+            size="6",
+            style="font-size: 14px; font-weight: 400; margin: 0",
+        )
         into.add("Number", name=place.name, toName=place.about, min="0", max="999999", step="1", **_required(criterion))
 
     def read(self, given: Sequence[Given], criterion: Criterion, answer: str) -> Any:

@@ -11,7 +11,7 @@ from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
-from exports.label_studio.controls import ANSWER, Place, control_of, inert
+from exports.label_studio.controls import ANSWER, Place, alias_of, control_of, inert
 from exports.label_studio.lost import Lost
 from exports.label_studio.xml import Tag
 
@@ -45,6 +45,9 @@ _SHOWN: dict[Material, str] = {
     Material.PAGE_LABELS: "Pages that came as evidence",
 }
 """The materials that are texts, in the order in which they stand, each with its heading."""
+
+_PAIR = (("left", "Answer A (left)"), ("right", "Answer B (right)"))
+"""The two answers of a pair, side by side: their fields and their headings."""
 
 _LISTED = (Material.EVIDENCE, Material.CLAIMS, Material.IMAGES)
 
@@ -192,11 +195,18 @@ def _shows_documents_only_in_part(one: Labelling) -> bool:
     return Material.DOCUMENTS in one.shows and TargetKind.PAGE not in {group.target for group in one.groups}
 
 
+_STYLE = '[class*="richtext__"] { unicode-bidi: plaintext; text-align: start }'
+"""Texts that are written from right to left stand so."""
+
+_SMALL = "font-size: 14px; font-weight: 400; margin: 0"
+
+
 # The config -----------------------------------------------------------------------------------------------------------
 
 
 def _config(found: Labelling) -> str:
     view = Tag("View")
+    view.add("Style").text = _STYLE
     keys = _free_keys(found)
     about = found.about = _texts(view, found)
     for material in found.listed():
@@ -217,11 +227,11 @@ def _texts(view: Tag, found: Labelling) -> str:
     names = []
     for material in found.texts():
         sides = found.protocol.about_pairs and material == Material.ANSWER
-        for name, title in (("left", "Answer on the left"), ("right", "Answer on the right")) if sides else (
-            (material.value, _SHOWN[material]),
-        ):  # fmt: skip
-            view.add("Header", value=title, size="4")
-            view.add("Text", name=f"{PREFIX}{name}", value=f"${name}", granularity="symbol")
+        row = view.add("View", style="display: flex; gap: 1em") if sides else view
+        for name, title in _PAIR if sides else ((material.value, _SHOWN[material]),):
+            box = row.add("View", style="flex: 1 1 0; min-width: 0") if sides else row
+            box.add("Header", value=title, size="4")
+            box.add("Text", name=f"{PREFIX}{name}", value=f"${name}", granularity="symbol")
             names.append(f"{PREFIX}{name}")
     if not names:
         view.add("Text", name=f"{PREFIX}about", value="$about")
@@ -244,11 +254,16 @@ def _ask(view: Tag, found: Labelling, criterion: Criterion, place: Place, group:
     box = view.add("View", **condition) if condition else view.add("View")
     box.add("Header", value=inert(criterion.title), size="5")
     if criterion.help:
-        box.add("Header", value=inert(criterion.help), size="6", underline="false")
+        _note(box, criterion.help)
     if criterion.when is not None and not condition:
-        box.add("Header", value=inert(_in_words(found.protocol, criterion.when)), size="6", underline="false")
+        _note(box, _in_words(found.protocol, criterion.when))
         criterion = criterion.model_copy(update={"required": False})
     control.write(box, criterion, place)
+
+
+def _note(box: Tag, text: str) -> None:
+    """Add what is read beside a title: smaller, as all sizes of headers below 4 look alike there."""
+    box.add("Header", value=inert(text), size="6", underline="false", style=_SMALL)
 
 
 def _in_words(protocol: Protocol, condition: Condition) -> str:
@@ -276,7 +291,7 @@ def _condition(found: Labelling, criterion: Criterion, group: Group | None) -> d
     return {
         "visibleWhen": "choice-selected",
         "whenTagName": found.control_name(other),
-        "whenChoiceValue": ",".join(values),
+        "whenChoiceValue": ",".join(map(alias_of, values)),
     }
 
 

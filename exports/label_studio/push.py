@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 from markdown_it import MarkdownIt
 
-from annotators.errors import Conflict
+from annotators.errors import Conflict, InvalidInput
 from annotators.judges.base import Picture as Drawing
 from annotators.progress import Progress
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_elsewhere, labels_elsewhere, study_elsewhere
@@ -23,6 +23,7 @@ from exports.label_studio.lost import Lost
 from exports.label_studio.said import SaidThere
 from exports.label_studio.server import AT_ONCE, BLANK, BYTES_AT_ONCE, ProjectThere, Server
 from exports.label_studio.tasks import Picture, Seen, results_of, task_data
+from exports.label_studio.xml import asked_by, read_config
 
 Pictures = Callable[[int, int, Sequence[float] | None], Drawing | None]
 """Document's id, page (from 1) and box (or all of it) → its picture; None where it has no bytes or cannot be drawn."""
@@ -319,8 +320,8 @@ def _title(study: StudyElsewhere, labelling: Labelling) -> str:
 
 
 def check_config(project: ProjectThere, labelling: Labelling) -> None:
-    """Conflict where a project asks something else than the study."""
-    if project.config.strip() not in ("", BLANK, labelling.config.strip()):
+    """Conflict where a project asks something else than the study; how it looks is theirs to change."""
+    if project.config.strip() not in ("", BLANK) and not _asks_the_same(project.config, labelling.config):
         raise Conflict(
             f"The labelling config of project {project.id} ({project.title!r}) was changed there, so that its labels "
             "are not those that the study asks for. Put back what `assay label-studio config` prints, or make a new "
@@ -331,6 +332,13 @@ def check_config(project: ProjectThere, labelling: Labelling) -> None:
 def guidelines_of(study: StudyElsewhere) -> str:
     """As HTML; what the guidelines have of it is text."""
     return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(study.protocol.guidelines))
+
+
+def _asks_the_same(theirs: str, ours: str) -> bool:
+    try:
+        return asked_by(read_config(theirs, "the project there")) == asked_by(read_config(ours, "ours"))
+    except InvalidInput:
+        return False
 
 
 def _has_data(task: Any) -> bool:

@@ -25,6 +25,9 @@ Materials = Mapping[int, Mapping[str, Any]]
 
 _LOOKED_AT = ("figure", "page")
 
+_NOTHING = "–"
+"""What stands under a heading of which an item has nothing."""
+
 
 class Seen(NamedTuple):
     """A picture that a task shows: document's id, page (from 1), box or all of it."""
@@ -41,12 +44,14 @@ def task_data(labelling: Labelling, materials: Materials, *, study: str, item: s
     if labelling.number > 1:
         data[STEP] = labelling.number
     for one in labelling.texts():
-        data |= _text(one, material, sides=labelling.protocol.about_pairs)
+        texts = _text(one, material, sides=labelling.protocol.about_pairs)
+        # Stretches are marked in the answer, which stays as it is.
+        data |= texts if one == Material.ANSWER else {name: text or _NOTHING for name, text in texts.items()}
     if not labelling.texts():
         data["about"] = "What is to be judged stands below."
     draw = _Drawing(material, picture)
     for one in labelling.listed():
-        data[f"listed_{one.value}"] = [{"html": html} for html in draw.listed(one)]
+        data[f"listed_{one.value}"] = [{"html": html} for html in draw.listed(one)] or [{"html": f"<p>{_NOTHING}</p>"}]
     for group in labelling.groups:
         units = _units(labelling, group.criteria, materials)
         data[group.name] = [{"target": target, "html": draw.unit(target)} for target in units]
@@ -129,13 +134,13 @@ class _Drawing:
             case "evidence":
                 return self._of_evidence(key)
             case "claim":
-                return self._of_claim(key) + (f"<p>{escape(_against(against))}</p>" if against else "")
+                return self._of_claim(key) + (self._against(against) if against else "")
             case "image":
                 return self._of_image(key)
             case "page":
                 document, _, number = key.rpartition(":")
                 hop = self._hops.get(against.removeprefix("hop:"))
-                asked = f"<p>{escape(hop['question'])}</p>" if hop else ""
+                asked = f'<p dir="auto">{escape(hop["question"])}</p>' if hop else ""
                 return asked + self._of_page(document, int(number))
             case "block":
                 text = self._blocks[int(key) - 1] if int(key) <= len(self._blocks) else ""
@@ -161,7 +166,7 @@ class _Drawing:
         about += [str(unit["role"])] if unit.get("role") else []
         if "used" in unit:
             about.append("called used" if unit["used"] else "not called used")
-        title = f"<p><i>{escape(unit['title'])}</i></p>" if unit.get("title") else ""
+        title = f'<p dir="auto"><i>{escape(unit["title"])}</i></p>' if unit.get("title") else ""
         html = f"<p><b>{escape(', '.join(about))}</b></p>{title}{_paragraphs(unit.get('text') or '')}"
         if unit["kind"] in _LOOKED_AT or not unit.get("text"):
             html += "".join(self._at(unit.get("document"), page, unit.get("box")) for page in unit.get("pages", ()))
@@ -169,11 +174,19 @@ class _Drawing:
 
     def _of_claim(self, key: str) -> str:
         claim = self._claims[key]
-        return f"<p><b>{key}</b> {escape(claim['text'])}</p>"
+        return f'<p dir="auto"><b>{key}</b> {escape(claim["text"])}</p>'
+
+    def _against(self, against: str) -> str:
+        """What a claim is judged against: a unit of evidence with its text, as the unit itself may stand far above."""
+        if against in _AGAINST:
+            return f"<p>{_AGAINST[against]}</p>"
+        key = against.removeprefix("evidence:")
+        text = self._evidence.get(key, {}).get("text") or ""
+        return f"<p>Against <b>{escape(key)}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
 
     def _of_image(self, key: str) -> str:
         image = self._images[key]
-        html = f"<p><b>{key}</b> {escape(image.get('caption') or '')}</p>"
+        html = f'<p dir="auto"><b>{key}</b> {escape(image.get("caption") or "")}</p>'
         return html + self._at(image.get("document"), image.get("page"), image.get("box"))
 
     def _of_page(self, document: str, number: int) -> str:
@@ -190,17 +203,15 @@ class _Drawing:
         return f'<img src="{escape(address)}" alt="" style="max-width: 100%"/>'
 
 
-def _against(against: str) -> str:
-    said = {
-        "context": "Against all of the evidence",
-        "answer": "Against the answer",
-        "reference": "Against the reference",
-    }
-    return said.get(against) or f"Against {against.removeprefix('evidence:')}"
+_AGAINST = {
+    "context": "Against all of the evidence",
+    "answer": "Against the answer",
+    "reference": "Against the reference",
+}
 
 
 def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{escape(part)}</p>" for part in text.split("\n") if part.strip())
+    return "".join(f'<p dir="auto">{escape(part)}</p>' for part in text.split("\n") if part.strip())
 
 
 # The way back ---------------------------------------------------------------------------------------------------------

@@ -18,12 +18,16 @@ _MOST = 20_000
 
 @dataclass
 class Tag:
-    """One tag: its name, its attributes, the tags in it, and the line (from 1) where it stands."""
+    """One tag: its name, its attributes, the tags in it, the line (from 1) where it stands, and a text to be written.
+
+    Texts in tags are not read: nothing that a config asks stands in one.
+    """
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Tag] = field(default_factory=list)
     line: int = 0
+    text: str = ""
 
     def get(self, name: str, instead: str = "") -> str:
         """The attribute of this name."""
@@ -45,10 +49,33 @@ class Tag:
         """As XML, a tag a line."""
         space = "  " * depth
         said = "".join(f' {name}="{_attribute(value)}"' for name, value in self.attributes.items())
+        if self.text:
+            return f"{space}<{self.name}{said}>{escape(self.text)}</{self.name}>\n"
         if not self.children:
             return f"{space}<{self.name}{said}/>\n"
         inner = "".join(child.written(depth + 1) for child in self.children)
         return f"{space}<{self.name}{said}>\n{inner}{space}</{self.name}>\n"
+
+
+_LOOKS = frozenset(
+    {"style", "className", "hint", "hotkey", "size", "underline", "showInline", "rows", "requiredMessage", "layout"}
+)
+"""Attributes that say how a tag looks, or how it is reached, and not what it asks."""
+
+_SAYS = ("Header", "Style", "Collapse", "Panel")
+
+
+def asked_by(tag: Tag) -> list[tuple[object, ...]]:
+    """What a config asks, to be compared: its tags without what only says how they look."""
+    found: list[tuple[object, ...]] = []
+    for child in tag.children:
+        inner = asked_by(child)
+        if child.name in _SAYS or (child.name == "View" and not child.get("visibleWhen")):
+            found += inner
+        else:
+            about = sorted((name, value) for name, value in child.attributes.items() if name not in _LOOKS)
+            found.append((child.name, tuple(about), tuple(inner)))
+    return found
 
 
 def _attribute(value: str) -> str:

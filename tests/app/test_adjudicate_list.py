@@ -42,7 +42,7 @@ def test_what_was_decided_lately_is_said_with_who_and_why(filled: Filled) -> Non
     assert "3 disputed items in" in shown
     assert "just now, by adam" in shown
     assert "Decided lately" in shown
-    assert re.search(r": no; 1 against a majority", shown)
+    assert re.search(r": No; 1 against a majority", shown)
     assert "It is on page 3." in shown
 
 

@@ -101,6 +101,10 @@ def test_an_annotator_does_not_get_a_researchers_page_by_its_address(filled: Fil
     assert not page.exception
     assert "i00001" not in words(page)
     assert "12 of 12" not in words(page)
+    assert re.search(
+        r"In project\d+ this page is for (viewers, adjudicators and )?researchers; you are annotator there\.",
+        words(page),
+    )
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def test_two_see_each_others_labels_write_and_resolve_it(
     expect(ada.get_by_text("1 item waits for you")).to_be_visible()
     ada.get_by_role("link", name="Look at it").press("Enter")
     expect(ada.get_by_text("It leaves the date out.")).to_be_visible()
+    expect(ada.get_by_role("cell", name="No (It leaves the date out.)")).to_be_visible()  # as it was read
     ada.get_by_role("textbox", name="Your message").focus()
     ada.keyboard.type(HOSTILE)
     ada.keyboard.press("Tab")

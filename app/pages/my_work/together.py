@@ -8,6 +8,7 @@ from html import escape
 
 import streamlit as st
 
+from annotators.criteria import Criterion
 from app import ui, wording
 from app.widgets import blocks
 from db.adjudicating.adjudications import DisputedUnit
@@ -46,7 +47,7 @@ def _row(row: ThreadRow) -> tuple[object, ...]:
         blocks.short(row.study),
         blocks.short(state),
         f"{row.messages:,}",
-        blocks.short(blocks.to("Look at it", "my_work", thread=row.study_item_id)),
+        blocks.short(blocks.to("Look at it", "my_work", thread=row.study_item_id, project=row.project_id)),
     )
 
 
@@ -86,9 +87,13 @@ def _message(said: Said) -> str:
 
 def _say(study_item_id: int) -> None:
     uid = st.session_state.setdefault(_UID, uuid.uuid4().hex)
-    with st.form("thread-say", clear_on_submit=True, border=False):
+    # What was typed stays until it is written: the next message has a field of its own.
+    with st.form("thread-say", border=False):
         text = st.text_area(
-            "Your message", max_chars=LONGEST, key="thread-text", help="Only those who labelled this item read it."
+            "Your message",
+            max_chars=LONGEST,
+            key=f"thread-text-{uid}",
+            help="Only those who labelled this item read it.",
         )
         pressed = st.form_submit_button("Send", type="primary")
     if pressed:
@@ -110,9 +115,9 @@ def _labels(found: Thread) -> None:
         columns,
         [
             [
-                found.titles.get(unit.criterion, unit.criterion),
+                found.criteria[unit.criterion].title,
                 *([unit.target.partition(":")[2]] if several else []),
-                *(_vote(unit, name) for name in people),
+                *(_vote(found.criteria[unit.criterion], unit, name) for name in people),
             ]
             for unit in ordered
         ],
@@ -123,15 +128,11 @@ def _differs(unit: DisputedUnit) -> bool:
     return len(unit.counts) > 1
 
 
-def _vote(unit: DisputedUnit, name: str) -> str:
+def _vote(criterion: Criterion, unit: DisputedUnit, name: str) -> str:
     votes: Sequence[str] = [
-        ("cannot judge" if vote.cannot_judge else _word(vote.value))
+        ("cannot judge" if vote.cannot_judge else criterion.said(vote.value))
         + "".join(f" ({said})" for said in (vote.reason, vote.comment) if said)
         for vote in unit.votes
         if vote.rater == name
     ]
     return "; ".join(votes) or "–"
-
-
-def _word(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -315,3 +315,13 @@ def test_any_json_is_a_valid_value_or_refused(value: object, kind: str) -> None:
         return
     assert criterion.check(checked) == checked
     json.dumps(checked)
+
+
+def test_a_value_is_said_by_the_titles_of_its_labels() -> None:
+    labels = [Label(value="not_factual", title="Not factual"), Label(value="yes")]
+    assert Choice(name="right", title="Right", labels=labels).said("not_factual") == "Not factual"
+    assert Several(name="why", title="Why", labels=labels).said(["not_factual", "yes"]) == "Not factual, Yes"
+    assert number().said(3) == "3"
+    spans = Spans(name="marked", title="Marked", labels=labels)
+    assert spans.said([]) == "none"
+    assert spans.said([{"start": 0, "end": 3, "label": "yes", "text": "The"}]) == "“The” (Yes)"

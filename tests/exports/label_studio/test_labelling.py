@@ -44,6 +44,8 @@ def test_the_configs_of_a_protocol_are_sound(protocol: Protocol) -> None:
         names = [tag.get("name") for tag in tags if tag.get("name")]
         assert len(names) == len(set(names)), "a name twice is refused there"
         for tag in tags:
+            # The editor there takes such attributes for booleans, and shows nothing at all where it needs a text.
+            assert not {tag.get(one).lower() for one in ("value", "alias", "whenChoiceValue")} & {"true", "false"}
             assert not tag.get("toName") or tag.get("toName") in names
             assert not tag.get("whenTagName") or tag.get("whenTagName") in names
     asked = [criterion.name for found in labellings for criterion in found.criteria]
@@ -101,6 +103,16 @@ def test_hostile_configs_are_refused_with_their_place(text: str, words: str) -> 
 )
 def test_attributes_come_back_as_they_were_written(attributes: dict[str, str]) -> None:
     assert read_config(Tag("View", attributes).written(), "ours").attributes == attributes
+
+
+def test_labels_that_are_called_true_come_back() -> None:
+    criterion = PROTOCOLS.get("self_contained").criteria[0]
+    control = CONTROLS[criterion.kind]
+    for value in ("true", "false"):
+        [written] = control.values(value, criterion, "")
+        assert written["choices"] != [value]
+        for one in (written, {"choices": [value]}, {"choices": [value.capitalize()]}):
+            assert control.read([{"value": one}], criterion, "") == value
 
 
 def test_stretches_are_found_by_characters_and_else_by_units() -> None:
