@@ -134,7 +134,7 @@ def _preview(project: ProjectRow, wanted: _WantedImport) -> ImportReport | None:
 def _preview_drawn(report: ImportReport) -> None:
     st.subheader("What the import would do")
     _counted(report)
-    st.caption(f"Read as {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
+    st.caption(f"Format: {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
     _notes(report)
     _not_carried(report.format)
     _rejected(report)
