@@ -26,8 +26,10 @@ FOLDER = "report"
 
 _OF_THE_MOMENT = re.compile(rb"Assay [^\n<]{1,80}?, \d\d \w{3} \d{4} \d\d:\d\d UTC")
 _DRAWN = re.compile(rb"<svg.*?</svg>", re.DOTALL)
-_LASTING = ("agreement.", "alignment.", "words.", "judge.", "panel.")
-"""How names of numbers begin that are measured from what is never changed, wherever items stand by now."""
+_PASSING = ("stages.", "items.state.")
+"""Parts of the names of numbers that say where items stand: it is kept, and another thing when people went on."""
+_LIMITS = "limits"
+"""How many limits the report knows of, some of which say how far a study is."""
 
 
 def write_exported(
@@ -36,8 +38,8 @@ def write_exported(
     """Write the report in all its forms into the folder `report` of an export, with its numbers as a table.
 
     Where it is compared with one that is there: texts have to say the same but for when and by which version they were
-    made; plots are held to their hashes. Where the database has `moved` on since, only numbers are compared that follow
-    from what is never changed: how far a study is, and where items stand, is another thing by now.
+    made; plots are held to their hashes. Where the database has `moved` on since, all numbers are compared but those of
+    where items stand (`_PASSING`), as they follow from rows that are never changed; texts are held to their hashes too.
     """
     made = dataset_report(db, actor, project_id, study_id=study_id)
     with TemporaryDirectory() as place:
@@ -78,7 +80,7 @@ def _said(value: object) -> str:
 
 
 def _other_number(there: Path, made: Path, *, moved: bool) -> int | None:
-    """The first line in which two tables of numbers say otherwise; of one that moved, among lasting numbers alone."""
+    """The first line in which two tables of numbers say otherwise; where data moved, of those that last."""
 
     def rows(path: Path) -> Iterator[tuple[str, ...]]:
         with path.open(encoding="utf-8", newline="") as file:
@@ -89,9 +91,14 @@ def _other_number(there: Path, made: Path, *, moved: bool) -> int | None:
         return next((line for line, (one, other) in enumerate(pairs, 1) if one != other), None)
     now = dict(row for row in rows(made) if len(row) == 2)
     for line, row in enumerate(rows(there), 1):
-        if len(row) != 2 or (any(part in row[0] for part in _LASTING) and now.get(row[0], row[1]) != row[1]):
+        if len(row) != 2 or (_lasts(row[0]) and now.get(row[0]) != row[1]):
             return line
     return None
+
+
+def _lasts(name: str) -> bool:
+    """Whether a number follows from what is never changed."""
+    return name != _LIMITS and not any(part in name for part in _PASSING)
 
 
 def _other_text(there: Path, made: Path) -> int | None:

@@ -116,6 +116,9 @@ def inferred(labels: Iterable[ForeignLabel]) -> AskedProtocol:
     return infer_protocol("imported labels", columns)
 
 
+LOST = "Lost: "
+"""How a note of a reading begins that names something of the files which cannot come in."""
+
 NAME_A_STUDY = "They become labels of a study where one is named for them."
 """What the notes of a reading say of labels that come in with the items."""
 

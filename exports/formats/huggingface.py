@@ -44,6 +44,7 @@ from exports.formats._writing import (
 )
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed, items_of_table, mapped
+from exports.reading.arrow_streams import arrow_batches
 from exports.reading.parquet import parquet_batches
 from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import MOST_COLUMNS, Table
@@ -461,10 +462,7 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     if path.name.lower().endswith(PARQUET):
         yield from parquet_batches(path, _AT_ONCE)
         return
-    with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
-        for batch in stream:
-            for start in range(0, batch.num_rows, _AT_ONCE):
-                yield batch.slice(start, _AT_ONCE)
+    yield from arrow_batches(path, _AT_ONCE)
 
 
 def _plain(cell: Any) -> Any:

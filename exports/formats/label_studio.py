@@ -15,7 +15,7 @@ from annotators.times import time_of
 from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
-from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
 from exports.label_studio.known import ITEM, STUDY, annotator_of, document_of, part_key
 from exports.label_studio.xml import Tag, read_config
 from exports.reading.json_files import element_lines, json_file
@@ -155,7 +155,7 @@ class _Reading(FilesReading):
                 f"There is no labelling config ({CONFIG_ENDING}) beside the tasks: what people said is left out."
             )
         else:
-            found += [f"Lost: {line}." for line in self._theirs.lost.lines()]
+            found += [f"{LOST}{line}." for line in self._theirs.lost.lines()]
         return found
 
     def _task(self, file: str, line: int, task: Any) -> Iterator[ParsedItem]:
@@ -236,7 +236,7 @@ class _Reading(FilesReading):
             for result in results if isinstance(results, list) else ():
                 if isinstance(result, dict):
                     by_name.setdefault(str(result.get("from_name")), []).append(result)
-            theirs.lost.add("Results of controls that are lost", len(by_name.keys() - known))
+            theirs.lost.add("What was given to such controls", len(by_name.keys() - known))
             seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
             for asked in theirs.asked:
                 given = by_name.get(asked.name)

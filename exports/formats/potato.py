@@ -27,7 +27,7 @@ from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
 from exports.formats._shown import ALONE, ANSWERS, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -284,7 +284,7 @@ class _Reading(FilesReading):
             found.append(f"{count(len(self._machines), 'state')} of machines ({names}) are no person's: left out.")
         if self._unknown:
             found.append(f"{count(self._unknown, 'instance')} that somebody labelled are not in the data: left out.")
-        return [*found, *(f"Lost: {line}." for line in (*self._of_configs.lines(), *self._lost.lines()))]
+        return [*found, *(f"{LOST}{line}." for line in (*self._of_configs.lines(), *self._lost.lines()))]
 
     # Items -----------------------------------------------------------------------------------------------------------
 

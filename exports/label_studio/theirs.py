@@ -24,7 +24,7 @@ _QUESTION = ("question", "query", "prompt", "instruction", "title")
 _ANSWER = ("answer", "response", "output", "completion", "summary", "text")
 
 _LAYOUT = frozenset(
-    {"View", "Header", "Style", "Label", "Choice", "Collapse", "Panel", "Filter", "Repeater", "Shortcut"}
+    {"View", "Header", "Style", "Label", "Choice", "Collapse", "Panel", "Filter", "Repeater", "Shortcut", "Relation"}
 )
 _MARKED_BEFORE = "Stretches that mark a text which is not the answer"
 

@@ -13,10 +13,15 @@ from typing import Any
 
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound
+from exports.reading.parquet import parquet_batches
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet")
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
+MOST_CELLS = 50_000_000
+"""Cells of a Parquet file, all of which are in memory at once."""
+
 _DELIMITERS = ",;\t|"
+_ROWS_AT_ONCE = 50_000
 
 Cell = str | float | bool | None
 
@@ -185,12 +190,33 @@ def _parquet(path: Path) -> Columns:
     import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
     import pyarrow.parquet as pq  # noqa: PLC0415
 
+    cells: dict[str, list[Cell]] = {name: [] for name in _parquet_names(path)}
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
+        n = pq.read_metadata(path).num_rows
+        if n * len(cells) > MOST_CELLS:
+            raise InvalidInput(
+                f"{path.name} has {n:,} rows of {len(cells):,} columns, more than {MOST_CELLS:,} cells. Leave out the "
+                "columns that are not needed."
+            )
+        for batch in parquet_batches(path, _ROWS_AT_ONCE):
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                cells[name] += _cells(column)
+    except (pa.ArrowException, OSError) as error:
         raise InvalidInput(f"{path.name} cannot be read as Parquet: {error}. Write it again.") from None
-    cells = {name: table.column(name).to_pylist() for name in table.column_names}
-    return Columns(path.name, cells, list(range(1, table.num_rows + 1)))
+    except InvalidInput as error:
+        raise InvalidInput(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
+    return Columns(path.name, cells, list(range(1, n + 1)))
+
+
+def _cells(column: Any) -> list[Cell]:
+    """The cells of a column; a text that stands in it many times is kept once."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    if not pa.types.is_dictionary(column.type):
+        found: list[Cell] = column.to_pylist()
+        return found
+    texts = column.dictionary.to_pylist()
+    return [None if place is None else texts[place] for place in column.indices.to_pylist()]
 
 
 def _missing(cell: Cell) -> bool:

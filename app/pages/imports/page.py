@@ -22,6 +22,7 @@ from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from exports.formats import FORMATS
 from exports.formats._losing import losses_of
+from exports.formats.base import LOST
 
 SHOWN = 200
 PAGE = 50
@@ -134,9 +135,8 @@ def _preview_drawn(report: ImportReport) -> None:
     st.subheader("What the import would do")
     _counted(report)
     st.caption(f"Read as {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
-    if lost := "; ".join(losses_of(FORMATS.get(report.format)).values()):
-        st.caption(ui.plain(f"What an export in this format does not carry, should the items leave in it: {lost}."))
     _notes(report)
+    _not_carried(report.format)
     _rejected(report)
     _revisions(report)
     if report.examples:
@@ -156,8 +156,21 @@ def _counted(report: ImportReport) -> None:
 
 
 def _notes(report: ImportReport) -> None:
-    if report.notes:
-        st.warning("\n\n".join(ui.plain(note) for note in report.notes))
+    """What is to be known of the files; what of them cannot come in is a list, as it may be long."""
+    lost = [note.removeprefix(LOST) for note in report.notes if note.startswith(LOST)]
+    said = [ui.plain(note) for note in report.notes if not note.startswith(LOST)]
+    if lost:
+        said.append("\n".join([f"**{ui.plain(LOST.strip())}**", *(f"- {ui.plain(one)}" for one in lost)]))
+    if said:
+        st.warning("\n\n".join(said))
+
+
+def _not_carried(format_name: str) -> None:
+    """What of the items would be lost, should they leave in the format again."""
+    lost = list(losses_of(FORMATS.get(format_name)).values())
+    if lost:
+        with st.expander(f"What an export in this format does not carry ({len(lost)})"):
+            st.markdown("\n".join(f"- {ui.plain(one)}" for one in lost))
 
 
 def _rejected(report: ImportReport) -> None:

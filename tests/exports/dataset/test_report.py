@@ -23,6 +23,7 @@ from annotators.designing.phases import Phases
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.figures import number
 from annotators.intervals.bootstrap import Resampling
+from db.adjudicating.listed import listed_disputes
 from db.annotating.annotations import answer_phase
 from db.engine import Database
 from db.permissions import Actor
@@ -34,6 +35,7 @@ from exports.dataset.datasheet import OPEN
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.dataset.references import references
 from exports.drawing.report_files import report_html, report_latex, report_markdown
+from exports.importing.decisions import import_decisions
 from exports.judging.check import check_report
 from exports.judging.panel import panel_report
 from exports.results.document import Results
@@ -338,6 +340,25 @@ def test_the_report_of_an_export_is_made_again_and_compared(sqlite_database: Dat
     assert was.splitlines()[(changed["report/numbers.csv"] or 0) - 1] == "items,12"
 
     judge_labels(db, made.study_id, "late", lambda _: {"right": "yes", "quality": 3})
+    make_item(db, made.project_id, "late-item")
+    dispute = listed_disputes(db, actor, made.study_id)[0]
+    decided = folder.with_name("decided.csv")
+    with decided.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("item", "criterion", "target", "value", "reason"))
+        for unit in dispute.units:
+            writer.writerow((dispute.item, unit.criterion, unit.target, next(iter(unit.votes)), "read again"))
+    import_decisions(db, actor, made.study_id, path=decided)
+    numbers.write_text(was)
+    forge_hashes(folder)
+    assert verify_against(db, actor, folder).changed == {}, (
+        "where items stand is another thing by now, and nothing else"
+    )
+    for name in ("items", "annotations", "settled.right"):
+        value = next(row for row in was.splitlines() if row.startswith(name))
+        numbers.write_text(was.replace(f"\n{value}\n", f"\n{value}1\n"))
+        forge_hashes(folder)
+        assert verify_against(db, actor, folder).changed == {"report/numbers.csv": was.splitlines().index(value) + 1}
     value = f"agreement.right.{alpha},{told[f'agreement.right.{alpha}']}"
     numbers.write_text(was.replace(value, f"agreement.right.{alpha},0.99"))
     forge_hashes(folder)

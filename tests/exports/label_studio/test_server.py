@@ -351,9 +351,8 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
     study_id = project.study("changed", PROTOCOLS.get("self_contained"))
     done = push(project, study_id, there.url)
     config = there.json("GET", f"/api/projects/{done.project}")["label_config"]
-    looks = config.replace("<Header ", '<Header style="color: red" ').replace(
-        "<Choices ", '<Choices layout="vertical" '
-    )
+    looks = config.replace('size="5"', 'size="3"').replace("<Choices ", '<Choices layout="vertical" ')
+    assert looks != config
     there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": looks})
     assert push(project, study_id, there.url).unchanged == 2
     more = config.rstrip().removesuffix("</View>") + '<TextArea name="more" toName="shown-question"/></View>'
