@@ -339,6 +339,59 @@ def _leaves(tree: Any, depth: int = 0) -> Iterator[str]:
             yield from _leaves(one, depth + 1) if isinstance(one, dict | list) else [str(one)]
 
 
+def _of_option(scheme: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name and the title of what a scheme asks of one of its options."""
+    title = f"{scheme.get('description') or scheme['name']}: {one['title']}"[:300]
+    return f"{scheme['name']}_{one['value']}", {"title": title}
+
+
+def _shares(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    """Points that are spread over options: a number of each."""
+    total = _float(scheme, ("total", "total_points"))
+    lost.add(f"{scheme['annotation_type']} {scheme['name']!r}: that its numbers add up is not checked here")
+    for one in _options(scheme):
+        name, about = _of_option(scheme, one)
+        limits = {"minimum": 0, "maximum": 100 if total is None else total, "step": 1}
+        yield name, {"kind": "number", **limits, **about}, _named(one["value"], _as_number)
+
+
+def _ranking(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    """Options that are put in order: the place of each, 1 for the first."""
+    options = _options(scheme)
+    places = [{"value": place} for place in range(1, len(options) + 1)]
+    for one in options:
+
+        def read(names: Names, _marked: Marked, of: str = one["value"]) -> Any:
+            ranked = str(names.get("rank_order") or "").split(",")
+            return ranked.index(of) + 1 if of in ranked else None
+
+        name, about = _of_option(scheme, one)
+        yield name, {"kind": "grade", "labels": places, **about}, read
+
+
+def _differential(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    """Pairs of opposites: a grade between the two of each."""
+    size = _whole(scheme, "scale_points", 7)
+    if not 2 <= size <= _MOST_POINTS:
+        raise InvalidInput(f"its scale has {size} points; it may have from 2 to {_MOST_POINTS}")
+    pairs = scheme.get("pairs")
+    for pair in pairs if isinstance(pairs, list) else ():
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise InvalidInput(f"one of its pairs is {shown(pair)}, not two words")
+        left, right = map(str, pair)
+        titles = {1: f"1: {left}", size: f"{size}: {right}"}
+        labels = [{"value": n, "title": titles.get(n, str(n))} for n in range(1, size + 1)]
+        read = _named(f"{left}__{right}", int)
+        name, about = _of_option(scheme, {"value": left, "title": f"{left} – {right}"})
+        yield name, {"kind": "grade", "labels": labels, **about}, read
+
+
+def _triage(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    usual = (("accept", "Keep"), ("reject", "Discard"), ("skip", "Unsure"))
+    labels = [{"value": name, "title": str(scheme.get(f"{name}_label") or title)} for name, title in usual]
+    yield scheme["name"], {"kind": "choice", "labels": labels}, _named("decision")
+
+
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any], Lost], Iterator[_Made]]] = {
     "radio": _radio,
     "select": _select,
@@ -355,6 +408,11 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any], Lost], Iterator[_Made]]] = {
     "pairwise": _pairwise,
     "multirate": _multirate,
     "hierarchical_multiselect": _hierarchical,
+    "soft_label": _shares,
+    "constant_sum": _shares,
+    "ranking": _ranking,
+    "semantic_differential": _differential,
+    "triage": _triage,
 }
 
 

@@ -120,6 +120,39 @@ def test_what_schemes_ask_becomes_criteria(tmp_path: Path) -> None:
     assert protocol.guidelines == "Read both."
 
 
+def test_schemes_about_each_of_several_options_ask_of_each(place: Place, tmp_path: Path) -> None:
+
+    def about() -> dict[str, Any]:
+        return {"description": "D", "labels": ["a", {"name": "b"}]}
+
+    schemes = [
+        {"annotation_type": "ranking", "name": "order", **about()},
+        {"annotation_type": "soft_label", "name": "soft", **about()},
+        {"annotation_type": "constant_sum", "name": "sum", "total_points": 10, **about()},
+        {"annotation_type": "semantic_differential", "name": "feel", "description": "F", "pairs": [["cold", "warm"]],
+         "scale_points": 5},
+        {"annotation_type": "triage", "name": "keep", "description": "Keep?", "reject_label": "Away"},
+        {"annotation_type": "image_annotation", "name": "boxes", "tools": ["bbox"], "labels": ["x"]},
+    ]  # fmt: skip
+    said = {
+        "instance_id_to_label_to_value": {
+            "q1": [
+                entry("order", "rank_order", "b,a"), entry("soft", "a", "70"), entry("soft", "b", "30"),
+                entry("sum", "a", "4"), entry("feel", "cold__warm", "2"), entry("keep", "decision", "reject"),
+            ]
+        }
+    }  # fmt: skip
+    report = place.take(project(tmp_path / "set", {**CONFIG, "annotation_schemes": schemes}, ada=said), labels_into="p")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    with place.db.read() as session:
+        found = labels_of(session, session.execute(select(Study)).scalar_one())
+    assert [(name, value) for _, name, value in found] == [
+        ("feel_cold", "2"), ("keep", "reject"), ("order_a", "2"), ("order_b", "1"), ("soft_a", "70"),
+        ("soft_b", "30"), ("sum_a", "4"),
+    ]  # fmt: skip
+    assert "Lost: image_annotation 'boxes': nothing here is like it." in report.notes
+
+
 def test_two_texts_that_are_compared_become_a_pair(place: Place, tmp_path: Path) -> None:
     scheme = {"annotation_type": "pairwise", "name": "better", "description": "Which?", "items_key": "texts",
               "allow_tie": True}  # fmt: skip
