@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -100,15 +101,13 @@ def _answers(source: Source, numbers: Mapping[str, Any], limits: Sequence[str]) 
     n = {name: shown(value) for name, value in numbers.items() if isinstance(value, int | float)}
     found: dict[str, str] = {
         WHAT: "Items: a question, the answer of a system or a reference answer, and the evidence for it.",
-        HOW_MANY: f"{n['items']} items of {n['questions']} questions on {n['documents']} documents "
-        f"({n['pages']} pages), in {n['languages']} languages and {n['categories']} categories.",
+        HOW_MANY: _how_many(numbers) + ".",
         RAW: "Every version of an item and every label is kept and exported; nothing that was submitted is changed.",
         SOFTWARE: "Yes: Assay, AGPL-3.0-or-later.",
     }
     if numbers["items"]:
         found[CONSISTS] = (
-            f"Question, answer, {n['evidence']} pieces of evidence, {n['claims']} claims, {n['images']} images; "
-            f"{n['items.with_references']} items have reference answers."
+            f"Question and answer{_beside(numbers)}; {n['items.with_references']} items have reference answers."
         )
         found[RELATED] = (
             "Items of one question share its key; evidence, claims and images name their document and page."
@@ -140,19 +139,15 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
             f"{count(of.study.overlap, 'annotator')} an item." for of in studies
         ),
         SAMPLE: " ".join(
-            f"Study {of.name} has {of.study.n_items:,} items"
-            + (f", {of.study.settings['sample']:,} drawn of each stratum." if of.study.settings.get("sample") else ".")
-            for of in studies
+            f"Study {of.name} has {count(of.study.n_items, 'item')}{_drawn(of)}." for of in studies
         ),
-        PREPROCESSED: "Labels were settled by the rule of each study, and what stayed in dispute adjudicated; see “How "
-        "units were settled”.",
+        PREPROCESSED: " ".join(map(_settled, studies)) + " See “How units were settled”.",
         VERSIONS: "Releases are kept, each with the hashes of its items and labels.",
     }  # fmt: skip
     drawn = [of for of in studies if of.study.settings.get("sample")]
     if drawn:
         found[STRATEGY] = " ".join(
-            f"{of.name}: stratified by {of.study.settings.get('per') or 'system and category'}, ranks of a hash with "
-            f"seed {of.study.seed}." for of in drawn
+            f"{of.name}: {_strata(of)}ranks of a hash with seed {of.study.seed}." for of in drawn
         )  # fmt: skip
     people, days = [], []
     for of in studies:
@@ -172,6 +167,48 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
     if consented:
         found[CONSENT] = f"Annotators of {', '.join(consented)} agreed to the text under “Consent” before they began."
     return found
+
+
+def _how_many(numbers: Mapping[str, Any]) -> str:
+    """Items, questions and what else there is of a number; what there is none of is not said."""
+    pages = f" ({count(numbers['pages'], 'page')})" if numbers["pages"] else ""
+    found = f"{count(numbers['items'], 'item')} of {count(numbers['questions'], 'question')}"
+    if numbers["documents"]:
+        found += f" on {count(numbers['documents'], 'document')}{pages}"
+    kinds = (("languages", "language", "languages"), ("categories", "category", "categories"))
+    there = [count(numbers[name], one, many) for name, one, many in kinds if numbers[name]]
+    return found + (f", in {' and '.join(there)}" if there else "")
+
+
+def _beside(numbers: Mapping[str, Any]) -> str:
+    kinds = (
+        ("evidence", "piece of evidence", "pieces of evidence"),
+        ("claims", "claim", None),
+        ("images", "image", None),
+    )
+    return "".join(f", {count(numbers[name], one, many)}" for name, one, many in kinds if numbers[name])
+
+
+def _drawn(of: OfStudy) -> str:
+    settings = of.study.settings
+    if not settings.get("sample"):
+        return ""
+    return f", {settings['sample']:,} drawn of each stratum" if settings.get("per") else ", a sample of the project's"
+
+
+def _strata(of: OfStudy) -> str:
+    per = of.study.settings.get("per")
+    return f"stratified by {' and '.join(str(per).split(','))}, " if per else ""
+
+
+def _settled(of: OfStudy) -> str:
+    """How the units of a study were settled, and how many are not."""
+    states = Counter[str]()
+    for column in of.labels.found.criteria:
+        states.update(of.labels.states(column.criterion.name))
+    decided, left = states["adjudicated"], states["open"]
+    units = f"{of.name}: {count(states.total() - left - decided, 'unit')} settled by the rule of the study"
+    return units + (f", {decided:,} adjudicated" if decided else "") + (f", {left:,} not settled yet." if left else ".")
 
 
 def _day(seconds: float) -> str:

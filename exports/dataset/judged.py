@@ -132,8 +132,9 @@ def _limits(of: OfStudy) -> Iterator[str]:
             weak.append(f"{one.title} ({found.value:.2f})".replace("-", "−"))
     if weak:
         yield (
-            f"In study {of.name} the coefficient of {', '.join(weak)} is below {LOW:g}, from which on Krippendorff "
-            "draws tentative conclusions."
+            f"In study {of.name} the {'coefficient' if len(weak) == 1 else 'coefficients'} of {', '.join(weak)} "
+            f"{'is' if len(weak) == 1 else 'are'} below {LOW:g}, from which on Krippendorff draws tentative "
+            "conclusions."
         )
     undefined = [one.title for one in of.agreement.criteria if one.headline is None or one.headline.value is None]
     if undefined and of.is_labelled:

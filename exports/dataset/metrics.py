@@ -12,7 +12,7 @@ from annotators.scorers.shared.group_means import METHOD, SHARES_METHOD, Sums
 from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
 from exports.drawing import charts
-from exports.drawing.radar import radar
+from exports.drawing.radar import MOST_LINES, radar
 from exports.drawing.report_files import Section, slug
 from exports.drawing.tables import TextTable
 from exports.results.labels import NO_CATEGORY
@@ -104,7 +104,7 @@ def _by_category(name: str, summary: ScoreSummary) -> TextTable:
 
 
 def _radar(name: str, summary: ScoreSummary) -> Iterator[Plot]:
-    systems = sorted({cell.system for cell in summary.cells})[: len(charts.COLOURS)]
+    systems = sorted({cell.system for cell in summary.cells})[:MOST_LINES]
     categories = sorted({cell.category or NO_CATEGORY for cell in summary.cells})
     values = {
         system: {cell.category or NO_CATEGORY: cell.sums.mean for cell in summary.cells if cell.system == system}

@@ -21,7 +21,6 @@ _DESIGN = {
     "part": "Share of the items with more annotators",
     "part_overlap": "Annotators of each of these",
     "most_overlap": "Annotators of an item on which they differ, at most",
-    "sample": "Items drawn of each stratum",
     "per": "Strata",
     "items": "Items that were named",
     "where": "Conditions on items",
@@ -89,6 +88,8 @@ def _design(of: OfStudy) -> Iterator[tuple[str, str]]:
     yield "When labels settle", RULES.get(study.rule, study.rule)
     if study.show_scores:
         yield "Scores that were shown", ", ".join(_said(score) for score in study.show_scores)
+    if sample := study.settings.get("sample"):
+        yield "Items drawn of each stratum" if study.settings.get("per") else "Items drawn", f"{sample:,}"
     for name, title in _DESIGN.items():
         value = study.settings.get(name)
         if value not in (None, [], "", False):

@@ -8,10 +8,11 @@ it can be cut out; a block needs booktabs, graphicx and longtable, nothing else.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from exports.drawing.tables import TextTable, as_latex, latex_text
+from exports.drawing.tables import TextTable, as_latex, latex_cell, latex_text
 
 MOST_ROWS = 28
 """Lines of a table beyond which it goes on over the next pages."""
@@ -20,7 +21,10 @@ WIDE = 92
 """Characters of a row that fit a line."""
 
 _LONG = 24
+_SPARE = 6
+_TEXT = 0.94
 _LINE = 0.94
+_BREAKS = re.compile(r"[\s/:_]")
 
 PREAMBLE = r"""% !TeX program = lualatex
 \documentclass{article}
@@ -109,32 +113,59 @@ def marked(name: str, lines: Iterable[str]) -> list[str]:
 
 def latex_table(table: TextTable) -> str:
     """A booktabs table with its caption: long texts wrap, no wider than the line, over pages where it is long."""
-    widths = [max((len(cell) for cell in column), default=0) for column in zip(table.columns, *table.rows, strict=True)]
+    heads = [_heading(table, place) for place in range(len(table.columns))]
+    widths = [
+        max((len(cell) for cell in (*lines, *cells)), default=0)
+        for lines, *cells in zip(heads, *table.rows, strict=True)
+    ]
     wrapped = [width > _LONG and not table.numeric(place) for place, width in enumerate(widths)]
     lines = sum(max((-(-len(cell) // 40) for cell in row), default=1) for row in table.rows)
     line = WIDE if lines <= MOST_ROWS else round(1.4 * WIDE)  # a long table is set in small letters
     narrow = sum(width + 2 for width, wraps in zip(widths, wrapped, strict=True) if not wraps)
     room = max(line - narrow, 20 * sum(wrapped))
     wanted = sum(min(width, 160) for width, wraps in zip(widths, wrapped, strict=True) if wraps)
+    leasts = [_least(cells) for cells in zip(table.columns, *table.rows, strict=True)]
     share = [
-        max(12, min(width, round(room * min(width, 160) / wanted))) if wraps else width
-        for width, wraps in zip(widths, wrapped, strict=True)
+        max(least, min(width, round(room * min(width, 160) / wanted))) if wraps else width
+        for width, wraps, least in zip(widths, wrapped, leasts, strict=True)
     ]
     lines = sum(max(-(-len(cell) // max(1, share[place])) for place, cell in enumerate(row)) for row in table.rows)
     total = sum(chars + 2 for chars in share)
     if lines <= MOST_ROWS:
         columns = [
-            rf">{{\raggedright\arraybackslash}}p{{{_LINE * chars / max(total, WIDE):.3f}\linewidth}}" if wraps else None
-            for chars, wraps in zip(share, wrapped, strict=True)
+            rf">{{\raggedright\arraybackslash}}p{{{_LINE * chars / max(total, WIDE):.3f}\linewidth}}"
+            if wraps
+            else "r"
+            if table.numeric(place)
+            else "l"
+            for place, (chars, wraps) in enumerate(zip(share, wrapped, strict=True))
         ]
-        return _fitted(_with_columns(as_latex(table), table, columns))
-    return _long(table, [chars / total for chars in share], wrapped, total)
+        return _fitted(as_latex(table, columns, _heads(heads)))
+    return _long(table, [chars / total for chars in share], wrapped, total, _heads(heads))
 
 
-def _with_columns(written: str, table: TextTable, columns: Sequence[str | None]) -> str:
-    plain = "".join("r" if table.numeric(place) else "l" for place in range(len(table.columns)))
-    ours = "".join(own or usual for own, usual in zip(columns, plain, strict=True))
-    return written.replace(rf"\begin{{tabular}}{{{plain}}}", rf"\begin{{tabular}}{{{ours}}}", 1)
+def _least(cells: Sequence[str]) -> int:
+    """The characters that a column needs for what does not break, within bounds."""
+    pieces = (piece for cell in cells for piece in _BREAKS.split(cell))
+    return max(12, min(_LONG, max(map(len, pieces), default=0) + 1))
+
+
+def _heading(table: TextTable, place: int) -> list[str]:
+    """The lines of a column's heading: two where it is of several words and wider than its figures."""
+    title = table.columns[place]
+    widest = max((len(row[place]) for row in table.rows), default=0)
+    if not table.numeric(place) or " " not in title or len(title) < widest + _SPARE:
+        return [title]
+    blanks = [at for at, letter in enumerate(title) if letter == " "]
+    middle = min(blanks, key=lambda at: abs(at - len(title) / 2))
+    return [title[:middle], title[middle + 1 :]]
+
+
+def _heads(heads: Sequence[Sequence[str]]) -> list[str]:
+    written = (r"\\".join(map(latex_text, lines)) for lines in heads)
+    return [
+        rf"\shortstack[r]{{{head}}}" if len(lines) > 1 else head for head, lines in zip(written, heads, strict=True)
+    ]
 
 
 def _fitted(written: str) -> str:
@@ -147,19 +178,20 @@ def _fitted(written: str) -> str:
     return f"{head}{shrink}\n{begin}{body}{end}}}{tail}"
 
 
-def _long(table: TextTable, shares: Sequence[float], wrapped: Sequence[bool], total: int) -> str:
+def _long(table: TextTable, shares: Sequence[float], wrapped: Sequence[bool], total: int, heads: Sequence[str]) -> str:
     """A table over pages; where its columns are wider than the line, all of them wrap."""
     tight = total > 1.55 * WIDE
     size = r"\footnotesize" if total <= 1.15 * WIDE else r"\scriptsize"
+    part = 1.0 if tight else _TEXT  # columns that do not wrap take what they need, which is a little more
     columns = []
     for place, share in enumerate(shares):
         side = r"\raggedleft" if table.numeric(place) else r"\raggedright"
         if tight or wrapped[place]:
-            columns.append(rf">{{{side}\arraybackslash}}p{{\dimexpr {share:.4f}\linewidth-2\tabcolsep\relax}}")
+            columns.append(rf">{{{side}\arraybackslash}}p{{\dimexpr {share * part:.4f}\linewidth-2\tabcolsep\relax}}")
         else:
             columns.append("r" if table.numeric(place) else "l")
-    head = " & ".join(map(latex_text, table.columns)) + r" \\"
-    rows = [" & ".join(map(latex_text, row)) + r" \\" for row in table.rows]
+    head = " & ".join(heads) + r" \\"
+    rows = [" & ".join(map(latex_cell, row)) + r" \\" for row in table.rows]
     return "\n".join(
         [
             rf"{{{size}",

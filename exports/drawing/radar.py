@@ -19,7 +19,12 @@ else:
 _RINGS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Of the rim: the grades of a scale to 5, and fifths of a share."""
 _REACH = 1.25
-_WIDTH, _HEIGHT = 680, 470
+_LONG_NAME = 36
+_WIDTH, _HEIGHT = 460, 360  # as wide as plots of reports are drawn, so that the rim is round there
+_DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
+"""Lines beyond as many as there are colours have a colour again, and are dashed."""
+
+MOST_LINES = len(_DASHES) * len(charts.COLOURS)
 
 
 def radar(
@@ -61,13 +66,19 @@ def radar(
     x = alt.X("x:Q", scale=alt.Scale(domain=[-wide, wide], nice=False, zero=False), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[-_REACH, _REACH], nice=False, zero=False), axis=None)
     names = list(values)
+    legend = alt.Legend(
+        orient="bottom", columns=1 if max(map(len, names)) > _LONG_NAME else 2, direction="vertical",
+        labelLimit=_WIDTH, labelFontSize=11, symbolStrokeWidth=3, symbolType="stroke", symbolSize=300, offset=4,
+    )  # fmt: skip
     colour = alt.Color(
         "name:N",
         sort=names,
         title=None,
-        scale=alt.Scale(domain=names, range=charts.COLOURS[: max(1, min(len(names), len(charts.COLOURS)))]),
-        legend=alt.Legend(orient="right", labelLimit=320, symbolStrokeWidth=3),
+        scale=alt.Scale(domain=names, range=charts.palette(len(names))),
+        legend=legend,
     )
+    dashes = [_DASHES[place // len(charts.COLOURS) % len(_DASHES)] for place in range(len(names))]
+    dash = alt.StrokeDash("name:N", sort=names, title=None, scale=alt.Scale(domain=names, range=dashes), legend=legend)
     base = alt.Chart(pd.DataFrame(corners))
     layers: list[alt.Chart] = [
         alt.Chart(pd.DataFrame(rings))
@@ -76,7 +87,7 @@ def radar(
         alt.Chart(pd.DataFrame(spokes))
         .mark_line(color=charts.QUIET, strokeWidth=0.7, opacity=0.55)
         .encode(x=x, y=y, detail="category:N", order="order:O"),
-        base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour, order="order:O"),
+        base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour, strokeDash=dash, order="order:O"),
         base.mark_point(filled=True, size=46, opacity=1).encode(
             x=x,
             y=y,

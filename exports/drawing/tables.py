@@ -124,19 +124,31 @@ def as_markdown(table: TextTable) -> str:
     return "\n".join([line(table.columns), line(rule), *(line(row) for row in table.rows), ""])
 
 
+_LONG_WORD = 14
+_SIGNS = re.compile(r"(?:/|:|\\_)(?=[\w.])")
+
+
 def latex_text(text: str) -> str:
     """A text as LaTeX prints it, letter for letter, on one line: what is markup is escaped, two signs are not one."""
     plain = _NOT_PRINTED.sub(" ", text)
     return _LIGATURE.sub(r"\g<0>{}", "".join(_LATEX.get(letter, letter) for letter in plain))
 
 
-def as_latex(table: TextTable) -> str:
-    """A booktabs table with its caption."""
+def latex_cell(text: str) -> str:
+    """A text as a cell: a long word, such as the name of a model, may break behind its signs."""
+    return " ".join(
+        word if len(word) <= _LONG_WORD else _SIGNS.sub(r"\g<0>\\allowbreak{}", word)
+        for word in latex_text(text).split(" ")
+    )
+
+
+def as_latex(table: TextTable, columns: Sequence[str] | None = None, heads: Sequence[str] | None = None) -> str:
+    """A booktabs table with its caption; columns and headings, as LaTeX writes them, may be given."""
 
     def line(cells: Sequence[str]) -> str:
-        return "    " + " & ".join(map(latex_text, cells)) + r" \\"
+        return "    " + " & ".join(cells) + r" \\"
 
-    align = "".join("r" if table.numeric(column) else "l" for column in range(len(table.columns)))
+    align = "".join(columns or ("r" if table.numeric(column) else "l" for column in range(len(table.columns))))
     return "\n".join(
         [
             r"\begin{table}",
@@ -144,9 +156,9 @@ def as_latex(table: TextTable) -> str:
             f"  \\caption{{{latex_text(table.caption)}}}",
             f"  \\begin{{tabular}}{{{align}}}",
             r"    \toprule",
-            line(table.columns),
+            line(heads or [latex_text(name) for name in table.columns]),
             r"    \midrule",
-            *(line(row) for row in table.rows),
+            *(line([latex_cell(cell) for cell in row]) for row in table.rows),
             r"    \bottomrule",
             r"  \end{tabular}",
             r"\end{table}",

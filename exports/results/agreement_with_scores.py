@@ -13,15 +13,13 @@ from exports.alignment.scores import Metric, metrics_about
 from exports.alignment.sections import means_tables
 from exports.alignment.study import HumanRows, mean_agreements
 from exports.drawing import charts
-from exports.drawing.radar import radar
+from exports.drawing.radar import MOST_LINES, radar
 from exports.drawing.report_files import Section, slug
 from exports.results.base import REPORTS, Figure, Findings
 from exports.results.labels import StudyLabels
 
 GROUP = "group"
 """The field of an item's metadata that says to which group its system belongs."""
-
-MOST_LINES = len(charts.COLOURS)
 
 
 class AgreementWithScores:
@@ -115,7 +113,7 @@ def _of_scores(data: StudyData, metric: Metric) -> Iterator[tuple[str, str, Any]
 
 
 def _drawn(means: Means) -> tuple[Means, list[str]]:
-    """As many systems as there are colours, and the categories in their order."""
+    """As many systems as a radar has lines, and the categories in their order."""
     systems = dict(sorted(means.items())[:MOST_LINES])
     return systems, sorted({category for of in systems.values() for category in of})
 

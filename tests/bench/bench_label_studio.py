@@ -5,8 +5,9 @@
 Both go to one server in an environment of its own (`tests/environments.py`), over loopback; most of the time is the
 server's. Items are read and made into tasks while the server works on the tasks before them, so that the ratio is above
 1 by the first tasks, by asking what is there, and by what the two take from each other: on two cores that others use as
-well it was 1.2 to 2.0, and the target is for two that are free. What limits a second push is the server: it lists its tasks with their data in some 1 ms each
-(`Server.listed`; its export takes four times as long, and other ways of listing more than that).
+well it was 1.2 to 2.0, and the target is for two that are free. What limits a second push is the server: it lists its
+tasks with their data in some 1 ms each (`Server.listed`; its export takes four times as long, and other ways of listing
+more than that).
 """
 
 from __future__ import annotations
