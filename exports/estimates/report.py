@@ -300,7 +300,7 @@ def strata_table(report: EstimateReport) -> TextTable:
                 number(r, 2),
                 number(float(made.factors[place]), 2),
                 "" if effective is None else f"{effective:,.0f}",
-                "too few labels to say" if effective is None else _words(n, effective, r),
+                "too few labels to say" if effective is None else _words(made, n, effective, r),
             ]
         )
     if len(units.strata) > 1:
@@ -314,9 +314,11 @@ def _of_all(made: Mean) -> list[str]:
         return ["", "", "", made.reason or ""]
     n, effective = made.limits.n, made.effective or 0.0
     r, factor = made.limits.parts.correlation(), float(np.mean(made.factors))
-    return [number(r, 2), number(factor, 2), f"{effective:,.0f}", _words(n, effective, r)]
+    return [number(r, 2), number(factor, 2), f"{effective:,.0f}", _words(made, n, effective, r)]
 
 
-def _words(n: int, effective: float, r: float) -> str:
+def _words(made: Mean, n: int, effective: float, r: float) -> str:
     words = bought(n, effective)
+    if words == "nothing saved" and not made.units.names:
+        return f"{words}: there are no predictions"
     return f"{words}: the predictions are poor here" if words == "nothing saved" and r < 0.3 else words

@@ -56,6 +56,21 @@ def test_what_to_label_next_is_drawn_with_a_button(pages: Pages) -> None:
     assert len(draw.chances) == 20
 
 
+def test_where_nothing_predicts_the_page_says_so_and_corrects_nothing(pages: Pages) -> None:
+    study = StudyInUse(pages.db, items=30, annotators=1, overlap=1)
+    for number in range(12):
+        study.submit(0, study.work(0)["items"][0], {"right": "yes" if number % 3 else "no"})
+    said = opened(pages, study)
+    for words in (
+        "no score or judge predicts it",
+        "nothing saved: there are no predictions",
+        "30 items, 12 labelled by",
+    ):
+        assert words in said, words
+    for words in ("labels corrected", "predictions are poor"):
+        assert words not in said, words
+
+
 def test_a_study_with_scores_says_what_they_saved(pages: Pages, tmp_path: Path) -> None:
     judged = make_judged(pages.db, pages.admin, tmp_path / "source", questions=30, labelled=20)
     with pages.db.write() as session:
@@ -65,5 +80,5 @@ def test_a_study_with_scores_says_what_they_saved(pages: Pages, tmp_path: Path) 
         )
     given = {"project": str(judged.project_id), "study": str(judged.study_id), "criterion": "quality"}
     said = no_problem(pages.open(pages.token("admin"), "estimates", **given))
-    for words in ("Quality", "not yet", "Effective sample size", "The mean of “quality”"):
+    for words in ("Quality", "not yet", "Effective sample size", "The mean of “Quality”"):
         assert words in said, words

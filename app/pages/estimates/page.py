@@ -69,7 +69,10 @@ def _asked(study: StudyRow, of: str) -> Estimates:
 
 def _criteria(project: ProjectRow, study: StudyRow, found: FewerLabels) -> None:
     """Each criterion with how it stands, as a link to it."""
-    st.html(f'<p class="assay-soft assay-small">{found.n_items:,} items, {found.n_labelled:,} labelled by people</p>')
+    # Of a criterion about claims or evidence more units are labelled than there are items.
+    of = " of their units" if found.n_labelled > found.n_items else ""
+    labelled = f"{wording.count(found.n_items, 'item')}, {found.n_labelled:,}{of} labelled by people"
+    st.html(f'<p class="assay-soft assay-small">{labelled}</p>')
     current = None if found.shown is None else found.shown.standing.name
     rows = []
     for standing in found.standings:

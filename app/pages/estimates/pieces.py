@@ -109,8 +109,9 @@ def tiles(shown: Shown, stop: float | None) -> str:
     best, classical, when = shown.best, shown.classical, ""
     if stop is not None and shown.going and shown.going[-1].powered.value is not None:
         best, classical, when = shown.going[-1].powered, shown.going[-1].classical, ", at every look"
+    corrected = f"labels corrected{when}" if shown.predictions else "no score or judge predicts it"
     made = [
-        _tile("With predictions", _figure(best), f"labels corrected{when}", "first"),
+        _tile("With predictions", _figure(best) if shown.predictions else ("–", ""), corrected, "first"),
         _tile("Labels alone", _figure(classical), f"people's labels only{when}"),
         _tile("Effective sample size", (effective, ""), f"from {standing.n:,}: {bought}"),
     ]
