@@ -65,5 +65,5 @@ def test_a_study_with_scores_says_what_they_saved(pages: Pages, tmp_path: Path) 
         )
     given = {"project": str(judged.project_id), "study": str(judged.study_id), "criterion": "quality"}
     said = no_problem(pages.open(pages.token("admin"), "estimates", **given))
-    for words in ("Quality", "not yet", "Effective sample size", "The mean of “quality”"):
+    for words in ("Quality", "not yet", "Effective sample size", "The mean of “Quality”"):
         assert words in said, words
