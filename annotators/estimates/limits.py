@@ -59,6 +59,44 @@ class Limits:
         counted = self.parts.human[self.parts.own > 0]
         return self.binary and min(counted.sum(), len(counted) - counted.sum()) < FEWEST_FOR_OWN
 
+    @property
+    def open(self) -> bool:
+        """Whether something of what the estimate is about is not labelled."""
+        return bool(self.parts.open[self.parts.labelled].max(initial=0) + self.parts.beyond > 0)
+
+    @property
+    def says_nothing_of_spread(self) -> bool:
+        """Whether labels that are no share are all the same, and not all of them are known."""
+        return self.open and not self.binary and bool(self._said.min() == self._said.max())
+
+    def believed(self, factors: FloatArray) -> float:
+        """The standard error to go by.
+
+        Of a share whose labels are all the same, or few of the rarer kind, it is not less than that with two labels of
+        each kind added (Agresti & Coull 1998, The American Statistician 52, 119-126).
+        """
+        error = self.parts.error(factors)
+        if not self.binary or not self.open:
+            return error
+        alone = math.sqrt(self._with_two_of_each)
+        if self.few_of_a_label:
+            return max(error, alone * math.sqrt(self.n / max(self.worth(factors), 1e-9)))
+        return error if error > 0 else alone
+
+    @property
+    def _middle(self) -> float:
+        """The share of ones with two of each kind added."""
+        said = self.parts.human[self.parts.own > 0]
+        return (float(said.sum()) + 2) / (len(said) + 4)
+
+    @property
+    def _with_two_of_each(self) -> float:
+        """The variance of the labels alone with two of each kind added."""
+        parts = self.parts
+        left = parts.open * (1 - parts.beyond) + parts.beyond
+        known = float((parts.own**2 * left).sum())  # what a variance of 1 becomes: (1 - n/N) / n
+        return self._middle * (1 - self._middle) * known
+
     def worth(self, factors: FloatArray) -> float:
         """How many labels alone would give as short an interval: n · variance without / variance with the metric.
 
@@ -86,7 +124,7 @@ class Limits:
             t *= times / float(stats.norm.ppf((1 + level) / 2))
         low, high = value - t * error, value + t * error
         how = "t"
-        if self.binary and parts.open[parts.labelled].max(initial=0) + parts.beyond > 0:
+        if self.binary and self.open:
             value = min(max(value, 0.0), 1.0)
             low, high = self._wilson(value, error, t, factors)
             how = "Wilson"
@@ -101,16 +139,11 @@ class Limits:
         Where an estimate of 0 or 1, or few of the rarer label, leave no variance to go by, that of the labels alone
         with two of each kind added (Agresti & Coull 1998, The American Statistician 52, 119-126) stands in for it.
         """
-        parts = self.parts
-        said = parts.human[parts.own > 0]
-        middle = (float(said.sum()) + 2) / (len(said) + 4)
-        left = parts.open * (1 - parts.beyond) + parts.beyond
-        known = float((parts.own**2 * left).sum())  # what a variance of 1 becomes: (1 - n/N) / n
-        alone = middle * (1 - middle) * known
+        middle = self._middle
         if self.few_of_a_label:
-            error = max(error, math.sqrt(alone) * math.sqrt(self.n / max(self.worth(factors), 1e-9)))
-            n = middle * (1 - middle) / error**2
+            n = middle * (1 - middle) / self.believed(factors) ** 2
         else:
             spread = value * (1 - value)
+            alone = self._with_two_of_each
             n = spread / error**2 if spread > 0 and error > 0 else middle * (1 - middle) / max(alone, error**2)
         return wilson_ends(value, n, t)

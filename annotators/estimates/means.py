@@ -48,6 +48,16 @@ class Mean:
         assert self.limits is not None
         return self.limits.parts.error(self.factors_of(kind))
 
+    def believed(self, kind: str) -> float:
+        """The standard error to go by where labels hardly differ (`Limits.believed`)."""
+        assert self.limits is not None
+        return self.limits.believed(self.factors_of(kind))
+
+    @property
+    def says_nothing_of_spread(self) -> bool:
+        """Whether labels that are no share are all the same, so that nothing says how far off others may be."""
+        return self.limits is not None and self.limits.says_nothing_of_spread
+
     def influences(self, kind: str) -> FloatArray:
         """What each cluster adds to its error, so that the products of two means' sum to their covariance."""
         assert self.limits is not None

@@ -24,6 +24,8 @@ FIRST = 20
 """Labels from which on there is a sequence: before, its standard error is itself a guess."""
 NARROWEST = 8.2
 """I / I₀ at which the sequence is narrowest in standard errors (3.03 of them at 95 %)."""
+ALIKE = "all labels so far are the same, which says nothing of how far off others may be"
+"""Why there is no sequence of numbers yet."""
 LOOKS = 48
 """At how many numbers of labels a sequence is drawn for people to see."""
 
@@ -66,8 +68,10 @@ def _mean(made: Mean, kind: str, half_width: float | None, level: float) -> Esti
         return entry.undefined(made.reason)
     if units.n_labelled < FIRST:
         return entry.undefined(f"{units.n_labelled} labels are too few to look after each: it begins at {FIRST}")
+    if made.says_nothing_of_spread:
+        return entry.undefined(ALIKE)
     base = tuned_for(half_width, units.scale, level)
-    ends = made.ends(kind, level, times(made.error(kind), base, level))
+    ends = made.ends(kind, level, times(made.believed(kind), base, level))
     words = f"of {units.whom}; {_at_every_look(level)}, {_narrow(half_width)}"
     interval = Interval(ends.low, ends.high, "confidence sequence", level, error=ends.error, freedom=ends.freedom)
     effective = float(units.n_labelled) if kind == CLASSICAL else made.effective
@@ -103,8 +107,14 @@ def differences_at_any_time(units: Units, half_width: float | None = None, level
                 why = f"{plain.n_labelled} labels are too few to look after each: it begins at {FIRST}"
                 found.append(replace(entry, value=None, interval=None, method=None, effective_n=None, reason=why))
                 continue
+            if one.says_nothing_of_spread or other.says_nothing_of_spread:
+                found.append(replace(entry, value=None, interval=None, method=None, effective_n=None, reason=ALIKE))
+                continue
             base = tuned_for(half_width, units.scale, level)
-            reached = difference(one, other, kind, level, times(plain.interval.error, base, level))
+            apart = max(plain.interval.error, math.hypot(one.believed(kind), other.believed(kind)))
+            few = one.believed(kind) > one.error(kind) or other.believed(kind) > other.error(kind)
+            error = apart if few else plain.interval.error
+            reached = difference(one, other, kind, level, times(error, base, level))
             words = f"of {units.whom}; {_at_every_look(level)}, {_narrow(half_width)}"
             assert reached.interval is not None
             interval = replace(reached.interval, kind="confidence sequence")
@@ -175,7 +185,8 @@ def error_with(made: Mean, kind: str, labels: int) -> float:
     """The standard error that the mean would have with so many labels, drawn as those that there are."""
     assert made.limits is not None
     n, total, beyond = made.limits.n, made.units.n, made.units.beyond
-    now = replace(made.limits.parts, beyond=0.0).error(made.factors_of(kind)) ** 2
+    of_these = replace(made.limits, parts=replace(made.limits.parts, beyond=0.0))
+    now = of_these.believed(made.factors_of(kind)) ** 2
     of_one_label = now * n / max(1 - n / total, 1 / total)
     of_units = beyond * _variance_of_units(made) if beyond else 0.0
     return math.sqrt(of_one_label * max(0.0, 1 / labels - 1 / total) + of_units)

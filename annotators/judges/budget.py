@@ -105,7 +105,7 @@ def read_limit(words: str) -> Limit:
         amount = float(found[1].replace(",", "").replace("_", "")) if found else 0.0
     except ValueError:
         amount = 0.0
-    if found is None or not 0 < amount < float("inf"):
+    if found is None or not (0 if found[2] == "usd" else 1) <= amount < float("inf") or not amount:
         raise InvalidInput(f"{words!r} is no budget. Write more than nothing, as 5usd, 2e6tokens or 500requests.")
     unit: Any = found[2]
     return Limit(amount, unit)

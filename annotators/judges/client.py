@@ -102,6 +102,12 @@ class Client:
         chances: bool = False,
     ) -> None:
         self.server, self.model, self.most, self.seed = plain_address(base_url), model, most, seed
+        key = key.strip() if key else None
+        if key and not (key.isascii() and key.isprintable() and " " not in key):
+            raise InvalidInput(
+                "The key for the judge's server has a line break, a space or a letter that no key has. Set "
+                "ASSAY_JUDGE_KEY to the key alone, on one line."
+            )
         self._key = key
         self._by_server, self._in_words = structured != PROMPT, structured != SCHEMA
         self._may_fall_back, self._as_object = structured == AUTO, False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,7 +151,7 @@ def judge_for(session: Session, project_id: int, settings: JudgeSettings) -> tup
     session.add(person)
     session.flush()
     assert person.id is not None
-    name = _free_name(session, f"{settings.model} {settings.prompt_name}"[:80])
+    name = _free_name(session, f"{_plain(settings.model)} {settings.prompt_name}"[:80])
     session.add(Account(person_id=person.id, name=name))
     session.add(
         Judge(
@@ -165,6 +166,12 @@ def judge_for(session: Session, project_id: int, settings: JudgeSettings) -> tup
     )
     session.flush()
     return person.id, name
+
+
+def _plain(model: str) -> str:
+    """A model's name as part of a judge's: on one line, without letters that nobody sees, or the comma of lists."""
+    letters = (one for one in model.replace(",", " ") if one.isspace() or not unicodedata.category(one).startswith("C"))
+    return " ".join("".join(letters).split()) or "model"
 
 
 def _free_name(session: Session, wanted: str) -> str:

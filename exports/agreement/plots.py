@@ -21,6 +21,9 @@ else:
     alt = Later("altair")
     pd = Later("pandas")
 
+_LABEL_LIMIT = 140
+"""Pixels that the name of a column has at most."""
+
 _READABLE = 20
 """More rows than this have no numbers on their tiles."""
 
@@ -58,7 +61,7 @@ def similarity(found: Similarity) -> alt.LayerChart | None:
 def confusion(counts: Mapping[tuple[str, str], int], raters: tuple[str, str], labels: Sequence[str]) -> alt.LayerChart:
     """How often each pair of labels was given by two raters, with the counts: rows the first, columns the second."""
     frame = pd.DataFrame([{"first": a, "second": b, "n": counts.get((a, b), 0)} for a in labels for b in labels])
-    across = alt.Axis(labelAngle=0, labelLimit=140, labelExpr="split(datum.label, ' ')")  # a word a line
+    across = alt.Axis(labelAngle=0, labelLimit=_LABEL_LIMIT, labelExpr="split(datum.label, ' ')")  # a word a line
     base = alt.Chart(frame).encode(
         x=alt.X("second:N", sort=list(labels), title=raters[1], axis=across),
         y=alt.Y("first:N", sort=list(labels), title=raters[0]),
@@ -75,7 +78,9 @@ def confusion(counts: Mapping[tuple[str, str], int], raters: tuple[str, str], la
     )
     many = len(labels) > _READABLE
     drawn = _with_numbers(tiles, base, "n", ",d", middle=0.55 * most, many=many)
-    wide: alt.LayerChart = drawn.properties(width=alt.Step(16 if many else 68))
+    longest = max((len(word) for label in labels for word in label.split()), default=0)
+    step = min(_LABEL_LIMIT, max(68, 7 * longest + 8))  # so that the names of columns do not touch
+    wide: alt.LayerChart = drawn.properties(width=alt.Step(16 if many else step))
     return wide
 
 

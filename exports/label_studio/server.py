@@ -86,6 +86,10 @@ class Server:
                 )
             if status == 404:
                 return NotFound(f"There is no such thing at {self.address}. Check that it is a server of Label Studio.")
+            if status < 300:
+                return InvalidInput(
+                    f"There is no Label Studio at {self.address}: another server answers. Check the address."
+                )
             return InvalidInput(f"Label Studio at {self.address} refuses ({status}): {_said(error)}")
         if type(error).__module__.partition(".")[0] in ("httpx", "httpcore", "json", "pydantic_core", "orjson", "jwt"):
             return InvalidInput(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +12,21 @@ from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
 from annotators.designing.design import StudyDesign
+from annotators.judges.prompts import default_prompt
+from annotators.protocols import PROTOCOLS
 from db.designing.making import create_study
 from db.judging.judged import judges_in_study
+from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
+from db.judging.run import run_judge
 from db.models import Event
+from exports.importing.items import import_paths
+from exports.results.document import Results
+from tests.app.cli.command_line import write_items
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.judging.answering import AnsweringServer, Habits
 from tests.judging.wire import Said, Sent, completion
-from tests.makers import StudyInUse, read_guidelines, tiny_protocol
+from tests.makers import StudyInUse, make_member, make_project, read_guidelines, tiny_protocol
 from tests.servers import RunningServer, running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -123,6 +131,50 @@ def test_what_a_judge_said_comes_after_the_label_and_the_label_may_stay(
     screenshot(page, "judges-suggested-after")
     page.get_by_test_id("leave").click()
     expect(page.get_by_test_id("leave")).to_have_count(0)
+
+
+def test_a_preference_is_suggested_for_its_side_and_taken_or_not_by_keyboard(
+    server: RunningServer, study: StudyInUse, judge: Writing, new_page: NewPage, tmp_path: Path
+) -> None:
+    """Of real use: two answers side by side, the suggestion marked, three keys and Enter; one label is another one."""
+    protocol = PROTOCOLS.get("pairwise_preference")
+    project, ada = make_project(server.db), study.annotators[0]
+    make_member(server.db, project, ada, "annotator")
+    rows = [
+        {"id": f"q1:{system}", "question_key": "q1", "question": "When does it open?", "system": system,
+         "answer": f"On the first of May, says {letter}."}
+        for system, letter in (("harbour", "x"), ("quay", "y"))
+    ]  # fmt: skip
+    assert import_paths(server.db, server.admin, project, paths=[write_items(tmp_path / "in", *rows)]).rejected == []
+    alone = study_for_judges(server.db, server.admin, project, protocol=protocol)
+    settings = JudgeSettings("tiny-judge", judge.base_url, default_prompt(), pictures=0)
+    name = run_judge(server.db, server.admin, alone, judge=settings)["judge"]
+    design = StudyDesign(
+        name="Shown of pairs", annotators=(ada.name,), overlap=1, pairs=("quay", "harbour"), suggestions="before",
+        suggested_by=name,
+    )  # fmt: skip
+    of = create_study(server.db, server.admin, project, protocol=protocol, design=design).study_id
+    read_guidelines(server.db, of)
+    page = new_page(dark=True, width=1366, height=768)
+    sign_in(page, server, ada.name)
+    page.goto(f"{server.url}/annotate?project={project}&study={of}")
+    expect(page.get_by_test_id("side")).to_have_count(2)
+    expect(page.locator(".suggested")).to_have_count(3)
+    place = "nodes => nodes.map((one) => [...one.parentNode.children].indexOf(one) + 1)"
+    marked = page.locator(".suggested").evaluate_all(place)
+    screenshot(page, "judges-suggested-pair")
+    page.wait_for_timeout(700)  # an Enter before that belongs to the item before
+    given = [marked[0], marked[1], 1 if marked[2] != 1 else 2]
+    for key in given:
+        page.keyboard.press(str(key))
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "async (url) => (await (await fetch(url)).json()).progress.done >= 1", arg=f"/api/studies/{of}/work"
+    )
+    assert name not in page.content()
+    figures = {one.criterion: one.value for one in Results.of_study(server.db, server.admin, of).figures
+               if one.name == "suggestion_followed" and one.by is None}  # fmt: skip
+    assert figures == {"correctness": 1, "completeness": 1, "overall": 0}
 
 
 def test_a_draft_is_taken_by_a_person_and_the_revision_says_whose_it_was(

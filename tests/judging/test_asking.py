@@ -177,6 +177,20 @@ def test_what_no_request_would_change_is_said_with_its_remedy(open_server: Any, 
     assert server.requests == 1
 
 
+@pytest.mark.parametrize("key", ["sk-first\nsk-second", "sk first", "مفتاح", "sk-\x00"])
+def test_a_key_that_is_none_is_said_before_it_is_sent_and_without_it(open_server: Any, key: str) -> None:
+    server = open_server(key="another")
+    with pytest.raises(InvalidInput, match="on one line") as refused:
+        Client(server.base_url, "tiny-judge", key)
+    assert key not in str(refused.value)
+    assert not server.sent
+
+
+def test_a_line_break_behind_the_key_is_no_part_of_it(open_server: Any) -> None:
+    server = open_server(script.Whole(), key=KEY)
+    assert asker(server, key=f"{KEY}\n").ask(a_call()).reply.ending == Ending.WHOLE
+
+
 def test_a_wrong_key_is_said_without_the_key(open_server: Any) -> None:
     server = open_server(key="another")
     ledger = Kept()
@@ -335,7 +349,9 @@ def test_a_rate_of_tokens_is_kept() -> None:
     assert pace.seconds_for(1) == 0.0
 
 
-@pytest.mark.parametrize("words", ["", "0usd", "-1usd", "5eur", "5 dollars", "infusd", "1e999tokens", "nanrequests"])
+@pytest.mark.parametrize(
+    "words", ["", "0usd", "-1usd", "5eur", "5 dollars", "infusd", "1e999tokens", "nanrequests", "0.5requests"]
+)
 def test_a_budget_that_is_none_is_refused(words: str) -> None:
     with pytest.raises(InvalidInput, match="is no budget"):
         read_limit(words)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from annotators.errors import InvalidInput, NotFound
-from annotators.judges.prompts import PROMPTS, AnyPrompt, Prompt, prompt_to_yaml
+from annotators.judges.prompts import PROMPTS, AnyPrompt, Prompt, default_prompt, prompt_to_yaml
 from annotators.judges.prompts.comparing import compared, unified
 from db import guards
 from db.engine import Database
@@ -94,3 +94,22 @@ def test_two_prompts_are_compared_line_by_line() -> None:
     assert "\n".join(line.text for line in compared(one, other) if line.change != "added") + "\n" == prompt_to_yaml(one)
     assert unified(one, other).startswith("--- strict@1\n+++ strict@2\n")
     assert unified(one, one) == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("vendor/model-7b", "vendor/model-7b"),
+        ("a\nb\t c", "a b c"),
+        ("qwen, 7b", "qwen 7b"),
+        ("x\u202ey\x00", "xy"),
+        ("\n", "model"),
+    ],
+)
+def test_a_judge_is_called_what_can_be_named_on_one_line_whatever_its_model_is_called(
+    sqlite_database: Database, model: str, name: str
+) -> None:
+    project = make_project(sqlite_database)
+    with sqlite_database.write() as session:
+        _, found = judge_for(session, project, JudgeSettings(model, "http://s/v1", default_prompt()))
+    assert found == f"{name} plain@1"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -360,6 +362,41 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
     for act in (push, pull):
         with pytest.raises(Conflict, match="was changed there"):
             act(project, study_id, there.url)
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "words"),
+    [
+        (b'{"release": "1.13.1"}', Conflict, "has version 1.13.1"),
+        (b'{"release": "2.0.0"}', Conflict, "has version 2.0.0"),
+        (b'{"name": "something else"}', NotFound, "no Label Studio"),
+        (b"<html>", InvalidInput, "no Label Studio at"),
+    ],
+)
+def test_a_server_of_another_version_is_refused_before_anything_is_sent(
+    there: LabelStudio, project: Project, said: bytes, error: type[Exception], words: str
+) -> None:
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    study_id = project.study(f"version {words}", PROTOCOLS.get("self_contained"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(error, match=words):
+            push(project, study_id, f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+    assert len(asked) == 1
 
 
 def test_what_fails_there_is_said_in_words(
