@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -13,7 +13,12 @@ from annotators.items.normal import Normal
 from annotators.items.revising import OF_A_VERSION, as_row, claims_of
 
 TEXTS = ("question", "answer", "references", "answer_claims", "reference_claims", "others")
-"""What is written as one text; `references` and claims are one a line, `others` is JSON."""
+"""What is written as one text; `references` and claims are one a line, `others` is JSON.
+
+Where a reference answer has several lines, a line `---` stands behind each of them.
+"""
+
+_BEHIND = "---"
 
 PARTS = ("evidence", "images")
 """What is edited part by part, in normal form."""
@@ -27,7 +32,7 @@ def as_written(item: ItemContent) -> dict[str, Any]:
     return {
         "question": row.get("question", ""),
         "answer": row.get("answer", ""),
-        "references": "\n".join(map(_reference, row.get("references", []))),
+        "references": _references(row.get("references", [])),
         **{
             f"{side}_claims": "\n".join(_line(claim.text) for claim in item.claims if claim.of == side)
             for side in CLAIM_SIDES
@@ -53,8 +58,7 @@ def from_written(item: ItemContent, given: Mapping[str, Any]) -> Normal:
     changed = {name: value for name, value in given.items() if value != as_it_was[name]}
     fields: Normal = {name: changed[name] for name in ("question", "answer", *PARTS) if name in changed}
     if "references" in changed:
-        lines = changed["references"].splitlines()
-        fields["references"] = [_parsed(line) for line in lines if line.strip()]
+        fields["references"] = [_parsed(one) for one in _apart(changed["references"]) if one.strip()]
     after = item
     for side in CLAIM_SIDES:
         if (name := f"{side}_claims") in changed:
@@ -76,11 +80,33 @@ def _json(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
+def _references(references: Sequence[object]) -> str:
+    if any(isinstance(one, str) and "\n" in one for one in references):
+        return "\n".join(f"{_reference(one)}\n{_BEHIND}" for one in references)
+    return "\n".join(map(_reference, references))
+
+
 def _reference(reference: object) -> str:
-    # A text with lines, or one that looks like a list, is written as JSON: each stands on a line of its own.
-    if isinstance(reference, str) and "\n" not in reference and not reference.lstrip().startswith(("[", '"')):
+    # JSON for what would be read otherwise than it is: what looks like a list, or has the line that stands behind one.
+    if not isinstance(reference, str) or reference.lstrip().startswith(("[", '"')):
+        return orjson.dumps(reference).decode()
+    if _BEHIND not in map(str.strip, reference.split("\n")):
         return reference
     return orjson.dumps(reference).decode()
+
+
+def _apart(written: str) -> list[str]:
+    """The reference answers in a text: one a line or, where the line `---` stands behind them, each with its lines."""
+    lines = written.replace("\r\n", "\n").split("\n")
+    if _BEHIND not in map(str.strip, lines):
+        return written.splitlines()
+    found: list[list[str]] = [[]]
+    for line in lines:
+        if line.strip() == _BEHIND:
+            found.append([])
+        else:
+            found[-1].append(line)
+    return ["\n".join(one) for one in found]
 
 
 def _parsed(line: str) -> Any:

@@ -59,7 +59,8 @@ def invite(
         link = f"{served_address(here.settings)}/join/{token}"
         if parameter is not None:
             link += f"?{parameter}={{ID}}"
-        words = f"{link}\nFor {count(uses, 'person', 'people')}, for {days:g} days. Nobody has kept it: copy it now."
+        whom = f"For {count(uses, 'person', 'people')}, for {days:g} day{'s' * (days != 1)}."
+        words = f"{link}\n{whom} Nobody has kept it: copy it now."
         emit({"study": study_name, "link": link, "uses": uses, "days": days}, words, as_json=as_json)
 
 

@@ -140,7 +140,7 @@ def test_conditions_rules_and_steps_follow_names_that_change(filled: Filled) -> 
     press(page, "Add a step")
     said = no_problem(page)
     assert "1 thing to mend" in said
-    assert "`criteria` of step 2 is empty" in said
+    assert "<code>criteria</code> of step 2 is empty" in said
     [_, remove] = [button for button in page.button if button.label == "✕"]
     remove.click().run()
     assert "Nothing is wrong" in no_problem(page)

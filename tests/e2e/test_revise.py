@@ -130,8 +130,11 @@ def test_two_items_are_revised_by_keyboard_alone_and_what_fell_comes_back_to_fre
     keys.press("ArrowRight")
     keys.press("Control+Enter")
     expect(page.get_by_test_id("notice")).to_contain_text("Say why")
-    keys.type("Two found it incomplete.")
-    keys.press("Control+Enter")
+    keys.type("Two found it")
+    keys.press("Shift+Enter")
+    keys.press("Backspace")
+    keys.type(" incomplete.")
+    keys.press("Enter")  # in a reason it is OK
 
     at(page, place, 2)
     expect(page.get_by_test_id("news")).to_contain_text("q1: version 2 is saved")

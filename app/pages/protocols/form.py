@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -15,6 +14,7 @@ from annotators.criteria.suggested import OF_TARGET
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
 from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, TargetKind
 from annotators.protocols.base import REVISABLE
+from app import wording
 from app.widgets.protocol_view import MATERIALS, TARGETS
 from app.widgets.study_form import SOURCES
 
@@ -168,7 +168,7 @@ def _plain(number: float) -> int | float:
 def _wrong(draft: Draft, *path: str | int) -> None:
     """What is wrong with what stands here, beneath it."""
     lines = "".join(
-        f"<li>{escape(found.problem)} <span class='assay-soft'>{escape(found.remedy)}</span></li>"
+        f"<li>{wording.html(found.problem)} <span class='assay-soft'>{wording.html(found.remedy)}</span></li>"
         for found in draft.about(*path)
     )
     if lines:

@@ -30,7 +30,9 @@ export class Panel {
       ...this.why.parts, this.dock.element, this.why.footer);
     for (const part of [this.fields.element, this.side]) {
       part.addEventListener('keydown', (event) => {
-        if (!(event instanceof KeyboardEvent) || event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        if (!(event instanceof KeyboardEvent) || event.key !== 'Enter' || event.isComposing) return;
+        const reason = event.target === this.why.field && !event.shiftKey; // Enter is OK in a reason, here as everywhere
+        if (!reason && !event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
         on.action('save');
       });

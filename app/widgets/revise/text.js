@@ -27,7 +27,7 @@ export const WORDS = {
     reference_claims: 'Claims of the reference answers', evidence: 'Evidence and roles', images: 'Images', others: 'Everything else, as JSON',
   }),
   hints: /** @type {Record<string, string>} */ ({
-    references: 'One a line; a set of required phrases as a list: ["4.6 million", "2023"]',
+    references: 'One a line; a set of required phrases as a list: ["4.6 million", "2023"]. Where one has several lines, a line --- behind each',
     answer_claims: 'One a line', reference_claims: 'One a line',
   }),
   edit: 'edit',

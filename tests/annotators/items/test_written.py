@@ -29,7 +29,7 @@ def test_what_is_written_as_it_stands_changes_nothing() -> None:
     written = as_written(ITEM)
     assert tuple(written) == ("question", "answer", "references", "answer_claims", "reference_claims", *PARTS, "others")
     assert set(written) == {*TEXTS, *PARTS}
-    assert written["references"] == 'southern pier\n["south","pier"]\n"two\\nlines"'
+    assert written["references"] == 'southern pier\n---\n["south","pier"]\n---\ntwo\nlines\n---'
     assert written["answer_claims"] == "It is the southern one."
     assert from_written(ITEM, written) == {}
 
@@ -41,6 +41,11 @@ def test_what_is_written_as_it_stands_changes_nothing() -> None:
         ({"answer": ""}, {"answer": None}),
         ({"references": 'southern pier\n\n["south"]'}, {"references": ["southern pier", ["south"]]}),
         ({"references": " "}, {"references": None}),
+        (
+            {"references": 'two\n\nlines, "more"\n---\n\n["south"]\n ---'},
+            {"references": ['two\n\nlines, "more"', ["south"]]},
+        ),
+        ({"references": "the first\nhas two\n---\nthe last"}, {"references": ["the first\nhas two", "the last"]}),
         ({"others": '{"language": "en"}'}, {"category": None, "language": "en"}),
         (
             {"evidence": [{**ROW["evidence"][0], "role": "retrieved"}]},  # type: ignore[dict-item]
@@ -50,6 +55,24 @@ def test_what_is_written_as_it_stands_changes_nothing() -> None:
 )
 def test_only_what_differs_is_a_field(given: dict[str, Any], fields: dict[str, Any]) -> None:
     assert from_written(ITEM, given) == fields
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        ["one"],
+        ["---"],
+        ["a\n---\nb", "c"],
+        ['["no list', '"quoted"\nand more'],
+        ["a\n\nb"],
+        [["x\ny"], "z\nw"],
+        ["a\nb", "c"],
+    ],
+)
+def test_references_are_read_as_they_were_written(references: list[Any]) -> None:
+    item = read_item({**ROW, "references": references})
+    other = read_item({**ROW, "references": ["something else"]})
+    assert from_written(other, {"references": as_written(item)["references"]}) == {"references": references}
 
 
 def test_claims_whose_words_stay_keep_their_keys_on_either_side() -> None:
