@@ -98,11 +98,11 @@ def page() -> None:
                 disabled=not wanted.formats,
                 help="Makes it and throws it away: what would be in it, how large it is, what its formats lose.",
             )
+        if looked:
+            _look(project, wanted)
     with right:
         if pressed:
             _make(project, wanted)
-        if looked:
-            _look(project, wanted)
         _offer(project)
         if wanted.release is None:
             _report(project, wanted.study)
@@ -252,15 +252,13 @@ def _look(project: ProjectRow, wanted: _Wanted) -> None:
                 *((name.replace("_", " ").capitalize(), f"{n:,}") for name, n in manifest.counts.items()),
             ]
         )
-        rows = [
-            (writers()[name].title, one.what, f"{one.n:,}", f"{one.of:,}")
-            for name, lost in manifest.lost.items()
-            for one in lost
-        ]
-        if rows:
-            ui.table("What these formats lose of these items", ("Format", "Lost", "How many", "Of"), rows)
-        elif manifest.lost:
-            st.caption("These formats lose nothing of these items.")
+        for name, lost in manifest.lost.items():
+            title = writers()[name].title
+            if lost:
+                rows = [(one.what, f"{one.n:,}", f"{one.of:,}") for one in lost]
+                ui.table(f"What {title} loses of these items", ("Lost", "How many", "Of"), rows)
+            else:
+                st.caption(ui.plain(f"{title} loses nothing of these items."))
 
 
 def _report(project: ProjectRow, study: StudyRow | None) -> None:

@@ -20,14 +20,17 @@ from exports.results.labels import NO_CATEGORY
 MOST_CATEGORIES = 12
 """Categories that the table of systems has columns for; with more the report has one table a metric of all."""
 
+MOST_METRICS = 8
+"""Metrics that stand side by side in a table of one category."""
+
 Plot = tuple[str, str, Any]
 
 
 def scores(source: Source) -> Part:
     """What each system has by each metric, by category, as benchmarks print it (MRAMG-Bench, Table 4); radars of it.
 
-    A column a metric and category, a row a system: the mean of each cell, the mean over all items, and the unweighted
-    mean of the categories.
+    A table a metric: a column a category, a row a system, the mean of each cell, the mean over all items, and the
+    unweighted mean of the categories. Then a table a category, with the metrics side by side.
     """
     found = list(_summaries(source))
     if not found:
@@ -40,6 +43,7 @@ def scores(source: Source) -> Part:
                     f"scores.{name}.n": summary.n_scored}  # fmt: skip
         numbers |= {f"scores.{name}.{group.by}.{group.group or NO_CATEGORY}": group.mean for group in summary.groups}
         plots += _radar(name, summary)
+    tables += _side_by_side(found)
     words = [
         "Means are of the current items of the project. The macro mean gives every category the same weight. In "
         f"brackets: the interval ({METHOD}, of shares in percent {SHARES_METHOD})."
@@ -101,6 +105,29 @@ def _by_category(name: str, summary: ScoreSummary) -> TextTable:
         rows.append([group.group, *parts, mean, macro])
     columns = ("System", *(category or NO_CATEGORY for category in shown), "Mean", "Macro mean")
     return TextTable.of(f"{name}: systems by category", columns, rows, words=("System",))
+
+
+def _side_by_side(found: Sequence[tuple[str, ScoreSummary]]) -> Iterator[TextTable]:
+    """A table a category: a row a system, a column a metric; where there are several of both, and not too many."""
+    categories = sorted({cell.category for _, summary in found for cell in summary.cells}, key=lambda name: name or "")
+    if not 1 < len(found) <= MOST_METRICS or not 1 < len(categories) <= MOST_CATEGORIES:
+        return
+    cells = [{(cell.system, cell.category): cell.sums for cell in summary.cells} for _, summary in found]
+    for category in categories:
+        systems = sorted({system for of in cells for system, name in of if name == category})
+        rows = [
+            [
+                system,
+                *(
+                    _figure(summary, of.get((system, category), Sums()).mean)
+                    for (_, summary), of in zip(found, cells, strict=True)
+                ),
+                f"{max(of[system, category].n for of in cells if (system, category) in of):,}",
+            ]
+            for system in systems
+        ]
+        columns = ("System", *(name for name, _ in found), "Items")
+        yield TextTable.of(f"{category or NO_CATEGORY}: systems by metric", columns, rows, words=("System",))
 
 
 def _radar(name: str, summary: ScoreSummary) -> Iterator[Plot]:

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 else:
     pd = Later("pandas")
 
+_SHOWN_AS = """
+.assay-shown { overflow-x: auto; }
+.assay-shown caption { caption-side: top; text-align: left; font-weight: bold; padding: 0.6em 0 0.3em; }
+.assay-shown :is(th, td) { padding: 0.25em 0.8em; text-align: left; vertical-align: top; }
+.assay-shown .n { text-align: right; }
+"""
+"""Tables as a notebook has them, whatever its own style."""
+
 SHOWN = 3
 """Tables that a notebook shows of itself; `tables()` has all."""
 
@@ -120,10 +128,9 @@ class Measured:
     def _repr_html_(self) -> str:
         """What a notebook shows: title, facts, the first tables, notes."""
         facts = " · ".join(f"{escape(name)}: {escape(value)}" for name, value in self.document.facts)
-        tables = "".join(
-            f"<p><b>{escape(table.caption)}</b></p>{as_html(table)}" for table in self.tables()[:SHOWN]
-        )  # fmt: skip
+        tables = "".join(f"<div class=assay-shown>{as_html(table)}</div>" for table in self.tables()[:SHOWN])
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.document.notes)
-        return f"<style>{STYLE}</style><h4>{escape(self.document.title)}</h4><p><small>{facts}</small></p>{tables}" + (
-            f"<ul>{notes}</ul>" if notes else ""
+        return (
+            f"<style>{STYLE}{_SHOWN_AS}</style><h4>{escape(self.document.title)}</h4><p><small>{facts}</small></p>{tables}"
+            + (f"<ul>{notes}</ul>" if notes else "")
         )

@@ -197,7 +197,7 @@ def test_what_an_export_would_lose_is_counted_without_making_it(filled: Filled) 
     page.multiselect(key="exports-others").set_value(["qrels"]).run()
     press(page, "Only look")
     shown = no_problem(page)
-    assert "What these formats lose of these items" in shown
+    assert "loses of these items" in shown
     assert "answers" in shown
     assert "Nothing has been made yet." in shown
 

@@ -42,7 +42,8 @@ def labelled(db: Database, path: Path, protocol: str, home: Path, *, sample: int
             ("fathoms/results", "metric_agreement"),
             (
                 ["Mean agreement by group", "Mean agreement by system", "Mean agreement by category",
-                 "Metrics over all items", "imported:fathoms: correctness: systems by category"],
+                 "Metrics over all items", "imported:fathoms: correctness: systems by category",
+                 "Images: systems by metric"],
                 ["results.mean_agreement.correctness_agreement",
                  "results.macro_mean_agreement.correctness_agreement.group",
                  "scores.imported:fathoms: correctness", "scores.imported:fathoms: correctness.macro"],
