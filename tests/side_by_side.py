@@ -2,10 +2,10 @@
 
     python -m tests.side_by_side COMMAND COMMAND ...
 
-Tests wait a third of their time (for a page, a lock, another process): two suites at once, and the types beside them,
-take what the longest takes, or what the processors can do. Each command is a line for the shell. The first one's output
-comes as it is written; the others' waits for its turn. All run to their end whichever fails: one visit shows all
-that is wrong. It fails where one of them did, and names them. Interrupted, it ends them and whatever they started.
+Tests wait a third of their time (for a page, a lock, another process): two suites at once, and the types beside them, take
+what the longest takes, or what the processors can do. Each command is a line for the shell. The first one's output comes
+as it is written; the others' waits for its turn. All run to their end whichever fails, so that one visit shows all that is
+wrong; it fails where one of them did, and names them. Interrupted, it ends them and whatever they started.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
 
@@ -25,12 +24,12 @@ from typing import BinaryIO
 def run(commands: Sequence[str], out: BinaryIO) -> int:
     """Run them all; gives 0 where each of them did, else 1, and 130 after an interruption."""
     with tempfile.TemporaryDirectory() as folder:
-        logs = [Path(folder) / f"{at}.log" for at in range(len(commands))]
+        logs = [os.path.join(folder, f"{at}.log") for at in range(len(commands))]
         running: list[subprocess.Popen[bytes]] = []
         failed = []
         try:
             for command, log in zip(commands, logs, strict=True):
-                with log.open("wb") as file:
+                with open(log, "wb") as file:
                     # A session of its own: what it starts can be ended with it.
                     running.append(
                         subprocess.Popen(command, shell=True, stdout=file, stderr=file, start_new_session=True)
@@ -50,9 +49,9 @@ def run(commands: Sequence[str], out: BinaryIO) -> int:
     return 1 if failed else 0
 
 
-def _show(log: Path, process: subprocess.Popen[bytes], out: BinaryIO) -> None:
+def _show(log: str, process: subprocess.Popen[bytes], out: BinaryIO) -> None:
     """Copy what is in the log, and what comes, until its process has ended."""
-    with log.open("rb") as file:
+    with open(log, "rb") as file:
         while True:
             ended = process.poll() is not None  # asked before the last look, so that nothing comes between the two
             if written := file.read():

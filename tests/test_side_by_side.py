@@ -1,4 +1,4 @@
-"""Commands at the same time: what they say comes in turn, who fails is named, and none outlives an interruption."""
+"""Commands at the same time: what they say comes in turn, whichever fails is named, and none outlives an interruption."""
 
 from __future__ import annotations
 

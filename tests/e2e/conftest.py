@@ -35,8 +35,8 @@ expect.set_options(timeout=PATIENCE_MS)
 def find_chromium(*, whole: bool = False) -> str | None:
     """The browser's program: ASSAY_TEST_BROWSER, else Chromium or Chrome on the path.
 
-    Its build without windows comes first, unless the `whole` browser is wanted: pages are the same in it, for a fifth
-    less of the processor's time, but it has no viewer of PDFs.
+    Its build without windows comes first, unless the `whole` browser is wanted: the same pages are the same in it, for a
+    fifth less of the processor's time, but it has no viewer of PDFs.
     """
     named = os.environ.get("ASSAY_TEST_BROWSER")
     programs = [named] if named else ["chromium", "chromium-browser", "google-chrome", "chrome"]
