@@ -25,9 +25,8 @@ JS_STAMP := node_modules/setup-$(JS_KEY)
 BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/bench_*.py))
 
 # Tests of one file come one after the other where that can be, as they share what is made for the file. The browser's come
-# two files at a time, as they wait for a real clock and share a server in a file. Tests wait a good part of their time (for
-# disks, other processes, the clock), so that there are half as many workers again as processors, up to four, and lint, the
-# tests and those in the browser run beside one another.
+# after the others, three files at a time: they wait for a real clock, and share a server in a file. Tests wait a good part of
+# their time (for disks, other processes, the clock), so that there are half as many workers again as processors, up to four.
 WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); m=$$((n + n / 2)); echo $$((m < 4 ? m : 4)))
 ifeq ($(CI),true)
 PLAIN := --ignore=tests/e2e -m "not nightly"
@@ -107,8 +106,7 @@ $(STAMP): $(RUNNING)
 run: $(RUNNING) $(COMPILED)
 	@$(BIN)/assay --home $(HOME_FOLDER) demo --serve $(DEMO)
 
-test: CHECKS = '$(MAKE) --no-print-directory lint'
-test: tests
+test: lint tests
 
 test-all:
 	@$(MAKE) --no-print-directory test CI=true
@@ -123,9 +121,8 @@ tests: export PYTHONDONTWRITEBYTECODE :=
 tests: setup
 	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
 	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \
-	$(BIN)/python -m tests.side_by_side $(CHECKS) \
-	  '$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n $(WORKERS) --dist worksteal $(PYTEST_OPTIONS)' \
-	  '$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 2 --dist loadfile $(PYTEST_OPTIONS)'
+	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n $(WORKERS) --dist worksteal $(PYTEST_OPTIONS) && \
+	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 3 --dist loadfile $(PYTEST_OPTIONS)
 
 lint: setup lint-js
 	$(BIN)/ruff check

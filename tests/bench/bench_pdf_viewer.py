@@ -141,7 +141,7 @@ def main() -> None:
         # Only the new headless mode has the PDF viewer; it wants a profile of its own.
         context = playwright.chromium.launch_persistent_context(
             folder / "profile",
-            executable_path=find_chromium(whole=True),
+            executable_path=find_chromium(),
             headless=False,
             args=[*FLAGS, "--headless=new"],
             viewport={"width": 1440, "height": 900},
@@ -150,7 +150,7 @@ def main() -> None:
             own = in_the_browsers_own(context, f"{url}/long.pdf", numbers)
         context.close()
         browser = playwright.chromium.launch(
-            executable_path=find_chromium(whole=True), headless=False, args=[*FLAGS, "--headless=new"]
+            executable_path=find_chromium(), headless=False, args=[*FLAGS, "--headless=new"]
         )
         units = [table(1, "long.pdf", 1, [0.1, 0.8, 0.9, 0.95])]
         rows = [{"answer": "The converter failed in 2023.", "documents": ["long.pdf"], "evidence": units}]

@@ -32,16 +32,10 @@ PATIENCE_MS = 20_000  # a page that opens on a busy machine takes longer than Pl
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def find_chromium(*, whole: bool = False) -> str | None:
-    """The browser's program: ASSAY_TEST_BROWSER, else Chromium or Chrome on the path.
-
-    Its build without windows comes first, unless the `whole` browser is wanted: the same pages are the same in it, for a
-    fifth less of the processor's time, but it has no viewer of PDFs.
-    """
+def find_chromium() -> str | None:
+    """The browser's program: ASSAY_TEST_BROWSER, else Chromium or Chrome on the path."""
     named = os.environ.get("ASSAY_TEST_BROWSER")
     programs = [named] if named else ["chromium", "chromium-browser", "google-chrome", "chrome"]
-    if not whole and not named:
-        programs.insert(0, "chromium-headless-shell")
     return next((found for program in programs if program and (found := shutil.which(program))), None)
 
 
