@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import tempfile
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 PART = ".part-"
 """How the names of files begin that are not whole yet; one that stays was left by a process that died."""
+
+SWEEP_TO = 0.9
+"""The part of its bound that is left of a cache when files of it are removed."""
+
+_STALE_SECONDS = 3600.0
 
 
 def taken(file: int) -> bool:
@@ -42,6 +50,35 @@ def store(path: Path, data: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
         return
+
+
+def sweep(files: Iterable[Path], most: int) -> int:
+    """Keep the files of a cache within `most` bytes; how many bytes they have then.
+
+    What was used longest ago goes first, by the time of its last change, until `SWEEP_TO` of that is left; what a
+    process that died left behind (`PART`) goes always.
+    """
+    found: list[tuple[float, int, str]] = []
+    total = 0
+    now = time.time()
+    for path in files:
+        try:
+            state = path.stat()
+        except OSError:
+            continue
+        if path.name.startswith(PART) and now - state.st_mtime < _STALE_SECONDS:
+            continue
+        found.append((0.0 if path.name.startswith(PART) else state.st_mtime, state.st_size, str(path)))
+        total += state.st_size
+    if total > most or any(age == 0.0 for age, _, _ in found):
+        found.sort()
+        for age, size, name in found:
+            if total <= most * SWEEP_TO and age > 0.0:
+                break
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            total -= size
+    return total
 
 
 def sync(path: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +59,13 @@ from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
 from exports.bundles.contents import (
     REPORT,
+    LabelsOut,
     check_export_formats,
     check_labels_of,
     check_pictures,
     check_release_formats,
+    final_labels_out,
+    labels_of_study,
     losses,
     measured_losses,
     writers,
@@ -82,6 +85,7 @@ from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     Files,
     LabelledWriter,
+    StudyOut,
     StudyWriter,
     VerdictWriter,
     Writer,
@@ -107,7 +111,8 @@ class Selection:
     item versions and final labels that are in it. `typed`: the types that tables are written in besides CSV
     (`exports.bundles.typed`), with a data dictionary. `labels_of`: the studies whose final labels go into formats that
     have a place for them. `options`: what is said of the data as a whole, such as its `licence`. `with_report`: whether
-    the report is measured, where it is among the formats; `moved`: whether that is at a later moment than the export.
+    the report is measured, where it is among the formats; `typed_report`: whether its numbers come in the types too;
+    `moved`: whether that is at a later moment than the export.
     `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents;
     `kept` are the keys of documents whose pictures stay out (None: of those that must not leave this machine now).
     """
@@ -122,6 +127,7 @@ class Selection:
     labels_of: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     with_report: bool = True
+    typed_report: bool = True
     moved: bool = False
     pictures: bool = False
     kept: tuple[str, ...] | None = None
@@ -195,7 +201,8 @@ def _made(db: Database, actor: Actor, selection: Selection, folder: Path, *, los
         manifest = derive(db, actor, session, selection, sink, left_out=left_out)
         if losing:
             for name, ids in left_out.items():
-                manifest.lost[name] = measured_losses(name, folder / name, _items_of(session, selection), ids)
+                said = _labels_written(Seen(db, actor, session), selection, writers()[name])
+                manifest.lost[name] = measured_losses(name, folder / name, _items_of(session, selection), ids, said)
     (folder / NAME).write_bytes(manifest.encoded())
     return manifest
 
@@ -271,8 +278,8 @@ def derive(
     for name, write in (("revisions", write_revisions), ("events", write_events)):
         if name in selection.formats:
             tables.write(name, partial(write, session, selection.project_id, names=selection.names))
+    _write_report(Seen(db, actor, session), selection, tables)
     tables.end()
-    _write_report(Seen(db, actor, session), selection, sink)
     manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
     return manifest
 
@@ -334,13 +341,16 @@ def _folders(studies: Sequence[Study]) -> dict[int | None, str]:
     return folders
 
 
-def _write_report(seen: Seen, selection: Selection, sink: Sink) -> None:
+def _write_report(seen: Seen, selection: Selection, tables: Tables) -> None:
     """The report of the dataset, where it is asked for."""
     if REPORT in selection.formats and selection.with_report:
         from exports.dataset.exported import write_exported  # noqa: PLC0415 - most exports measure nothing
 
         project_id, study_id = selection.project_id, selection.study_id
-        write_exported(seen.within(), seen.actor, project_id, study_id, sink, moved=selection.moved)
+        write_exported(
+            seen.within(), seen.actor, project_id, study_id, tables.sink,
+            moved=selection.moved, put=partial(tables.put, typed=selection.typed_report),
+        )  # fmt: skip
 
 
 # Items and documents --------------------------------------------------------------------------------------------------
@@ -368,16 +378,7 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     def items() -> Iterator[Normal]:
         for block in _version_blocks(session, selection):
             found = items_as_json(session, block)
-            labels: dict[str, FinalOfItem] = {}
-            if selection.release is not None and isinstance(writer, LabelledWriter):
-                said = released_labels(session, selection.release[0], block)
-                for version_id, final in said.items():
-                    name = orjson.loads(orjson.dumps(found[version_id]))["id"]
-                    labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
-            elif of and isinstance(writer, LabelledWriter):
-                for study in of:
-                    for name, said_of_item in final_labels(session, study.id or 0, block).items():
-                        labels.setdefault(name, {}).update(said_of_item)
+            labels = _final_labels(session, selection, of, found) if isinstance(writer, LabelledWriter) else {}
             for version_id in block:
                 item = orjson.loads(orjson.dumps(found[version_id]))
                 if labels and isinstance(writer, LabelledWriter):
@@ -393,16 +394,11 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     def put(name: str, made: Path, rows: int) -> None:
         tables.sink.put(f"{writer.name}/{name}", made, rows, first_difference)
 
-    about = of[0] if len(of) == 1 and selection.release is None else None
+    study = _study_of(seen, selection, writer)
     kept = frozenset(selection.kept or ()) if selection.pictures and takes_pictures(writer) else frozenset[str]()
     with _pictures(session, selection, writer, kept) as drawn, Files(opened, put, selection.options, drawn) as files:
-        if (
-            about is not None
-            and isinstance(writer, StudyWriter)
-            and (takes_pairs(writer) or not protocol_of(about).about_pairs)
-        ):
-            blocks = partial(_version_blocks, session, selection)
-            written = writer.write_study(study_out(seen, about, blocks, names=selection.names), files)
+        if study is not None and isinstance(writer, StudyWriter):
+            written = writer.write_study(study, files)
         else:
             written = writer.write(items, files)
     tables.count(writer.name, written.items)
@@ -415,6 +411,47 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         supplied = (document for document in _documents(session, selection) if document.key not in kept)
         copy_documents(supplied, tables.sink, writer.name, selection.data_folder)
     return files.left_out
+
+
+def _final_labels(
+    session: Session, selection: Selection, of: Sequence[Study], items: Mapping[int, object]
+) -> dict[str, FinalOfItem]:
+    """Id of an item → its final labels, of these items by version: of the release, else of these studies."""
+    labels: dict[str, FinalOfItem] = {}
+    if selection.release is not None:
+        for version_id, final in released_labels(session, selection.release[0], list(items)).items():
+            name = orjson.loads(orjson.dumps(items[version_id]))["id"]
+            labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
+        return labels
+    for study in of:
+        for name, said_of_item in final_labels(session, study.id or 0, list(items)).items():
+            labels.setdefault(name, {}).update(said_of_item)
+    return labels
+
+
+def _labels_written(seen: Seen, selection: Selection, writer: Writer) -> LabelsOut | None:
+    """The labels that a format with a place for some was given to write; None where it was given none."""
+    study = _study_of(seen, selection, writer)
+    if study is not None:
+        return labels_of_study(study)
+    of = _labels_of(seen.session, selection)
+    if not isinstance(writer, LabelledWriter) or not (of or selection.release):
+        return None
+    criteria = {name: one for study in of for name, one in protocol_of(study).criteria_by_name().items()}
+    blocks = (items_as_json(seen.session, block) for block in _version_blocks(seen.session, selection))
+    final = chain.from_iterable(_final_labels(seen.session, selection, of, found).items() for found in blocks)
+    return final_labels_out(final, criteria)
+
+
+def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | None:
+    """The study whose every label a writer has a place for; None where there is none, or several."""
+    of = _labels_of(seen.session, selection)
+    if len(of) != 1 or selection.release is not None or not isinstance(writer, StudyWriter):
+        return None
+    if protocol_of(of[0]).about_pairs and not takes_pairs(writer):
+        return None
+    blocks = partial(_version_blocks, seen.session, selection)
+    return study_out(seen, of[0], blocks, names=selection.names)
 
 
 def _knowing_what_stays(session: Session, selection: Selection) -> Selection:

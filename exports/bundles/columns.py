@@ -196,6 +196,10 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("reason", _TEXT, "why it is unscored"),
         Column("run", _WHOLE, "number of the run that gave it"),
     ),
+    "numbers": (
+        Column("name", _TEXT, "what the number is of, with dots between"),
+        Column("value", _NUMBER, "the number; empty where it is not defined"),
+    ),
 }  # fmt: skip
 """Table → the columns that it always has, in their order."""
 

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from annotators.errors import InvalidInput
 from annotators.items.normal import Normal, to_json
-from annotators.items.parsed import Rejected
+from annotators.items.parsed import ForeignLabel, Rejected
+from annotators.times import time_of
 from exports.formats import FORMATS
 from exports.formats._losing import WORDS, Lost, losses_of, lost_between, statements
-from exports.formats._writing import LabelledWriter, StudyWriter, VerdictWriter, Writer, takes_pictures
+from exports.formats._lost_labels import SameItems, lost_labels, plain_by
+from exports.formats._writing import (
+    FinalLabels,
+    LabelledWriter,
+    StudyOut,
+    StudyWriter,
+    VerdictWriter,
+    Writer,
+    cell_of,
+    takes_pictures,
+)
 from exports.reading.sources import open_sources
+
+if TYPE_CHECKING:
+    from annotators.criteria import Criterion
 
 ITEMS = "native"
 OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known", "agreement", "alignment")
@@ -61,10 +76,13 @@ def check_pictures(formats: Sequence[str], data_folder: object) -> None:
         raise InvalidInput("Pictures of pages are drawn from the documents. Let the documents' bytes go along.")
 
 
-def measured_losses(name: str, folder: Path, items: Iterable[Normal], left_out: Collection[str]) -> list[Lost]:
+def measured_losses(
+    name: str, folder: Path, items: Iterable[Normal], left_out: Collection[str], said: LabelsOut | None = None
+) -> list[Lost]:
     """What the files that a format has written do not say of these items any more, as its own reader finds it.
 
-    Items that it cannot hold, whose ids are `left_out`, count once.
+    Items that it cannot hold, whose ids are `left_out`, count once. With the labels that went out with them, those that
+    do not come back, or come back otherwise.
     """
     n = 0
 
@@ -75,13 +93,60 @@ def measured_losses(name: str, folder: Path, items: Iterable[Normal], left_out: 
             if item["id"] not in left_out:
                 yield item
 
-    before = statements(held())
+    same = SameItems()
+    before = statements(same.before(held()))
     lost: list[Lost] = []
     if n > len(left_out):
         with open_sources([folder]) as sources:
-            rows = FORMATS.get(name).read(sources).items()
-            lost = lost_between(before, statements(to_json(row.item) for row in rows if not isinstance(row, Rejected)))
+            reading = FORMATS.get(name).read(sources)
+            rows = (row for row in reading.items() if not isinstance(row, Rejected))
+            lost = lost_between(before, statements(same.after(to_json(row.item) for row in rows)))
+            if said is not None:
+                went = (label for label in said.labels if said.annotator is None or label.item not in left_out)
+                back = (label for row in reading.items() if not isinstance(row, Rejected) for label in row.labels)
+                if said.annotator is not None:
+                    back = (label._replace(annotator=said.annotator) for label in back)
+                lost += lost_labels(
+                    went, back, plain_by(said.criteria), moved=same.moved, final=said.annotator is not None
+                )
     return [Lost("items", WORDS["items"], len(left_out), n), *lost] if left_out else lost
+
+
+class LabelsOut(NamedTuple):
+    """Labels that a format was given to write, and the criteria that they answer, by name.
+
+    Final labels are of one `annotator`, whatever the format calls who gave them.
+    """
+
+    labels: Iterable[ForeignLabel]
+    criteria: Mapping[str, Criterion]
+    annotator: str | None = None
+
+
+def labels_of_study(study: StudyOut) -> LabelsOut:
+    """What everybody said in a study."""
+
+    def labels() -> Iterator[ForeignLabel]:
+        for judged in study.judged():
+            for label in judged.labels:
+                time = time_of(label.time) if label.time else None
+                about = (judged.item["id"], label.annotator, label.criterion, label.target, cell_of(label.value))
+                yield ForeignLabel(0, *about, time, label.comment, label.other)
+
+    return LabelsOut(labels(), study.protocol.criteria_by_name())
+
+
+FINAL = "final"
+
+
+def final_labels_out(final: Iterable[tuple[str, FinalLabels]], criteria: Mapping[str, Criterion]) -> LabelsOut:
+    """The final labels of items, by the items' ids."""
+    labels = (
+        ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))
+        for item, said in final
+        for (criterion, target), value in said.items()
+    )
+    return LabelsOut(labels, criteria, FINAL)
 
 
 def has_place_for_labels(writer: Writer) -> bool:

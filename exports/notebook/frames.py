@@ -8,13 +8,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from sqlmodel import Session
+
+from annotators.errors import NotFound
 from annotators.later import Later
 from db.engine import Database
+from db.models import Study
 from db.permissions import Actor
 from db.upkeep.export_log import check_may_export
 from exports.bundles.arrow import batches_of_file, schema_of
 from exports.bundles.bundle import Selection, derive
 from exports.bundles.columns import columns_of_items
+from exports.bundles.labels.kept import KeptTables
+from exports.bundles.labels.stamp import labels_stamp
 from exports.bundles.typed import Batches, Tables, headings_of
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out
@@ -25,8 +31,8 @@ if TYPE_CHECKING:
 else:
     pa, pd = Later("pyarrow"), Later("pandas")
 
-ITEMS = "table"
-"""The format whose table items are read from."""
+LABELS, ITEMS = "labels", "table"
+"""The formats whose tables labels and items are read from."""
 
 
 def frame_of(db: Database, actor: Actor, project_id: int, study_id: int | None, table: str) -> pd.DataFrame:
@@ -36,14 +42,53 @@ def frame_of(db: Database, actor: Actor, project_id: int, study_id: int | None, 
     categories, and what is JSON there is JSON text. Permissions are those of exporting; people have pseudonyms.
     """
     check_may_export(db, actor, project_id)
-    selection = Selection(project_id, study_id, (table,), names=False, data_folder=None)
+    with db.read() as session:
+        found = [_derived(db, actor, session, Selection(project_id, study_id, (table,), names=False, data_folder=None))]
+    return _as_frame(found)
+
+
+def labels_frame(
+    db: Database, actor: Actor, project_id: int, study_id: int, kept: KeptTables | None
+) -> pd.DataFrame:  # fmt: skip
+    """The labels of a study, as `frame_of` has them, from what is `kept` where nothing has changed since."""
+    if kept is None:
+        return frame_of(db, actor, project_id, study_id, LABELS)
+    check_may_export(db, actor, project_id)
+    name = f"{LABELS}-{study_id}"
+    with db.read() as session:
+        stamp = _stamp(session, project_id, study_id)
+        found = [kept.read(name, stamp)]
+        if found[0] is not None:
+            return _as_frame(found)
+        selection = Selection(project_id, study_id, (LABELS,), names=False, data_folder=None)
+        found = [_derived(db, actor, session, selection)]
+    kept.store(name, stamp, found[0])
+    # A redaction meanwhile has removed what was kept before this was.
+    with db.read() as session:
+        if _stamp(session, project_id, study_id) != stamp:
+            kept.forget(name)
+    return _as_frame(found)
+
+
+def _stamp(session: Session, project_id: int, study_id: int) -> str:
+    study = session.get(Study, study_id)
+    if study is None or study.project_id != project_id:
+        raise NotFound(f"The project has no study {study_id}.")
+    return labels_stamp(session, study)
+
+
+def _derived(db: Database, actor: Actor, session: Session, selection: Selection) -> pa.Table:
     with TemporaryDirectory() as folder:
         frames = _Frames(Path(folder))
-        with seldom_collected(), db.read() as session:
+        with seldom_collected():
             derive(db, actor, session, selection, frames.sink, tables=frames)
         [found] = frames.tables
-        del frames
-        frame: pd.DataFrame = found.to_pandas(types_mapper=_types().get)
+        return found
+
+
+def _as_frame(found: list[pa.Table]) -> pd.DataFrame:
+    """The only table of a list as a frame; it is let go of meanwhile."""
+    frame: pd.DataFrame = found.pop().to_pandas(types_mapper=_types().get)
     return frame
 
 

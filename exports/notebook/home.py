@@ -6,6 +6,7 @@ call, with the same checks, permissions and events.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +32,12 @@ from exports.agreement.report import Report
 from exports.agreement.study import agreement_report
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import Labels, alignment_report
+from exports.bundles.labels.kept import KeptTables, frames_folder
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.estimates.report import estimate_report
 from exports.importing.decisions import import_decisions
 from exports.importing.items import import_paths
-from exports.notebook.frames import ITEMS, as_file, frame_of
+from exports.notebook.frames import ITEMS, as_file, frame_of, labels_frame
 from exports.notebook.measured import Measured
 from exports.notebook.tables import rows_of
 from exports.results.document import Results
@@ -51,13 +53,18 @@ READ_ONLY = "This home was opened for reading. Open it with open_home(…, write
 class _ReadOnly(Database):
     """A database that is only read: what writes is refused before it begins."""
 
-    def write(self, on: Connection | None = None) -> NoReturn:
+    def write(self, on: Connection | None = None, *, synced: bool = True) -> NoReturn:
         """Refuse; NotAllowed says how to write."""
         raise NotAllowed(READ_ONLY)
 
 
-def open_home(place: str | Path, *, write: bool = False, as_: str | None = None) -> Home:
+def open_home(
+    place: str | Path, *, write: bool = False, as_: str | None = None, keep: str | Path | None = None
+) -> Home:  # fmt: skip
     """Open a home folder, or a database by its address (`postgresql://…`), for reading; with `write` for writing.
+
+    Frames of labels are kept in the home folder (`data/frames`), or of a database by its address in the folder `keep`,
+    and nowhere without one: they hold words that annotators wrote.
 
     What is done is done as the first administrator, or as the account `as_`, with that person's permissions. Raises
     NotFound where there is no database or no such account, Conflict for a database of another version of the program.
@@ -82,17 +89,26 @@ def open_home(place: str | Path, *, write: bool = False, as_: str | None = None)
             f"The database is at revision {found}, and this version needs {head_revision()}. Bring it up to date with "
             "any `assay` command on it, such as `assay doctor`."
         )
-    return Home(db, actor_named(db, as_) if as_ else local_administrator(db), folder, write)
+    frames = None if folder is None else frames_folder(folder)
+    if keep is not None:
+        known = hashlib.sha256(db.url.render_as_string(hide_password=True).encode()).hexdigest()[:16]
+        frames = Path(keep).expanduser() / known
+    kept = None if frames is None else KeptTables(frames)
+    return Home(db, actor_named(db, as_) if as_ else local_administrator(db), folder, write, kept)
 
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """A home: its database, who acts, its folder (None for a database by its address), whether it may be written."""
+    """A home: its database, who acts, its folder (None for a database by its address), whether it may be written.
+
+    `kept` are the tables that were read before.
+    """
 
     db: Database
     actor: Actor
     folder: Path | None
     writable: bool
+    kept: KeptTables | None = None
 
     def projects(self) -> list[str]:
         """The names of the projects that the person sees.
@@ -282,13 +298,16 @@ class Study:
     def labels(self) -> pd.DataFrame:
         """Every label of every annotator, with the columns of `labels.csv`; annotators have pseudonyms.
 
+        What was read is kept in a file, and read from there until a label of the study changes.
+
         >>> labels = open_home(home).project("finance").study("grading").labels()
         >>> len(labels), list(labels.columns[4:8])
         (108, ['annotator', 'criterion', 'target', 'value'])
         >>> str(labels["time"].dtype), str(labels["current"].dtype)
         ('datetime64[us, UTC]', 'boolean')
         """
-        return self._frame("labels")
+        home = self.project.home
+        return labels_frame(home.db, home.actor, self.project.project_id, self.study_id, home.kept)
 
     def adjudicated(self) -> pd.DataFrame:
         """The final labels, with the columns of `adjudicated.csv`; the votes are a soft label, as JSON.

@@ -3,9 +3,9 @@
     python -m tests.bench.bench_notebook [ITEMS]
 
 Nine labels an item: 111,112 items make a million. In processor time, which other work on the machine does not change.
-The issue asked for at most 2 times, and that is out of reach: a file that was made of the rows before needs no joins,
-while half of the time here is SQLite finding the rows of seven tables. So the floor is measured too: what `sqlite3`
-takes to hand over the same rows of the joined tables to Python, and nothing else. The target is of that.
+The first call reads them from the database; its floor is what `sqlite3` takes to hand over the same rows of the joined
+tables to Python, and nothing else. A later one takes them from the file that the first has kept, and asks the database
+whether they are the same. The issue's target is of that.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ import pandas as pd
 
 from annotators.designing.design import StudyDesign
 from db.designing.making import create_study
+from exports.bundles.labels.kept import forget_frames, frames_folder
 from exports.importing.items import import_paths
 from exports.notebook import open_home
 from tests.bench.bench_export import PLAIN, annotate, protocol
 from tests.bench.bench_import import fresh, write_items
 from tests.makers import first_administrator, make_member, make_person, make_project
 
-TARGET = 0.95
+TARGET, FIRST_TARGET = 2.0, 0.95
 TIMES = 3
 
 
@@ -62,7 +63,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def main(n: int = 111_112) -> float:
-    """Print the times and their ratios; that to the rows alone."""
+    """Print the times and their ratios; of the two against their targets the worse."""
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
         folder = Path(name)
         labelled_home(folder, n)
@@ -71,17 +72,20 @@ def main(n: int = 111_112) -> float:
         frame.to_parquet(folder / "labels.parquet", index=False)
         assert len(frame) == len(pd.read_parquet(folder / "labels.parquet")) == 9 * n
         del frame
-        ours = seconds(study.labels)
+        first = seconds(lambda: (forget_frames(frames_folder(folder)), study.labels()))
+        later = seconds(study.labels)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         plain = seconds(lambda: pd.read_parquet(folder / "labels.parquet"))
         with closing(sqlite3.connect(folder / "assay.db")) as database:
             rows = seconds(lambda: database.execute(PLAIN).fetchall())
-    ratio = ours / rows
-    print(f"study.labels() of {9 * n:,} labels:  {ours:.2f} s; peak {memory:,.0f} MB")
-    print(f"pandas.read_parquet:                {plain:.2f} s; ratio {ours / plain:.2f}")
-    print(f"the rows alone, fetched by sqlite3: {rows:.2f} s; ratio {ratio:.2f} (target: at most {TARGET:g})")
-    return ratio
+    later_ratio, first_ratio = later / plain, first / rows
+    print(f"pandas.read_parquet of {9 * n:,} labels: {plain:.2f} s")
+    print(f"study.labels(), not the first time:  {later:.2f} s; ratio {later_ratio:.2f} (target: at most {TARGET:g})")
+    print(f"the first time, or after a label:    {first:.2f} s; ratio {first / plain:.2f}; peak {memory:,.0f} MB")
+    print(f"the rows alone, fetched by sqlite3:  {rows:.2f} s; the first time is {first_ratio:.2f} of it "
+          f"(target: at most {FIRST_TARGET:g})")  # fmt: skip
+    return max(later_ratio / TARGET, first_ratio / FIRST_TARGET)
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 111_112) > TARGET)
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 111_112) > 1)

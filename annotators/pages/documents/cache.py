@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from annotators.errors import InvalidInput
-from annotators.files import PART, store
+from annotators.files import SWEEP_TO, store, sweep
 from annotators.pages.documents.kinds import MEDIA_TYPES
 from annotators.pages.documents.original import check_original
 from annotators.pages.documents.renderer import Renderer
@@ -38,8 +38,6 @@ DRAWING = 1
 _HEAD = struct.Struct(">4sBBIIII")
 _MAGIC = b"ASP1"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_SWEEP_TO = 0.9
-_STALE_SECONDS = 3600.0
 # How long a failure is remembered, so that a page that takes 20 s to fail does not hold a worker again for each person
 # who looks at it. A crash may have been an accident; the rest comes back the same.
 _REMEMBERED = {
@@ -252,7 +250,7 @@ class PageCache:
             zlib.crc32(page.data),
         )
         size = len(head) + len(note) + len(page.data)
-        if size > self._max_bytes * _SWEEP_TO:
+        if size > self._max_bytes * SWEEP_TO:
             return
         try:
             store(self._folder / key.name, head + note + page.data)
@@ -275,25 +273,6 @@ class PageCache:
         """Remove what was not looked at for longest, until the folder is within its bound."""
         with self._lock:
             self._written_since = 0
-        found: list[tuple[float, int, str]] = []
-        total = 0
-        now = time.time()
-        for path in self._top.glob("*/*/*"):
-            try:
-                state = path.stat()
-            except OSError:
-                continue
-            if path.name.startswith(PART) and now - state.st_mtime < _STALE_SECONDS:
-                continue
-            found.append((0.0 if path.name.startswith(PART) else state.st_mtime, state.st_size, str(path)))
-            total += state.st_size
-        if total > self._max_bytes or any(age == 0.0 for age, _, _ in found):
-            found.sort()
-            for age, size, name in found:
-                if total <= self._max_bytes * _SWEEP_TO and age > 0.0:
-                    break
-                with contextlib.suppress(OSError):
-                    Path(name).unlink()
-                total -= size
+        total = sweep(self._top.glob("*/*/*"), self._max_bytes)
         with self._lock:
             self._known_bytes = total

@@ -77,7 +77,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             bufsize=0,
             env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "PYTHONUTF8": "1"},
-            start_new_session=True,
+            process_group=0,  # in the session of whoever waits for it, within which its niceness is heeded
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
