@@ -27,6 +27,7 @@ from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.csv_file import CsvFile
 from exports.formats._losing import Lost, lost_between, statements
+from exports.formats._lost_labels import SameItems, lost_labels, plain_by
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     OPEN,
@@ -170,6 +171,10 @@ class _Source:
                     self.labels.setdefault(label.name, []).append(label)
                     self.n_labels += 1
 
+    def all_labels(self) -> Iterator[ForeignLabel]:
+        """What anybody said of anything."""
+        return chain.from_iterable(self.labels.values())
+
     def said_of(self, item: str) -> Iterator[ForeignLabel]:
         """The labels of an item, and of the pairs whose first it is."""
         for name in self._names_of.get(item, ()):
@@ -281,8 +286,7 @@ class _Spoken:
 
     def __init__(self, source: _Source) -> None:
         self._source, self.protocol = source, source.protocol()
-        self._criteria = {criterion.name: criterion for criterion in self.protocol.criteria}
-        self._criteria |= {derived.criterion.name: derived.criterion for derived in self.protocol.derived_criteria()}
+        self.criteria = self.protocol.criteria_by_name()
 
     def out(self) -> StudyOut:
         return StudyOut(self.protocol.name, self.protocol, self.judged, pairs=self._pairs)
@@ -298,7 +302,7 @@ class _Spoken:
             yield Judged(item, given, units_of(given))
 
     def _given(self, label: ForeignLabel) -> Given:
-        criterion = self._criteria.get(label.criterion)
+        criterion = self.criteria.get(label.criterion)
         value = criterion.parse(label.value) if criterion is not None else label.value
         time = label.time.isoformat().replace("+00:00", "Z") if label.time else None
         return Given(label.annotator, label.criterion, label.target, value, time, label.comment, label.other)
@@ -355,8 +359,9 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
     with open_sources([folder]) as sources:
         back = _Source(FORMATS.get(writer.name).read(sources), skip_bad=False)
         back.look_through(_tables_of_labels(sources))
-        before = statements(item for item in source.items() if item["id"] not in left_out)
-        lost = lost_between(before, statements(back.items()))
+        same = SameItems()
+        before = statements(same.before(item for item in source.items() if item["id"] not in left_out))
+        lost = lost_between(before, statements(same.after(back.items())))
         there, kept = _supplied(source), _supplied(back)
         described, still = _described(source), _described(back)
     if left_out:
@@ -364,10 +369,12 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
     for path, what, n, of in (
         ("files", "files of documents", len(there - kept), len(there)),
         ("titles", "titles and metadata of documents", len(described - still), len(described)),
-        ("labels", "labels of people", source.n_labels - back.n_labels, source.n_labels),
     ):
         if n > 0:
             lost.append(Lost(path, what, n, of))
+    if source.n_labels:
+        plain = plain_by(_Spoken(source).criteria)
+        lost += lost_labels(source.all_labels(), back.all_labels(), plain, moved=same.moved)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return Converted(written.items, back.n_labels, len(kept), lost, files, list(source.reading.notes()))
 

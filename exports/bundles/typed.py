@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,9 +81,16 @@ def write_typed(path: Path, table: Path, columns: Sequence[Column], *, whole: bo
     return file_of_type.close()
 
 
-def first_difference(there: Path, made: Path) -> int | None:
-    """The first line (the heading is 1) in which two files of one type say something else; None if they are alike."""
+def first_difference(there: Path, made: Path, *, only: Callable[[str], bool] | None = None) -> int | None:
+    """The first line (the heading is 1) in which two files of one type say something else; None if they are alike.
+
+    With `only`, they are alike where the rows of `there` whose first cell it takes stand in `made`, wherever that is.
+    """
     try:
+        if only is not None:
+            known = set(_rows_of(made))
+            lines = enumerate(_rows_of(there), 1)
+            return next((line for line, row in lines if not row or (only(str(row[0])) and row not in known)), None)
         rows = zip_longest(_rows_of(there), _rows_of(made))
         return next((line for line, (one, other) in enumerate(rows, 1) if one != other), None)
     except (OSError, ValueError, KeyError, BadZipFile, pa.ArrowException):
@@ -175,6 +183,21 @@ class Tables:
                 if cut:
                     self.count(f"{kind}_cells_cut", cut)
                 self.sink.put(f"{folder}{made.name}", made, rows, first_difference)
+
+    def put(self, path: str, table: Path, rows: int, only: Callable[[str], bool] | None, *, typed: bool = True) -> None:
+        """A table that is made already, a CSV file called as it is in `columns.TABLES`, at this path of the export.
+
+        It goes there in each type as well, unless `typed` is false. Where it is compared, with `only` it is by the rows
+        whose first cells that takes (`first_difference`).
+        """
+        difference = partial(first_difference, only=only)
+        self.sink.put(path, table, rows, difference)
+        columns = columns_of(table.stem, headings_of(table))
+        for kind in self._typed if typed else ():
+            made = table.with_suffix(f".{kind}")
+            write_typed(made, table, columns)
+            self.sink.put(str(Path(path).with_suffix(f".{kind}")), made, rows, difference)
+            self._written[table.stem] = {column.name: column for column in columns}
 
     def count(self, name: str, n: int) -> None:
         """So many more of these are in the export."""
@@ -330,9 +353,9 @@ def _rows_of_lines(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 
 def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
-    """What a typed file says, row by row, its heading first."""
-    if path.suffix == f".{TSV}":
-        yield from map(tuple, _cells_of(path, "\t"))
+    """What a table says, by its ending, row by row, its heading first; of a workbook without empty cells at the end."""
+    if path.suffix in (".csv", f".{TSV}"):
+        yield from map(tuple, _cells_of(path, "," if path.suffix == ".csv" else "\t"))
         return
     if path.suffix == f".{PARQUET}":
         with pq.ParquetFile(path) as file:

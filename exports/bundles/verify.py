@@ -106,12 +106,16 @@ def _verify(
     sink = ComparingSink(folder)
     of_report = [file for file in manifest.files if str(file["path"]).startswith(f"{REPORT}/")]
     with_report = any(file["path"] == REPORT_NUMBERS for file in of_report)
+    numbers = str(PurePosixPath(REPORT_NUMBERS).with_suffix(""))
+    typed_report = sum(PurePosixPath(file["path"]).with_suffix("").as_posix() == numbers for file in of_report) > 1
     if not with_report:  # it was made before its numbers were exported: its hashes are all there is
         sink.files += map(_listed, of_report)
     with seldom_collected(), db.read() as session:
         moved = _without_events(marks(session)) != _without_events(manifest.marks)
         look_back(session, manifest.marks)
-        selection = replace(_selection(session, project_id, manifest), with_report=with_report, moved=moved)
+        selection = replace(
+            _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved
+        )
         selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)
     there = _names(folder)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
 
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.items.normal import Normal
 from annotators.items.parsed import ForeignLabel
 from exports.formats.table import guessed
@@ -51,12 +51,20 @@ def item_of_fields(given: Mapping[str, Any], metadata: object, said: Mapping[str
     return {**row, "metadata": kept}
 
 
-def in_answer(label: ForeignLabel, answer: str) -> ForeignLabel:
-    """A label whose stretches say what stands there in the answer; InvalidInput for one that ends beyond it."""
-    if not label.value.startswith('[{"') or '"start"' not in label.value:
+def in_answer(label: ForeignLabel, answer: str, spans: Collection[str]) -> ForeignLabel:
+    """A label of one of the criteria `spans`, whose stretches say what stands there in the answer; others as they are.
+
+    InvalidInput for a stretch that ends beyond the answer.
+    """
+    if label.criterion not in spans:
         return label
     stretches = orjson.loads(label.value)
     for one in stretches:
+        if not isinstance(one.get("start"), int) or not isinstance(one.get("end"), int):
+            raise InvalidInput(
+                f"{label.annotator} marked {label.criterion!r} at {shown(one)}. A stretch has a start and an end: "
+                "whole numbers."
+            )
         if one["end"] > len(answer):
             raise InvalidInput(
                 f"{label.annotator} marked {label.criterion!r} up to character {one['end']:,}, and the answer has "

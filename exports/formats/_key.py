@@ -5,7 +5,7 @@ It lies in a folder `key` of its own, for our reader alone. Everything else of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +83,10 @@ class KeyReading:
         """The id of what is called so there."""
         return self._names.get(known_as, known_as)
 
-    def items(self, said: Mapping[str, Sequence[ForeignLabel]]) -> Iterator[ParsedItem | Rejected]:
-        """The items, each with what was said of it."""
+    def items(
+        self, said: Mapping[str, Sequence[ForeignLabel]], spans: Collection[str]
+    ) -> Iterator[ParsedItem | Rejected]:
+        """The items, each with what was said of it; labels of the criteria `spans` are stretches of the answer."""
         file = self._files[ITEMS]
         rows: Any = json_file(file)
         if isinstance(rows, Rejected):
@@ -96,7 +98,7 @@ class KeyReading:
         for row, line in zip(rows, element_lines(file, None, len(rows)), strict=True):
             try:
                 item = read_item(row)
-                labels = tuple(in_answer(label, item.answer) for label in said.get(item.id, ()))
+                labels = tuple(in_answer(label, item.answer, spans) for label in said.get(item.id, ()))
                 yield ParsedItem(file.name, line, item, labels)
             except AssayError as error:
                 yield Rejected(file.name, line, str(error))

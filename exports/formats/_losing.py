@@ -68,6 +68,12 @@ WORDS: dict[str, str] = {
     "files": "files of documents",
     "titles": "titles and metadata of documents",
     "labels": "labels of people",
+    "labels.annotator": "who gave a label",
+    "labels.value": "values of labels, which come back otherwise",
+    "labels.time": "times of labels",
+    "labels.seconds": "seconds that labels took",
+    "labels.comment": "remarks beside labels",
+    "labels.rationale": "places that support labels",
 }
 """Path → what is lost, where all of it is."""
 

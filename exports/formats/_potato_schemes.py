@@ -17,6 +17,7 @@ from annotators.criteria import Criterion
 from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
 from annotators.items.targets import TargetKind
+from exports.formats._potato_media import POSITIONS, REGIONS, TUPLES, labels_in
 from exports.formats._shown import ANSWERS
 from exports.formats._writing import cell_of
 
@@ -31,19 +32,26 @@ Marked = Sequence[Mapping[str, Any]]
 
 _NOTHING = (False, None, "", "false", "False")
 _SHOWN_ONLY = ("pure_display", "video")
-_MAY_BE_EMPTY = ("multiselect", "span")
+_MAY_BE_EMPTY = ("span",)
 """Schemes of which nothing at all is an answer too, and Potato's `required` asks for one at least."""
+
+NONE = "(none of these)"
+"""The option of our schemes of several labels that says that none fits: without it that is as if nothing was said."""
 
 _MOST_POINTS = 100
 
 
 @dataclass
 class Asked:
-    """A criterion that a scheme asks, and how a state says what was given: None where nothing was."""
+    """A criterion that a scheme asks, and how a state says what was given: None where nothing was.
+
+    `says_none`: that no label fits is an option of the scheme.
+    """
 
     scheme: str
     criterion: Criterion
     read: Callable[[Names, Marked], Any]
+    says_none: bool = False
 
 
 def read_schemes(schemes: Iterable[object], lost: Lost, *, pairs: bool) -> list[Asked]:
@@ -68,7 +76,9 @@ def read_schemes(schemes: Iterable[object], lost: Lost, *, pairs: bool) -> list[
         made: list[Asked] = []
         try:
             for name, fields, read in make(scheme, lost):
-                made.append(Asked(scheme["name"], _criterion(scheme, name, fields, [*found, *made], pairs=pairs), read))
+                criterion = _criterion(scheme, name, fields, [*found, *made], pairs=pairs)
+                says_none = kind == "multiselect" and any(one["value"] == NONE for one in _options(scheme))
+                made.append(Asked(scheme["name"], criterion, read, says_none))
         except (InvalidInput, Misfit, ValueError) as error:
             said = str(error) if isinstance(error, InvalidInput) else str(error).splitlines()[-1].strip()
             lost.add(f"{where}: {said}")
@@ -196,13 +206,14 @@ def _select(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
 
 
 def _multiselect(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
-    options = _without_keys(_options(scheme))
+    options = [one for one in _without_keys(_options(scheme)) if one["value"] != NONE]
     if len(options) < 2:
         raise InvalidInput("it has 1 label, and 2 are needed")
     known = {one["value"] for one in options}
 
     def read(names: Names, _marked: Marked) -> Any:
-        return [name for name in _chosen(names) if name in known] or None
+        chosen = _chosen(names)
+        return [name for name in chosen if name in known] or ([] if NONE in chosen else None)
 
     yield scheme["name"], {"kind": "several", "labels": options}, read
     yield from _free_text(scheme)
@@ -386,6 +397,40 @@ def _differential(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
         yield name, {"kind": "grade", "labels": labels, **about}, read
 
 
+def _range(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    """A range of a scale: its two ends, a number each."""
+    lost.add(f"range_slider {scheme['name']!r}: that its low end is below its high one is not checked here")
+    for end, name in (("low", "range_low"), ("high", "range_high")):
+        called, about = _of_option(scheme, {"value": end, "title": end})
+        for _, fields, read in _slider(scheme, lost, name):
+            yield called, {**fields, **about}, read
+
+
+def _best_and_worst(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    """The best and the worst of a tuple: the position of each, as the answer has them."""
+    size = _whole(scheme, "tuple_size", 4)
+    if not 2 <= size <= len(POSITIONS):
+        raise InvalidInput(f"its tuples have {size} items; they may have from 2 to {len(POSITIONS)}")
+    lost.add(f"{TUPLES} {scheme['name']!r}: that best and worst are not the same is not checked here")
+    labels = [{"value": name, "title": name} for name in POSITIONS[:size]]
+    for end, usual in (("best", "Which is BEST?"), ("worst", "Which is WORST?")):
+        title = str(scheme.get(f"{end}_description") or usual)[:300]
+        yield f"{scheme['name']}_{end}", {"kind": "choice", "labels": labels, "title": title}, _named(end)
+
+
+def _regions(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
+    """Regions of an image: which labels they have. Where they are stands with the label, as boxes on a page."""
+    options = _without_keys(_options(scheme))
+    if len(options) == 1:
+        options.append({"value": "nothing", "title": "Nothing", "definition": "No region is marked."})
+
+    def read(names: Names, _marked: Marked) -> Any:
+        return labels_in(names)
+
+    least = _whole(scheme, "min_annotations", 0)
+    yield scheme["name"], {"kind": "several", "labels": options, "required": least > 0}, read
+
+
 def _triage(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
     usual = (("accept", "Keep"), ("reject", "Discard"), ("skip", "Unsure"))
     labels = [{"value": name, "title": str(scheme.get(f"{name}_label") or title)} for name, title in usual]
@@ -413,6 +458,9 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any], Lost], Iterator[_Made]]] = {
     "ranking": _ranking,
     "semantic_differential": _differential,
     "triage": _triage,
+    "range_slider": _range,
+    TUPLES: _best_and_worst,
+    REGIONS: _regions,
 }
 
 
@@ -478,7 +526,8 @@ def scheme_of(criterion: Criterion, marked: str | None) -> dict[str, Any]:
     elif criterion.scale == "spans" and marked:
         scheme |= {"annotation_type": "span", "labels": options, "target_field": marked}
     elif criterion.scale == "set" and labels:
-        scheme |= {"annotation_type": "multiselect", "labels": options}
+        none = {"name": NONE, "displayed_label": "None of these"}
+        scheme |= {"annotation_type": "multiselect", "labels": [*options, none]}
     elif criterion.scale == "ordinal" and numbers == list(range(1, len(numbers) + 1)):
         ends = {"min_label": labels[0].title, "max_label": labels[-1].title}
         scheme |= {"annotation_type": "likert", "size": len(numbers), **ends}
@@ -523,7 +572,7 @@ def entries_of(scheme: Mapping[str, Any], value: Any) -> list[list[Any]]:
         case "radio" | "likert":
             return [entry(str(value), str(value))]
         case "multiselect":
-            return [entry(str(one), str(one)) for one in value]
+            return [entry(str(one), str(one)) for one in value or [NONE]]
         case "number":
             return [entry("number", cell_of(value))]
         case "pairwise" if scheme["mode"] == "scale":

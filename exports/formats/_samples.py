@@ -80,6 +80,7 @@ class SampleFormat:
         references="reference answers after the first, and those that are phrases",
         evidence="evidence without a text",
         evidence__role="distractors, which count as retrieved",
+        labels="final labels of parts of an item",
         scores="scores that are unscored, not of the item, or not of this program",
         metadata="metadata called as a field of the program is, and numbers in it, which become scores",
     )

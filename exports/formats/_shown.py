@@ -141,14 +141,15 @@ def tasks(item: Normal, kind: str, criteria: Sequence[Criterion], protocol: Prot
         return
     seen: dict[str, None] = {}
     for criterion in criteria:
-        for target in _targets(item, criterion):
+        for target in targets_of(item, criterion):
             seen.setdefault(target)
     words = _words(item)
     for target in seen:
         yield Task(target, " | ".join(words.get(part, part) for part in target.split("|")), texts)
 
 
-def _targets(item: Normal, criterion: Criterion) -> Sequence[str]:
+def targets_of(item: Normal, criterion: Criterion) -> Sequence[str]:
+    """Every target on an item that a criterion is about, written out; of pages those that evidence is on."""
     from annotators.items.targets import ChosenBy, Units  # noqa: PLC0415 - beside its use
 
     evidence, claims, images = (parts_of(item, name) for name in ("evidence", "claims", "images"))

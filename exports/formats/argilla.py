@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._fields import in_answer, item_of_fields
@@ -38,6 +39,7 @@ _SPACE = uuid.UUID("5a1d6b0c-3f0e-4c1f-9a43-0a55a7000000")
 """From which the ids of annotators are made: the same person has the same id in every export."""
 
 _MOST_RATING = 10
+_SUBMITTED = "submitted"
 
 
 class Argilla:
@@ -49,7 +51,13 @@ class Argilla:
         "records.json with fields, responses and suggestions (`records.to_json`, `to_disk`), and perhaps settings.json"
     )
     takes_pairs = True
-    loses = usual(labels="labels of places and rankings, and those that say that it cannot be judged")
+    loses = usual(
+        "labels.time",
+        "labels.seconds",
+        "labels.comment",
+        "labels.rationale",
+        labels="labels that say that it cannot be judged",
+    )
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list of records, and the settings of a dataset."""
@@ -137,7 +145,8 @@ class _ArgillaReading(RecordReading):
     def begin(self) -> None:
         self._settings: dict[str, Record] = {}
         self._said: dict[str, list[ForeignLabel]] = {}
-        self._suggested = self._left_out = 0
+        self._spans: set[str] = set()
+        self._suggested = self._unsubmitted = 0
         self._key = KeyReading(self.sources)
         for file in self.files:
             if file.basename == SETTINGS and isinstance(found := json_file(file), dict):
@@ -153,7 +162,7 @@ class _ArgillaReading(RecordReading):
         """The items of the key, else a record each."""
         if is_keyed(self.sources):
             self.begin()
-            yield from self._key.items(self._said)
+            yield from self._key.items(self._said, self._spans)
         else:
             yield from super().items()
 
@@ -170,7 +179,8 @@ class _ArgillaReading(RecordReading):
                 row = self._row(record, file)
                 item = read_item(row, scorer=SCORER)
                 labels = [
-                    in_answer(label._replace(item=item.id), item.answer) for label in self._labels(record, file, line)
+                    in_answer(label._replace(item=item.id), item.answer, self._spans)
+                    for label in self._labels(record, file, line)
                 ]
                 yield ParsedItem(file.name, line, item, tuple(labels))
             except AssayError as error:
@@ -200,13 +210,15 @@ class _ArgillaReading(RecordReading):
         for name, given in responses.items() if isinstance(responses, dict) else ():
             for response in given if isinstance(given, list) else ():
                 value = response.get("value") if isinstance(response, dict) else None
-                if value is None or response.get("status") == "discarded":
-                    self._left_out += value is None
+                if value is None or response.get("status", _SUBMITTED) != _SUBMITTED:
+                    self._unsubmitted += value is not None
                     continue
                 user = str(response.get("user_id") or "unknown")
-                said = cell_of(_stretches(value))
-                who = self._key.person(user)
-                criterion = _name(name)
+                who, criterion = self._key.person(user), _name(name)
+                if _marks(value):
+                    self._spans.add(criterion)
+                    value = [{name: one[name] for name in ("start", "end", "label") if name in one} for one in value]
+                said = cell_of(value)
                 of = self._key.target_of(criterion, target) if other else target
                 yield ForeignLabel(line, item, who, criterion, of, said, None, None, other, file.name)
 
@@ -214,9 +226,12 @@ class _ArgillaReading(RecordReading):
         return "this is no list of Argilla records (fields, responses, suggestions). Leave it out, or name the format."
 
     def notes(self) -> Sequence[str]:
-        if not self._suggested:
-            return ()
-        return [f"{self._suggested:,} suggestions are no person's labels and are left out."]
+        found = []
+        if self._suggested:
+            found.append(f"{count(self._suggested, 'suggestion')} of models: no person's labels, so they are left out.")
+        if self._unsubmitted:
+            found.append(f"{count(self._unsubmitted, 'response')} that nobody submitted (drafts, discarded): left out.")
+        return found
 
     def label_protocol(self) -> Protocol | None:
         """What the protocol in the key says was asked, else the settings."""
@@ -226,11 +241,9 @@ class _ArgillaReading(RecordReading):
         return _protocol_of(next(iter(self._settings.values()), {}))
 
 
-def _stretches(value: Any) -> Any:
-    """Marked stretches as ours are, without scores."""
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "start" in one for one in value):
-        return [{name: one[name] for name in ("start", "end", "label") if name in one} for one in value]
-    return value
+def _marks(value: Any) -> bool:
+    """Whether a response is stretches of a text, which have scores beside their places."""
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) and "start" in one for one in value)
 
 
 def _name(question: str) -> str:
@@ -365,7 +378,7 @@ def _records_of(
     for label in judged.labels:
         if label.criterion in asked:
             value = _value(label.value, asked[label.criterion])
-            response = {"value": value, "user_id": str(user_id(label.annotator)), "status": "submitted"}
+            response = {"value": value, "user_id": str(user_id(label.annotator)), "status": _SUBMITTED}
             said.setdefault(label.target, {}).setdefault(label.criterion, []).append(response)
     texts: dict[str, Any] = {task.target: task for task in tasks(judged.item, kind, criteria, protocol)}
     targets = dict.fromkeys([*texts, *(target for target in said if kind != ALONE)])
@@ -383,7 +396,7 @@ def _record_of_pair(task: PairTask, criteria: Sequence[Criterion], known_as: Cal
     said: dict[str, list[Record]] = {}
     for label in task.said:
         value = _value(label.value, asked[label.criterion])
-        response = {"value": value, "user_id": str(user_id(label.annotator)), "status": "submitted"}
+        response = {"value": value, "user_id": str(user_id(label.annotator)), "status": _SUBMITTED}
         said.setdefault(label.criterion, []).append(response)
     left, right = known_as(task.left), known_as(task.right)
     texts = {**task.texts, **{name: text for name, text in zip(_SIDES, task.answers, strict=True) if text}}

@@ -73,6 +73,7 @@ class DoubleBench:
         id="ids of items",
         question_key="keys of questions",
         evidence="evidence that is no gold page of the document",
+        labels="final labels of pages of other documents",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -91,11 +92,12 @@ class DoubleBench:
 
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
         """The item with the pages that are evidence by a study's final labels, and those that are not, of each hop."""
+        documents = item.get("documents", ())
         hops = [
-            {**hop, "metadata": {**metadata_of(hop), **_verified(labels, f"|hop:{hop['key']}")}}
+            {**hop, "metadata": {**metadata_of(hop), **_verified(labels, documents, f"|hop:{hop['key']}")}}
             for hop in parts_of(item, "hops")
         ]
-        found = {**item, "metadata": {**metadata_of(item), **_verified(labels, "")}}
+        found = {**item, "metadata": {**metadata_of(item), **_verified(labels, documents, "")}}
         return {**found, "hops": hops} if hops else found
 
     def write(self, items: Items, files: Files) -> Written:
@@ -253,15 +255,19 @@ def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
 _SAID = Said(RATER, _labels)
 
 
-def _verified(labels: FinalLabels, of_hop: str) -> Record:
-    """The pages (from 0) of one hop, or of no hop, by what their final labels say; only what has such pages."""
+def _verified(labels: FinalLabels, documents: Sequence[str], of_hop: str) -> Record:
+    """The documents' pages (from 0) of one hop, or of no hop, by what their final labels say; only what has such pages.
+
+    A record is about one document: what is said of pages of another one has no place.
+    """
     found: dict[str, list[int]] = {}
     for (criterion, target), value in labels.items():
         page, bar, hop = target.partition("|")
-        if criterion == _CRITERION and bar + hop == of_hop:
+        document, _, number = page.removeprefix("page:").rpartition(":")
+        if criterion == _CRITERION and bar + hop == of_hop and document in documents:
             for name, label in _SAID_OF.items():
                 if value == label:
-                    found.setdefault(name, []).append(int(page.rpartition(":")[2]) - 1)
+                    found.setdefault(name, []).append(int(number) - 1)
     return {name: sorted(found[name]) for name in _SAID_OF if name in found}
 
 
@@ -271,9 +277,13 @@ def _verified(labels: FinalLabels, of_hop: str) -> Record:
 def _record(item: Normal) -> Record | None:
     """An item as a record; None for one of another system, and for one of no or several documents."""
     documents, metadata = item.get("documents", []), metadata_of(item)
-    pages = [unit for unit in parts_of(item, "evidence") if unit.get("role") == "gold" and unit.get("pages")]
     if item["system"] != DEFAULT_SYSTEM or len(documents) != 1:
         return None
+    pages = [
+        unit
+        for unit in parts_of(item, "evidence")
+        if unit.get("role") == "gold" and unit.get("pages") and unit.get("document", documents[0]) == documents[0]
+    ]
     hops = parts_of(item, "hops")
     unclaimed = metadata.get("pages_of_no_step", [])
     evidence = [page for unit in pages for page in unit["pages"]]

@@ -72,6 +72,7 @@ class Fathoms:
         documents="documents of more than one group",
         evidence="evidence of the benchmark itself; kinds, roles, boxes, ranks and use of any",
         scores="scores but correctness and hallucination",
+        labels="final labels of the benchmark's own answers",
     )
 
     def refusal(self, file: SourceFile) -> str | None:

@@ -92,7 +92,7 @@ class HuggingFace:
     name = "huggingface"
     title = "Hugging Face datasets folder"
     help = "a folder with a README.md card and Parquet files, in configs and splits; or what save_to_disk wrote"
-    loses = usual(labels="labels that say that it cannot be judged")
+    loses = usual("labels.seconds", "labels.rationale", labels="labels that say that it cannot be judged")
     takes_pairs = True
     takes_pictures = True
 

@@ -24,11 +24,22 @@ from exports.formats._fields import in_answer, item_of_fields, text_of_field
 from exports.formats._files import FilesReading
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
+from exports.formats._potato_media import (
+    POSITIONS,
+    REGIONS,
+    TUPLES,
+    Tuples,
+    image_fields,
+    image_in,
+    places_in,
+    tuples_of,
+)
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
 from exports.formats._shown import ALONE, ANSWERS, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed
+from exports.label_studio.known import document_of, part_key
 from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import is_table, open_table
@@ -65,7 +76,11 @@ class Potato:
         f"{STATES}. What its schemes ask becomes a protocol; each part that cannot is named."
     )
     loses = usual(
-        labels="when labels were given, remarks, sets without any label, and those that say that it cannot be judged"
+        "labels.time",
+        "labels.seconds",
+        "labels.comment",
+        "labels.rationale",
+        labels="labels that say that it cannot be judged",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -137,6 +152,10 @@ class _Theirs:
     text_field: str
     pair_field: str | None
     lost: Lost
+    tuples: Tuples | None
+    images: dict[str, list[str]]
+    """Scheme that asks of regions → the fields in which its image may be."""
+
     states: list[SourceFile] = field(default_factory=list)
 
     @property
@@ -159,6 +178,12 @@ class _Record(NamedTuple):
     line: int
     instance: str
     record: Record
+
+
+class _Instance(NamedTuple):
+    """That there is an instance of this name."""
+
+    name: str
 
 
 class _State:
@@ -251,30 +276,17 @@ class _Reading(FilesReading):
         if self._key.there:
             yield from self._own()
             return
-        states = {id(project): [*self._states(project)] for project in self._projects}
-        for of_project in states.values():
-            yield from (state for state in of_project if isinstance(state, Rejected))
-        known: dict[int, set[str]] = {}
-        for project, file in data:
-            if isinstance(file, Rejected):
-                yield file
-                continue
-            said = [state for state in states[id(project)] if isinstance(state, _State)]
-            for line, record in _records(file):
-                if isinstance(record, str):
-                    yield Rejected(file.name, line, record)
-                    continue
-                try:
-                    instance = _instance(project, record)
-                    known.setdefault(id(project), set()).add(instance)
-                    yield from self._item(project, _Record(file.name, line, instance, record), said)
-                except AssayError as error:
-                    yield Rejected(file.name, line, str(error))
-            self.meter.done += file.size
         for project in self._projects:
-            for state in states[id(project)]:
-                if isinstance(state, _State):
-                    self._unknown += len({*state.names, *state.marked} - known.get(id(project), set()))
+            states = [*self._states(project)]
+            yield from (state for state in states if isinstance(state, Rejected))
+            said = [state for state in states if isinstance(state, _State)]
+            known: set[str] = set()
+            for row in self._of_project(project, [file for one, file in data if one is project], said):
+                if isinstance(row, _Instance):
+                    known.add(row.name)
+                else:
+                    yield row
+            self._unknown += sum(len({*state.names, *state.marked} - known) for state in said)
 
     def notes(self) -> Sequence[str]:
         """What of the projects cannot be said here, and whose states are left out."""
@@ -315,29 +327,73 @@ class _Reading(FilesReading):
                         continue
                     item, target, other = of_instance[instance]
                     try:
-                        for label in self._said(project, state, instance, 1):
+                        for label in self._said(project, state, _Record(project.file.name, 1, instance, {})):
                             of = self._key.target_of(label.criterion, target) if other else target
                             said.setdefault(item, []).append(label._replace(item=item, target=of, other=other))
                     except AssayError as error:
                         yield Rejected(project.file.name, 1, str(error))
-        yield from self._key.items(said)
+        yield from self._key.items(said, self._spans())
+
+    def _of_project(
+        self, project: _Theirs, files: Sequence[SourceFile | Rejected], states: Sequence[_State]
+    ) -> Iterator[ParsedItem | Rejected | _Instance]:
+        """The items of a project's instances, after each instance that is in its data."""
+        pool: dict[str, str] = {}
+        for file in files:
+            if isinstance(file, Rejected):
+                yield file
+                continue
+            for line, record in _records(file):
+                if isinstance(record, str):
+                    yield Rejected(file.name, line, record)
+                    continue
+                try:
+                    instance = _instance(project, record)
+                    if project.tuples is None:
+                        yield _Instance(instance)
+                        yield from self._item(project, _Record(file.name, line, instance, record), states)
+                    else:
+                        text = record.get(project.text_field)
+                        pool[instance] = "" if text is None else text_of_field(text)
+                except AssayError as error:
+                    yield Rejected(file.name, line, str(error))
+            self.meter.done += file.size
+        if project.tuples is not None:
+            yield from self._of_tuples(project, project.tuples, pool, states)
+
+    def _of_tuples(
+        self, project: _Theirs, tuples: Tuples, pool: Mapping[str, str], states: Sequence[_State]
+    ) -> Iterator[ParsedItem | Rejected | _Instance]:
+        """An item a tuple that Potato draws of the instances: their texts, one below the other, are the answer."""
+        where = project.file.name
+        try:
+            for instance, drawn in tuples.of(list(pool)):
+                positions = dict(zip(POSITIONS, drawn, strict=False))
+                answer = "\n\n".join(f"{position}. {pool[name]}" for position, name in positions.items())
+                record = {"answer": answer, "positions": positions}
+                yield _Instance(instance)
+                try:
+                    yield from self._item(project, _Record(where, 1, instance, record), states)
+                except AssayError as error:
+                    yield Rejected(where, 1, f"{instance}: {error}")
+        except AssayError as error:
+            yield Rejected(where, 1, str(error))
 
     def _item(self, project: _Theirs, of: _Record, states: Sequence[_State]) -> Iterator[ParsedItem]:
         rows = [*_rows(project, of.instance, of.record)]
         items = [read_item(row, scorer=SCORER) for row in rows]
         other = items[1].id if len(items) > 1 else None
         labels = tuple(
-            in_answer(label._replace(item=items[0].id, other=other), items[0].answer)
+            in_answer(label._replace(item=items[0].id, other=other), items[0].answer, self._spans())
             for state in states
-            for label in self._said(project, state, of.instance, of.line, items[0].answer)
+            for label in self._said(project, state, of, items[0].answer)
         )
         for item in items:
             yield ParsedItem(of.file, of.line, item, labels if item is items[0] else ())
 
-    def _said(
-        self, project: _Theirs, state: _State, instance: str, line: int, answer: str | None = None
-    ) -> Iterator[ForeignLabel]:
+    def _said(self, project: _Theirs, state: _State, of: _Record, answer: str | None = None) -> Iterator[ForeignLabel]:
         """What somebody said of an instance. With its `answer`, places in what Potato shows of it are places in it."""
+        instance = of.instance
         names, marked = state.names.get(instance, {}), state.marked.get(instance)
         for asked in project.asked:
             of_scheme = names.get(asked.scheme, {})
@@ -347,16 +403,21 @@ class _Reading(FilesReading):
                 value = asked.read(of_scheme, self._of_answer(project, marked.get(asked.scheme, ()), answer))
             else:
                 value = asked.read(of_scheme, ())
-            if value is None and (names or marked is not None) and self._may_be_empty(asked.criterion):
+            of_image = asked.scheme in project.images
+            if value is None and not of_image and (names or marked is not None) and self._may_be_empty(asked):
                 value = []
             if value is None:
                 continue
+            places = None
+            if of_image:
+                image = image_in(of.record, project.images[asked.scheme], project.text_field)
+                places = places_in(of_scheme, None if image is None else str(of.record[image]), self._lost) or None
             try:
                 asked.criterion.check(value)
             except AssayError as error:
                 raise InvalidInput(f"{state.user} gave {asked.scheme!r} of {instance}: {error}") from None
             yield ForeignLabel(
-                line,
+                of.line,
                 instance,
                 self._key.person(state.user),
                 asked.criterion.name,
@@ -367,11 +428,18 @@ class _Reading(FilesReading):
                 None,
                 None,
                 state.seconds.get(instance),
+                places,
             )
 
-    def _may_be_empty(self, criterion: Criterion) -> bool:
+    def _spans(self) -> set[str]:
+        """The criteria whose labels are stretches."""
+        asked = (one.criterion for project in self._projects for one in project.asked)
+        return {criterion.name for criterion in asked if criterion.scale == "spans"}
+
+    def _may_be_empty(self, asked: Asked) -> bool:
         """Whether somebody who answered something of an instance said, with no label of this, that none fits."""
-        if criterion.scale != "set" or criterion.when is not None:
+        criterion = asked.criterion
+        if criterion.scale != "set" or criterion.when is not None or asked.says_none:
             return False
         if self._key.protocol is None:
             return not criterion.required
@@ -471,8 +539,19 @@ def _project_of(file: SourceFile, lost: Lost) -> _Theirs:
     pair = next((one for one in schemes if isinstance(one, dict) and one.get("annotation_type") == "pairwise"), None)
     text_field = str(fields.get("text_key") or "text")
     pair_field = None if pair is None else str(pair.get("items_key") or text_field)
+    if config.get("bws_config") is None:
+        for one in schemes:
+            if isinstance(one, dict) and one.get("annotation_type") == TUPLES:
+                lost.add(f"{TUPLES} {one.get('name')!r}: its tuples are made while people answer, and are in no file")
+        schemes = [one for one in schemes if not isinstance(one, dict) or one.get("annotation_type") != TUPLES]
+    images = {
+        str(one.get("name")): image_fields(one, _displayed(config), text_field)
+        for one in schemes
+        if isinstance(one, dict) and one.get("annotation_type") == REGIONS
+    }
     asked = read_schemes(schemes, lost, pairs=pair is not None)
-    return _Theirs(file, config, asked, str(fields.get("id_key") or "id"), text_field, pair_field, lost)
+    id_field = str(fields.get("id_key") or "id")
+    return _Theirs(file, config, asked, id_field, text_field, pair_field, lost, tuples_of(config), images)
 
 
 def _schemes(config: Mapping[str, Any], lost: Lost) -> Iterator[object]:
@@ -530,6 +609,10 @@ def _instance(project: _Theirs, record: Record) -> str:
 def _rows(project: _Theirs, instance: str, record: Record) -> Iterator[Normal]:
     """The normal form of the item, or of the two items, of an instance."""
     task = str(project.config.get("annotation_task_name") or "Potato")
+    if project.tuples is not None:
+        metadata = {"positions": record["positions"]}
+        yield {"id": instance, "question": task, "answer": record["answer"], "metadata": metadata}
+        return
     rest = {name: value for name, value in record.items() if name != project.id_field}
     sides = rest.pop(project.pair_field, None) if project.pair_field else None
     if project.pair_field and isinstance(sides, list) and len(sides) == 2:
@@ -546,6 +629,12 @@ def _rows(project: _Theirs, instance: str, record: Record) -> Iterator[Normal]:
         return
     if sides is not None:
         raise InvalidInput(f"`{project.pair_field}` is {shown(sides)}, not a list of two texts that are compared.")
+    pictures = {
+        image: rest.pop(image)
+        for fields in project.images.values()
+        for image in [image_in(rest, fields, project.text_field)]
+        if image is not None
+    }
     text = _span_field(project) if project.spans else project.text_field
     others = [name for name in rest if name != text]
     said = {}
@@ -555,8 +644,17 @@ def _rows(project: _Theirs, instance: str, record: Record) -> Iterator[Normal]:
         said["question"] = text
     row = item_of_fields(rest, None, said)
     row.setdefault("question", task)
-    metadata = row.pop("metadata", {})
-    yield {**row, "id": instance, **({"metadata": metadata} if metadata else {})}
+    metadata = {**row.pop("metadata", {}), **pictures}
+    pages = [
+        {"key": part_key(image), "kind": "page", "document": document_of(address), "pages": [1]}
+        for image, address in pictures.items()
+    ]
+    evidence = [*row.pop("evidence", ()), *pages]
+    yield (
+        {**row, "id": instance}
+        | ({"metadata": metadata} if metadata else {})
+        | ({"evidence": evidence} if evidence else {})
+    )
 
 
 def _records(file: SourceFile) -> Iterator[tuple[int, Record | str]]:
@@ -607,7 +705,7 @@ def _protocol(project: _Theirs) -> Protocol:
                 {
                     "name": "all",
                     "title": "All",
-                    "shows": ["question", "answer"],
+                    "shows": ["question", "answer", *(["evidence"] if project.images else [])],
                     "criteria": [one.criterion.name for one in project.asked],
                 }
             ],

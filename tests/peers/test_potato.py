@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -14,10 +15,13 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+import yaml
+from PIL import Image
 from sqlmodel import select
 
 from db.models import Study
 from exports.bundles.bundle import export_project
+from exports.formats._potato_media import tuples_of
 from tests.environments import environment_python, program
 from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
 from tests.exports.formats.places import Place
@@ -129,3 +133,85 @@ def test_potato_shows_pairs_side_by_side_with_their_labels(place: Place, tmp_pat
     left_is_first = records[5]["answers"][0].startswith("Answer")
     added = sorted((name, value) for *_, name, value in set(after) - set(before))
     assert added == [("better", "1" if left_is_first else "-1"), ("overall", "-1" if left_is_first else "1")]
+
+
+_DRAWS = """
+import json, sys
+from potato.bws_tuple_generator import BwsTupleGenerator
+
+for n, settings in json.load(sys.stdin):
+    pool = [{"id": f"i{one}", "text": ""} for one in range(n)]
+    drawn = BwsTupleGenerator(pool, "id", "text", **settings).generate()
+    print(json.dumps([[one["id"], [item["source_id"] for item in one["_bws_items"]]] for one in drawn]))
+"""
+
+
+@pytest.mark.slow
+def test_the_tuples_are_those_that_potato_draws() -> None:
+    python = environment_python("potato", [RELEASE])
+    asked: list[tuple[int, dict[str, int]]] = [
+        (4, {}), (7, {"tuple_size": 3, "seed": 1}), (50, {"tuple_size": 5, "num_tuples": 33}), (2, {"tuple_size": 2}),
+        (1_000, {"tuple_size": 26, "min_item_appearances": 3}),
+    ]  # fmt: skip
+    done = subprocess.run([str(python), "-c", _DRAWS], input=orjson.dumps(asked), capture_output=True, check=True)
+    for (n, settings), line in zip(asked, done.stdout.splitlines(), strict=True):
+        tuples = tuples_of({"bws_config": settings})
+        assert tuples is not None
+        assert [list(one) for one in tuples.of([f"i{one}" for one in range(n)])] == orjson.loads(line)
+
+
+@pytest.mark.slow
+def test_what_potato_keeps_of_regions_ranges_and_tuples_comes_in(place: Place, tmp_path: Path) -> None:  # noqa: F811
+    """Under the names that its own page sends; what it keeps is read from the file that it wrote."""
+    folder = tmp_path / "running"
+    about = {"task_dir": ".", "output_annotation_dir": "annotation_output/", "data_files": ["d.json"],
+             "item_properties": {"id_key": "id", "text_key": "text"}, "user_config": {"allow_all_users": True},
+             "site_dir": "default", "require_password": False, "media_directory": "media"}  # fmt: skip
+    regions = {"annotation_type": "image_annotation", "name": "what", "description": "What?", "tools": ["bbox"],
+               "labels": ["figure", "table"], "source_field": "scan"}  # fmt: skip
+    between = {"annotation_type": "range_slider", "name": "years", "description": "When?", "max_value": 99}
+    best = {"annotation_type": "bws", "name": "good", "description": "Good?", "tuple_size": 3}
+    display = {"fields": [{"key": "scan", "type": "image"}]}
+    projects = {
+        "regions": {"annotation_schemes": [regions, between], "instance_display": display},
+        "tuples": {"annotation_schemes": [best], "bws_config": {"tuple_size": 3, "num_tuples": 4}},
+    }
+    rows = [{"id": f"q{n}", "text": f"Who is {n}?", "scan": "media/p1.png"} for n in range(1, 5)]
+    drawn = [{"type": "bbox", "label": "table", "coordinates": {"x": 0.5, "y": 0.1, "width": 0.2, "height": 0.3}}]
+    sent = {
+        "regions": {"what:::_data": orjson.dumps(drawn).decode(), "years:::range_low": "3", "years:::range_high": "30"},
+        "tuples": {"good:::best": "C", "good:::worst": "A"},
+    }
+    for name, config in projects.items():
+        of = folder / name
+        (of / "media").mkdir(parents=True)
+        Image.new("RGB", (40, 20), "white").save(of / "media" / "p1.png")
+        (of / "config.yaml").write_text(yaml.safe_dump({"annotation_task_name": name, **about, **config}))
+        (of / "d.json").write_bytes(orjson.dumps(rows))
+        with potato(of) as client:
+            client.post("/auth", data={"email": "ada", "pass": ""})
+            page = client.get("/annotate", follow_redirects=True).text
+            fields = dict(input_names(page))
+            assert {(one, fields.get(one)) for one in sent[name]} == {
+                (one, "annotation-data-input" if one.endswith("_data") else "annotation-input") for one in sent[name]
+            }
+            instance = client.get("/api/current_instance").json()["instance_id"]
+            change = {"instance_id": instance, "annotations": sent[name], "span_annotations": []}
+            assert client.post("/updateinstance", json=change).json()["status"] == "success"
+        report = place.take(of, labels_into=name)
+        assert (report.rejected, report.labels.obstacles) == ([], [])
+    with place.db.read() as session:
+        labels = [label for study in session.execute(select(Study)).scalars() for label in labels_of(session, study)]
+    assert {(name, value) for _, name, value in labels} == {
+        ("what", "['table']"), ("years_low", "3"), ("years_high", "30"), ("good_best", "C"), ("good_worst", "A"),
+    }  # fmt: skip
+
+
+def input_names(page: str) -> Iterator[tuple[str, str]]:
+    """The name under which Potato's page sends each of its hidden fields, and the class by which it collects it."""
+    for tag in re.findall(r"<input\b[^>]*>", page):
+        said = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+        for collected in ("annotation-data-input", "annotation-input"):
+            if collected in said.get("class", "").split():
+                name = said.get("name", "")
+                yield (f"{name}:::_data" if collected == "annotation-data-input" else name), collected

@@ -426,6 +426,12 @@ def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database:
     decision = UnitDecision("grounding", "evidence:img_1", "not_required")
     adjudicate(place.db, judge, study_item or 0, uid="one", decisions=[decision])
     assert written("after") == [True, False, None]
+    before = export_project(
+        place.db, judge, place.project, to=tmp_path / "not made", study_id=study_id, formats=["unidoc", "ragas"],
+        dry_run=True,
+    )  # fmt: skip
+    lost = {name: [(one.n, one.of) for one in some if one.path == "labels"] for name, some in before.lost.items()}
+    assert lost == {"unidoc": [], "ragas": [(2, 2)]}, "samples have no place for labels of evidence"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -11,9 +13,11 @@ from hypothesis import HealthCheck, given, settings
 
 from annotators.errors import InvalidInput
 from annotators.items.normal import Normal
+from annotators.items.parsed import ForeignLabel
 from exports.converting import convert_files
 from exports.formats import FORMATS
 from exports.formats._losing import WORDS, carried_by, declared, losses_of
+from exports.formats._lost_labels import lost_labels, plain_by
 from exports.formats._writing import Writer
 from tests.exports.formats.any_items import ITEMS
 from tests.exports.formats.test_writing import SAID
@@ -51,3 +55,23 @@ def test_a_format_names_fields_that_there_are(name: str) -> None:
 
 def test_native_and_tables_lose_nothing() -> None:
     assert losses_of(FORMATS.get("native")) == losses_of(FORMATS.get("table")) == {}
+
+
+def label(item: str, annotator: str, value: str, **more: Any) -> ForeignLabel:
+    return ForeignLabel(1, item, annotator, "fair", "item", value)._replace(**more)
+
+
+def test_labels_that_do_not_come_back_or_otherwise_are_counted() -> None:
+    at = datetime(2026, 11, 25, tzinfo=UTC)
+    before = [
+        label("a", "ada", "1", time=at, comment="Hm."), label("a", "ben", "2"), label("b", "ada", "[1, 2]"),
+        label("b", "ben", "2", rationale=[{"page": 1}]), label("c", "ada", "1"), label("c", "ben", "1", seconds=2.5),
+    ]  # fmt: skip
+    after = [
+        label("a", "ada", "1.0", comment="Hm."), label("a", "ben", "3"), label("b", "ada", "[1,2]"),
+        label("b", "people", "2", rationale=[{"page": 1}]), label("c", "ben", "1", seconds=2.5),
+    ]  # fmt: skip
+    assert {lost.path: (lost.n, lost.of) for lost in lost_labels(before, after, plain_by({}))} == {
+        "labels": (1, 6), "labels.annotator": (1, 6), "labels.value": (1, 6), "labels.time": (1, 1),
+    }  # fmt: skip
+    assert lost_labels(before, before, plain_by({})) == []

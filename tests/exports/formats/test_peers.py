@@ -331,14 +331,19 @@ def test_a_strangers_records_give_items_labels_and_a_protocol(place: Place, tmp_
         "id": "r1", "fields": {"prompt": "Q?", "response": "A"}, "metadata": {"system": "s", "n": 1}, "vectors": {},
         "suggestions": {"quality": {"value": "bad", "score": 0.5, "agent": "model"}}, "status": "completed",
         "responses": {"quality": [{"value": "good", "user_id": "u1"}, {"value": "bad", "user_id": "u2"}],
-                      "stars": [{"value": 2, "user_id": "u1"}]},
+                      "stars": [{"value": 2, "user_id": "u1", "status": "submitted"},
+                                {"value": 1, "user_id": "u2", "status": "draft"},
+                                {"value": 1, "user_id": "u3", "status": "discarded"}]},
     }  # fmt: skip
     folder = tmp_path / "set"
     write_json(folder / "records.json", [record])
     write_json(folder / "settings.json", settings)
     report = place.take(folder, labels_into="argilla")
     assert (report.format, report.added, report.rejected) == ("argilla", 1, [])
-    assert any("1 suggestions" in note for note in report.notes)
+    assert report.notes[:2] == [
+        "1 suggestion of models: no person's labels, so they are left out.",
+        "2 responses that nobody submitted (drafts, discarded): left out.",
+    ]
     assert stored(place) == {
         ("u1", "quality", "item", "good"), ("u2", "quality", "item", "bad"), ("u1", "stars", "item", 2)
     }  # fmt: skip

@@ -19,7 +19,7 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.items.targets import TargetKind
 from annotators.protocols import Material, Step
 from db.designing.making import create_study
-from db.models import Study
+from db.models import StoredLabel, Study
 from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
 from exports.formats import FORMATS
@@ -47,10 +47,13 @@ CONFIG: dict[str, Any] = {
          "starting_value": 50},
         {"annotation_type": "text", "name": "note", "description": "A note"},
         {"annotation_type": "span", "name": "wrong", "description": "What is wrong?", "labels": ["fact", "name"]},
-        {"annotation_type": "image_annotation", "name": "boxes", "description": "B", "labels": ["x"]},
+        {"annotation_type": "audio_annotation", "name": "sounds", "description": "S", "labels": ["x"]},
         {"annotation_type": "number", "name": "count", "description": "How many?", "min": 0, "max": 9, "step": 1},
     ],
 }  # fmt: skip
+
+
+_NAMES = "instance_id_to_label_to_value"
 
 
 def entry(schema: str, name: str, value: Any) -> list[Any]:
@@ -77,7 +80,7 @@ ADA = {
         "q1": [
             entry("Right", "no", "no"), entry("why", "old", "old"), entry("why", "vague", "vague"),
             entry("clear", "4", "4"), entry("sure", "slider", "75"), entry("note", "text_box", "Hm."),
-            entry("boxes", "_data", "[]"),
+            entry("sounds", "_data", "[]"),
         ],
         "gone": [entry("Right", "yes", "yes")],
     },
@@ -102,7 +105,7 @@ def test_a_project_gives_items_labels_and_what_was_asked(place: Place, tmp_path:
     assert (first.question, first.answer, first.metadata) == ("Who?", "Ada, in 1843.", {"page": 3})
     assert any("1 state of machines (judge)" in note for note in report.notes)
     assert any("1 instance that somebody labelled" in note for note in report.notes)
-    assert "Lost: image_annotation 'boxes': nothing here is like it." in report.notes
+    assert "Lost: audio_annotation 'sounds': nothing here is like it." in report.notes
 
 
 def test_what_schemes_ask_becomes_criteria(tmp_path: Path) -> None:
@@ -132,13 +135,14 @@ def test_schemes_about_each_of_several_options_ask_of_each(place: Place, tmp_pat
         {"annotation_type": "semantic_differential", "name": "feel", "description": "F", "pairs": [["cold", "warm"]],
          "scale_points": 5},
         {"annotation_type": "triage", "name": "keep", "description": "Keep?", "reject_label": "Away"},
-        {"annotation_type": "image_annotation", "name": "boxes", "tools": ["bbox"], "labels": ["x"]},
+        {"annotation_type": "range_slider", "name": "between", "description": "B", "min_value": 0, "max_value": 10},
     ]  # fmt: skip
     said = {
         "instance_id_to_label_to_value": {
             "q1": [
                 entry("order", "rank_order", "b,a"), entry("soft", "a", "70"), entry("soft", "b", "30"),
                 entry("sum", "a", "4"), entry("feel", "cold__warm", "2"), entry("keep", "decision", "reject"),
+                entry("between", "range_low", "2"), entry("between", "range_high", "7"),
             ]
         }
     }  # fmt: skip
@@ -147,10 +151,11 @@ def test_schemes_about_each_of_several_options_ask_of_each(place: Place, tmp_pat
     with place.db.read() as session:
         found = labels_of(session, session.execute(select(Study)).scalar_one())
     assert [(name, value) for _, name, value in found] == [
-        ("feel_cold", "2"), ("keep", "reject"), ("order_a", "2"), ("order_b", "1"), ("soft_a", "70"),
-        ("soft_b", "30"), ("sum_a", "4"),
+        ("between_high", "7"), ("between_low", "2"), ("feel_cold", "2"), ("keep", "reject"),
+        ("order_a", "2"), ("order_b", "1"), ("soft_a", "70"), ("soft_b", "30"), ("sum_a", "4"),
     ]  # fmt: skip
-    assert "Lost: image_annotation 'boxes': nothing here is like it." in report.notes
+    low = "Lost: range_slider 'between': that its low end is below its high one is not checked here."
+    assert low in report.notes
 
 
 def test_two_texts_that_are_compared_become_a_pair(place: Place, tmp_path: Path) -> None:
@@ -185,6 +190,99 @@ def test_places_in_what_potato_shows_are_places_in_the_answer(tmp_path: Path) ->
         assert orjson.loads(label.value) == [{"start": 13, "end": 17, "label": "fact", "text": "1843"}]
         assert list(reading.items()) == [row]
         assert reading.notes() == ["Lost: Stretches that end beyond the answer."]
+
+
+def shape(kind: str, label: str, coordinates: Any) -> dict[str, Any]:
+    return {"type": kind, "label": label, "color": "#fff", "coordinates": coordinates}
+
+
+SHAPES = [
+    shape("bbox", "figure", {"x": 0.1, "y": 0.2, "width": 0.3, "height": 0.25}),
+    shape("bbox", "figure", {"x": -0.1, "y": 0.9, "width": 0.3, "height": 0.3}),
+    shape("polygon", "table", [{"x": 0.5, "y": 0.5}, {"x": 0.75, "y": 0.6}, {"x": 0.6, "y": 0.9}]),
+    shape("ellipse", "table", {"cx": 0.5, "cy": 0.5, "rx": 0.1, "ry": 0.2, "angle": 30}),
+    shape("landmark", "dot", {"x": 0.5, "y": 0.5}),
+    shape("bbox", "figure", {"x": 1.5, "y": 1.5, "width": 0.1, "height": 0.1}),
+    {"type": "mask", "label": "dot", "rle": {"counts": [4, 2], "size": [2, 3]}},
+]
+
+
+def test_regions_of_images_are_labels_with_boxes_on_a_page(place: Place, tmp_path: Path) -> None:
+    schemes = [
+        {"annotation_type": "image_annotation", "name": "what", "description": "What is there?", "tools": ["bbox"],
+         "labels": ["figure", {"name": "table"}, "dot"], "source_field": "scan"},
+        {"annotation_type": "image_annotation", "name": "stamps", "description": "Stamps?", "tools": ["bbox"],
+         "labels": ["stamp"], "source_field": "scan"},
+    ]  # fmt: skip
+    config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": schemes}
+    drawn = {"q1": [entry("what", "_data", orjson.dumps(SHAPES).decode()), entry("stamps", "_data", "[]")],
+             "q3": [entry("what", "_data", orjson.dumps(SHAPES[:1]).decode())]}  # fmt: skip
+    broken = {"q1": [entry("what", "_data", '[{"type": "bbox"}]')]}
+    folder = project(tmp_path / "set", config, ada={_NAMES: drawn}, ben={_NAMES: broken})
+    rows = [{"id": "q1", "question": "Who?", "scan": "https://example.org/media/p1.png?x=1"},
+            {"id": "q3", "question": "When?"}]  # fmt: skip
+    write_json(folder / "d.json", rows)
+    with open_sources([folder]) as sources:
+        reading = FORMATS.get("potato").read(sources)
+        bad = [row for row in reading.items() if isinstance(row, Rejected)]
+        assert [row.reason for row in bad] == [
+            'the regions of an image are \'[{"type": "bbox"}]\', not a list of shapes with a label each'
+        ]
+    (folder / "annotation_output" / "ben" / "user_state.json").unlink()
+    report = place.take(folder, labels_into="regions")
+    assert (report.added, report.rejected, report.labels.obstacles) == (2, [], [])
+    first = next(item for item in place.items() if item.id == "q1")
+    [page] = first.evidence
+    assert (page.document, page.pages, first.metadata["scan"]) == ("p1.png", (1,), rows[0]["scan"])
+    with place.db.read() as session:
+        labels = session.execute(select(StoredLabel.target, StoredLabel.value, StoredLabel.rationale)).all()
+    assert sorted((value, len(places or [])) for _, value, places in labels) == [
+        ([], 0), (["figure"], 0), (["figure", "table", "dot"], 3),
+    ]  # fmt: skip
+    [places] = [places for _, _, places in labels if places]
+    assert {one["document"] for one in places} == {"p1.png"}
+    assert [(one["text"], one["box"]) for one in places] == [
+        ("figure", [0.1, 0.2, 0.4, 0.45]), ("figure", [0.0, 0.9, 0.2, 1.0]), ("table", [0.5, 0.5, 0.75, 0.9]),
+    ]  # fmt: skip
+    assert [note for note in report.notes if note.startswith("Lost")] == [
+        "Lost: Outlines of regions (polygon): the box around each is kept.",
+        "Lost: Regions that are no box (ellipse): their labels are kept.",
+        "Lost: Regions that are no box (landmark): their labels are kept.",
+        "Lost: Regions without an area on the image: their labels are kept.",
+        "Lost: Regions that are no box (mask): their labels are kept.",
+        "Lost: Regions of an image that the data do not name: their labels are kept.",
+    ]
+
+
+BEST = {"annotation_type": "bws", "name": "good", "description": "Good?", "tuple_size": 3,
+        "best_description": "The best?"}  # fmt: skip
+
+
+def test_the_best_and_the_worst_of_tuples_that_potato_draws(place: Place, tmp_path: Path) -> None:
+    config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": [BEST], "bws_config": {"tuple_size": 3}}
+    said = {_NAMES: {"bws_tuple_0002": [entry("good", "best", "B"), entry("good", "worst", "A")],
+                     "bws_tuple_9999": [entry("good", "best", "B")]}}  # fmt: skip
+    folder = project(tmp_path / "set", config, ada=said)
+    write_json(folder / "d.json", [{"id": n, "response": f"Text {n}"} for n in range(1, 6)])
+    report = place.take(folder, labels_into="best")
+    assert (report.added, report.rejected, report.labels.obstacles) == (10, [], [])
+    assert stored(place) == {("ada", "good_best", "item", "B"), ("ada", "good_worst", "item", "A")}
+    second = next(item for item in place.items() if item.id == "bws_tuple_0002")
+    assert second.answer == "\n\n".join(f"{name}. Text {n}" for name, n in second.metadata["positions"].items())
+    assert "1 instance that somebody labelled are not in the data: left out." in report.notes
+    write_json(folder / "d.json", [{"id": 1, "response": "Text"}])
+    with open_sources([folder]) as sources:
+        [row] = FORMATS.get("potato").read(sources).items()
+    assert isinstance(row, Rejected)
+    assert row.reason == "`bws_config` asks for tuples of 3, and the data have 1 items."
+
+
+def test_tuples_of_rounds_are_lost_in_words(tmp_path: Path) -> None:
+    config = {**CONFIG, "annotation_schemes": [BEST, CONFIG["annotation_schemes"][0]], "ibws_config": {}}
+    with open_sources([project(tmp_path / "set", config)]) as sources:
+        reading = FORMATS.get("potato").read(sources)
+        assert len([row for row in reading.items() if isinstance(row, ParsedItem)]) == 2
+        assert reading.notes() == ["Lost: bws 'good': its tuples are made while people answer, and are in no file."]
 
 
 BAD = {
@@ -268,6 +366,19 @@ def test_what_may_be_handed_on_says_nothing_that_the_study_hides(place: Place, t
         before, after = (labels_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
     assert after == before
     assert len(after) == 12
+
+
+def test_what_is_lost_of_labels_is_counted_before_anything_is_written(place: Place, tmp_path: Path) -> None:
+    study, to = marked_study(place, tmp_path / "in"), tmp_path / "out"
+    formats = ["potato", "huggingface", "argilla"]
+    made = export_project(
+        place.db, place.actor, place.project, to=to, study_id=study, formats=formats, dry_run=True,
+        options={"licence": "cc-by-4.0"},
+    )  # fmt: skip
+    lost = {name: [(one.what, one.n, one.of) for one in some] for name, some in made.lost.items()}
+    of_labels = {name: [one for one in some if "label" in one[0]] for name, some in lost.items()}
+    assert of_labels["potato"] == [("times of labels", 12, 12)]
+    assert of_labels["huggingface"] == []
 
 
 def test_without_the_key_the_labels_are_of_records(place: Place, tmp_path: Path) -> None:
