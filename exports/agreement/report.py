@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -254,8 +255,14 @@ def _named(statistic: Statistic | None) -> str:
     return f"{short} {number(statistic.value, 2)}{between(statistic, 2)}"
 
 
-def statistics_table(title: str, statistics: Sequence[Statistic], level: float = 0.95) -> TextTable:
-    """Every statistic of a criterion: its value and interval or why there is none, and what it rests on."""
+def statistics_table(
+    title: str, statistics: Sequence[Statistic], level: float = 0.95, usual: Usual | None = None
+) -> TextTable:
+    """Every statistic of a criterion: its value and interval or why there is none, and what it rests on.
+
+    What the `usual` methods say, which stand elsewhere, is not said again.
+    """
+    usual = usual or Usual()
     interval = f"{100 * level:g} % interval"
     columns = ("Statistic", "About", "Value", interval, "Units", "Raters", "Ratings", "How, or why not")
     rows = [
@@ -271,11 +278,41 @@ def statistics_table(title: str, statistics: Sequence[Statistic], level: float =
             f"{statistic.n_units:,}",
             str(statistic.n_raters),
             f"{statistic.n_ratings:,}",
-            (statistic.reason or "") if statistic.value is None else _method(statistic),
+            (statistic.reason or "") if statistic.value is None else usual.besides(statistic),
         ]
         for statistic in statistics
     ]
-    return TextTable.of(f"{title}: statistics", columns, rows)
+    kept = len(columns) if not rows or any(row[-1] for row in rows) else -1
+    return TextTable.of(f"{title}: statistics", columns[:kept], [row[:kept] for row in rows])
+
+
+@dataclass(frozen=True)
+class Usual:
+    """How most intervals of a table were made, in words: those of two raters, and the others; empty where none was."""
+
+    of_two: str = ""
+    of_all: str = ""
+
+    @classmethod
+    def of(cls, statistics: Sequence[Statistic]) -> Usual:
+        """Of these statistics."""
+        two, others = Counter[str](), Counter[str]()
+        for statistic in statistics:
+            if statistic.value is not None and (method := _method(statistic)):
+                (two if statistic.raters else others)[method] += 1
+        return cls(*(counted.most_common(1)[0][0] if counted else "" for counted in (two, others)))
+
+    def in_words(self) -> str:
+        """Both, in a sentence."""
+        two = f"of two raters: {self.of_two}" if self.of_two and self.of_two != self.of_all else ""
+        return "; ".join(filter(None, [self.of_all, two])) + "."
+
+    def besides(self, statistic: Statistic) -> str:
+        """What the method of a statistic says that this does not."""
+        method, usual = _method(statistic), self.of_two if statistic.raters else self.of_all
+        return (
+            method.removeprefix(usual).removeprefix("; ") if usual and f"{method};".startswith(f"{usual};") else method
+        )
 
 
 def _weights_table(title: str, weights: OwnWeights, ratings: Ratings) -> TextTable:

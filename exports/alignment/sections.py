@@ -78,14 +78,17 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
 
 
 def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
-    """Why coefficients of this criterion are not defined, each reason once with what it is about."""
+    """Why coefficients of this criterion are not defined, each once with the metrics that it is about."""
     found: dict[tuple[str, str], list[str]] = {}
     for entry in chosen(statistics, criterion=criterion, group=None):
         if entry.reason is not None:
             found.setdefault((entry.metric or "", entry.reason), []).append(title_of(entry.name))
+    about: dict[tuple[str, str], list[str]] = {}
+    for (metric, reason), names in found.items():
+        about.setdefault((_listed(names), reason), []).extend([metric] if metric else [])
     return [
-        f"{metric + ': ' if metric else ''}{_listed(names)} not defined: {reason}."
-        for (metric, reason), names in found.items()
+        f"{', '.join(metrics) + ': ' if metrics else ''}{names} not defined: {reason}."
+        for (names, reason), metrics in about.items()
     ]
 
 

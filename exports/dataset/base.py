@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -144,6 +144,14 @@ class Source:
     def named(self, name: str, study: OfStudy) -> str:
         """The name of a number, with the study's where the report has several."""
         return name if len(self.studies) == 1 else f"{study.name}.{name}"
+
+
+def once(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """(what it is about, sentence) as sentences, each once, after all that it is about."""
+    about: dict[str, dict[str, None]] = {}
+    for name, sentence in said:
+        about.setdefault(sentence, {})[name] = None
+    return (f"{', '.join(names)}: {sentence}" for sentence, names in about.items())
 
 
 def figure_numbers(name: str, found: Result) -> Numbers:

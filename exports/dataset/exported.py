@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +17,12 @@ from exports.dataset.base import Numbers
 from exports.dataset.document import STEM, dataset_report
 from exports.drawing.charts import drawn
 from exports.drawing.report_files import report_files
-from exports.sinks import Difference, Out, Sink
+from exports.sinks import Out, Sink
 
 FOLDER = "report"
+
+PutTable = Callable[[str, Path, int, Callable[[str], bool] | None], None]
+"""Takes a table: its path in the export, the CSV file, its rows; first cells of rows that last, None for all."""
 
 _OF_THE_MOMENT = re.compile(rb"Assay [^\n<]{1,80}?, \d\d \w{3} \d{4} \d\d:\d\d UTC")
 _DRAWN = re.compile(rb"<svg.*?</svg>", re.DOTALL)
@@ -33,9 +33,11 @@ _LIMITS = "limits"
 
 
 def write_exported(
-    db: Database, actor: Actor, project_id: int, study_id: int | None, sink: Sink, *, moved: bool
+    db: Database, actor: Actor, project_id: int, study_id: int | None, sink: Sink, *, moved: bool, put: PutTable
 ) -> None:
     """Write the report in all its forms into the folder `report` of an export, with its numbers as a table.
+
+    `put` takes the table, and compares it with one that is there.
 
     Where it is compared with one that is there: texts have to say the same but for when and by which version they were
     made; plots are held to their hashes. Where the database has `moved` on since, all numbers are compared but those of
@@ -43,25 +45,19 @@ def write_exported(
     """
     made = dataset_report(db, actor, project_id, study_id=study_id)
     with TemporaryDirectory() as place:
-
-        def put(name: str, content: Callable[[Path], int | None], difference: Difference) -> None:
-            path = Path(place) / Path(name).name
-            rows = content(path)
-            sink.put(name, path, rows, difference)
-
-        put(REPORT_NUMBERS, partial(_write_numbers, made.numbers), partial(_other_number, moved=moved))
+        numbers = Path(place) / Path(REPORT_NUMBERS).name
+        rows = _write_numbers(made.numbers, numbers)
+        put(REPORT_NUMBERS, numbers, rows, _lasts if moved else None)
         draw = drawn if sink.keeps else _not_drawn
         for name, content in report_files(made, STEM, DATASET_FORMATS.values(), draw=draw).items():
             is_text = name in {f"{STEM}{ending}" for ending in DATASET_FORMATS.values()}
-            put(f"{FOLDER}/{name}", partial(_write, content), _other_text if is_text and not moved else _never)
+            path = Path(place) / Path(name).name
+            path.write_bytes(content)
+            sink.put(f"{FOLDER}/{name}", path, None, _other_text if is_text and not moved else _never)
 
 
 def _not_drawn(_chart: object, _kind: str) -> bytes:
     return b"<svg></svg>"
-
-
-def _write(content: bytes, path: Path) -> None:
-    path.write_bytes(content)
 
 
 def _write_numbers(numbers: Numbers, path: Path) -> int:
@@ -72,28 +68,11 @@ def _write_numbers(numbers: Numbers, path: Path) -> int:
     return len(numbers)
 
 
-def _said(value: object) -> str:
+def _said(value: float | None) -> str:
     """As precise as it is meant: sums of doubles differ in their last digits from machine to machine."""
     if isinstance(value, float):
         return f"{value:.12g}"
-    return "" if value is None else safe(value if isinstance(value, str) else json.dumps(value))
-
-
-def _other_number(there: Path, made: Path, *, moved: bool) -> int | None:
-    """The first line in which two tables of numbers say otherwise; where data moved, of those that last."""
-
-    def rows(path: Path) -> Iterator[tuple[str, ...]]:
-        with path.open(encoding="utf-8", newline="") as file:
-            yield from map(tuple, csv.reader(file))
-
-    if not moved:
-        pairs = zip_longest(rows(there), rows(made))
-        return next((line for line, (one, other) in enumerate(pairs, 1) if one != other), None)
-    now = dict(row for row in rows(made) if len(row) == 2)
-    for line, row in enumerate(rows(there), 1):
-        if len(row) != 2 or (_lasts(row[0]) and now.get(row[0]) != row[1]):
-            return line
-    return None
+    return "" if value is None else str(int(value))
 
 
 def _lasts(name: str) -> bool:

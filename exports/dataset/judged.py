@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from annotators.figures import percent
+from annotators.figures import number, percent
 from db.adjudicating.causes import CAUSES, cause_counts
 from db.adjudicating.stages import double_decided, is_double
 from db.releasing.counts import study_stages
-from exports.agreement.report import statistics_table
-from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
+from exports.agreement.report import Usual, statistics_table
+from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers, once
 from exports.dataset.protocols import RULES
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
@@ -27,11 +27,16 @@ def agreement(source: Source, of: OfStudy) -> Part:
         return Part()
     report = of.agreement_document
     first, *_ = report.sections()
-    tables = [
-        statistics_table(one.title, one.agreement.statistics, report.level)
-        for one in report.measured
-        if one.agreement is not None and one.n_ratings
+    measured = [
+        (one.title, one.agreement.statistics) for one in report.measured if one.agreement is not None and one.n_ratings
     ]
+    methods = [Usual.of(some) for _, some in measured]
+    tables = [
+        statistics_table(title, some, report.level, usual)
+        for (title, some), usual in zip(measured, methods, strict=True)
+    ]
+    usually = once((title, usual.in_words()) for (title, _), usual in zip(measured, methods, strict=True))
+    said_once = [f"Intervals of which nothing else is said, {words}" for words in usually]
     numbers: Numbers = {}
     statistics: list[str] = []
     for one in of.agreement.criteria:
@@ -46,7 +51,8 @@ def agreement(source: Source, of: OfStudy) -> Part:
     sections = [
         replace(first, title=source.titled("Agreement", of), name=f"agreement-{of.study_id}",
                 plots=[(f"agreement-{of.study_id}-{name}", caption, chart) for name, caption, chart in first.plots]),
-        Section(source.titled("Agreement: every statistic", of), tables, name=f"statistics-{of.study_id}"),
+        Section(source.titled("Agreement: every statistic", of), tables, words=said_once,
+                name=f"statistics-{of.study_id}"),
         Section(source.titled("How units were settled", of), settling, words=words, name=f"settled-{of.study_id}"),
         Section(source.titled("What moved at each stage", of), stages, name=f"stages-{of.study_id}"),
     ]  # fmt: skip
@@ -129,7 +135,7 @@ def _limits(of: OfStudy) -> Iterator[str]:
     for one in of.agreement.criteria:
         found = one.headline
         if found is not None and found.value is not None and found.value < LOW:
-            weak.append(f"{one.title} ({found.value:.2f})".replace("-", "−"))
+            weak.append(f"{one.title} ({number(found.value, 2)})")
     if weak:
         yield (
             f"In study {of.name} the {'coefficient' if len(weak) == 1 else 'coefficients'} of {', '.join(weak)} "
@@ -145,6 +151,5 @@ def _limits(of: OfStudy) -> Iterator[str]:
     left = sum(open_.values())
     if left:
         yield f"{left:,} units of study {of.name} are not settled yet."
-    for one in of.agreement.criteria:
-        for warning in one.warnings:
-            yield f"Study {of.name}, {one.title}: {warning}"
+    warnings = ((one.title, warning) for one in of.agreement.criteria for warning in one.warnings)
+    yield from (f"Study {of.name}, {limit}" for limit in once(warnings))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotators.figures import number, percent
 from annotators.scorers.base import readable, value_kind
 from annotators.scorers.shared.group_means import METHOD, SHARES_METHOD, Sums
 from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
-from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
+from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers, once
 from exports.drawing import charts
 from exports.drawing.radar import MOST_LINES, radar
 from exports.drawing.report_files import Section, slug
@@ -30,7 +30,7 @@ def scores(source: Source) -> Part:
     """What each system has by each metric, by category, as benchmarks print it (MRAMG-Bench, Table 4); radars of it.
 
     A table a metric: a column a category, a row a system, the mean of each cell, the mean over all items, and the
-    unweighted mean of the categories. Then a table a category, with the metrics side by side.
+    unweighted mean of the categories. Then a table a category, with the metrics side by side and their average.
     """
     found = list(_summaries(source))
     if not found:
@@ -43,10 +43,14 @@ def scores(source: Source) -> Part:
                     f"scores.{name}.n": summary.n_scored}  # fmt: skip
         numbers |= {f"scores.{name}.{group.by}.{group.group or NO_CATEGORY}": group.mean for group in summary.groups}
         plots += _radar(name, summary)
-    tables += _side_by_side(found)
+    rows = _rows(found)
+    tables += _side_by_side(found, rows)
+    numbers |= {f"scores.average.{row.category or NO_CATEGORY}.{row.system}": row.average for row in rows
+                if row.average is not None}  # fmt: skip
     words = [
         "Means are of the current items of the project. The macro mean gives every category the same weight. In "
-        f"brackets: the interval ({METHOD}, of shares in percent {SHARES_METHOD})."
+        f"brackets: the interval ({METHOD}, of shares in percent {SHARES_METHOD}).",
+        *_about_average(found, rows),
     ]
     unscored = [(name, summary) for name, summary in found if summary.n_unscored]
     limits = [
@@ -107,27 +111,75 @@ def _by_category(name: str, summary: ScoreSummary) -> TextTable:
     return TextTable.of(f"{name}: systems by category", columns, rows, words=("System",))
 
 
-def _side_by_side(found: Sequence[tuple[str, ScoreSummary]]) -> Iterator[TextTable]:
-    """A table a category: a row a system, a column a metric; where there are several of both, and not too many."""
-    categories = sorted({cell.category for _, summary in found for cell in summary.cells}, key=lambda name: name or "")
-    if not 1 < len(found) <= MOST_METRICS or not 1 < len(categories) <= MOST_CATEGORIES:
-        return
+class _Row(NamedTuple):
+    """What a system has in a category: by metric, the mean of those that may be averaged, and of how many items."""
+
+    category: str | None
+    system: str
+    means: list[float | None]
+    average: float | None
+    items: int
+
+
+def _of_merit(summary: ScoreSummary) -> bool:
+    """Whether a value may be averaged with others: more of it is better, and 1 is the most."""
+    kind = value_kind(summary.scorer, summary.value)
+    return kind.merit and kind.high == 1.0
+
+
+def _rows(found: Sequence[tuple[str, ScoreSummary]]) -> list[_Row]:
+    """Each system in each category, where there are several metrics and categories, and not too many."""
     cells = [{(cell.system, cell.category): cell.sums for cell in summary.cells} for _, summary in found]
+    categories = sorted({category for of in cells for _, category in of}, key=lambda name: name or "")
+    if not 1 < len(found) <= MOST_METRICS or not 1 < len(categories) <= MOST_CATEGORIES:
+        return []
+    merit = [_of_merit(summary) for _, summary in found]
+    rows = []
     for category in categories:
-        systems = sorted({system for of in cells for system, name in of if name == category})
-        rows = [
-            [
-                system,
-                *(
-                    _figure(summary, of.get((system, category), Sums()).mean)
-                    for (_, summary), of in zip(found, cells, strict=True)
-                ),
-                f"{max(of[system, category].n for of in cells if (system, category) in of):,}",
+        there = [any(name == category for _, name in of) for of in cells]
+        for system in sorted({system for of in cells for system, name in of if name == category}):
+            means = [of.get((system, category), Sums()).mean for of in cells]
+            averaged = [
+                mean for mean, is_of in zip(means, map(all, zip(merit, there, strict=True)), strict=True) if is_of
             ]
-            for system in systems
+            whole = [mean for mean in averaged if mean is not None]
+            average = sum(whole) / len(whole) if len(averaged) == len(whole) > 1 else None
+            n = max(of[system, category].n for of in cells if (system, category) in of)
+            rows.append(_Row(category, system, means, average, n))
+    return rows
+
+
+def _side_by_side(found: Sequence[tuple[str, ScoreSummary]], rows: Sequence[_Row]) -> Iterator[TextTable]:
+    """A table a category: a row a system, a column a metric, and the average of those that may be averaged."""
+    for category in dict.fromkeys(row.category for row in rows):
+        of_category = [row for row in rows if row.category == category]
+        averaged = any(row.average is not None for row in of_category)
+        listed = [
+            [
+                row.system,
+                *(_figure(summary, mean) for (_, summary), mean in zip(found, row.means, strict=True)),
+                *([number(row.average, 3) if row.average is not None else ""] if averaged else []),
+                f"{row.items:,}",
+            ]
+            for row in of_category
         ]
-        columns = ("System", *(name for name, _ in found), "Items")
-        yield TextTable.of(f"{category or NO_CATEGORY}: systems by metric", columns, rows, words=("System",))
+        columns = ("System", *(name for name, _ in found), *(["Avg."] if averaged else []), "Items")
+        yield TextTable.of(f"{category or NO_CATEGORY}: systems by metric", columns, listed, words=("System",))
+
+
+def _about_average(found: Sequence[tuple[str, ScoreSummary]], rows: Sequence[_Row]) -> list[str]:
+    """What is averaged, in a sentence or two."""
+    if all(row.average is None for row in rows):
+        return []
+    averaged = [name for name, summary in found if _of_merit(summary)]
+    others = [name for name, summary in found if not _of_merit(summary)]
+    said = [
+        f"Avg. is the unweighted mean of {', '.join(averaged)}, as far as they are measured in the category; it stands "
+        "only where a system has them all."
+    ]
+    if others:
+        said.append(f"Not averaged, as more is not better or 1 is not the most: {', '.join(others)}.")
+    return said
 
 
 def _radar(name: str, summary: ScoreSummary) -> Iterator[Plot]:
@@ -164,5 +216,10 @@ def metrics(source: Source, of: OfStudy) -> Part:
         for section in document.sections()
         if section.plots or any(table.rows for table in section.tables)
     ]
-    limits = [f"Study {of.name}, metrics: {warning}" for warning in found.warnings]
+    titles = {one.criterion.name: one.title for one in of.agreement.criteria}
+    parts = (warning.partition(": ") for warning in found.warnings)
+    limits = [
+        f"Study {of.name}, metrics against {limit}"
+        for limit in once((titles.get(name, name), sentence) for name, _, sentence in parts)
+    ]
     return Part(sections, numbers, limits, [entry.name for entry in found.statistics])

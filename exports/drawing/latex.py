@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from exports.drawing.tables import TextTable, as_latex, latex_cell, latex_text
 
@@ -21,6 +22,23 @@ WIDE = 92
 """Characters of a row that fit a line."""
 
 _LONG = 24
+_LONGEST_PIECE = 66
+"""Characters of a word that is not broken: a hash of 64 is none of those that are longer."""
+
+_LONG_FIGURE = 30
+"""Characters of a cell beyond which a column wraps; one of figures has their intervals in it."""
+
+_SMALL, _SMALLEST = 1.15, 1.4
+"""How many times as many characters fit a line in small letters, and in the smallest."""
+_SAVES = 0.75
+"""Part of the lines that are left in the smallest letters, for which they are worth while."""
+
+_FITS = r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+_COUNT = "n"
+_STEPS = (1, 2, 4, 8, 16)
+_LOOKED_AT = 100
+_RAGGED = 1.1
+_A_BIT = 0.05
 _SPARE = 6
 _TEXT = 0.94
 _LINE = 0.94
@@ -50,7 +68,16 @@ PREAMBLE = r"""% !TeX program = lualatex
 \newcommand{\standing}[1]{\renewenvironment{#1}[1][]{\par\medskip\noindent
 \begin{minipage}{\linewidth}\def\@captype{#1}}{\end{minipage}\par\medskip}}
 \standing{table}\standing{figure}\makeatother
-\setcounter{topnumber}{20}\setcounter{totalnumber}{40}"""
+\setcounter{topnumber}{20}\setcounter{totalnumber}{40}
+% Before a table over pages: a new page where this one has room for its head and a line or two only.
+\newcommand{\room}{\par\ifdim\pagegoal<\maxdimen\dimen0=\pagegoal\advance\dimen0-\pagetotal
+\ifdim\dimen0<.18\textheight\newpage\fi\fi}"""
+
+LONG = r"\begin{longtable}"
+"""How a table that goes on over pages is written."""
+
+ROOM = r"\room"
+"""A command of the preamble before a table over pages that is not the first of its section, outside of its block."""
 
 SCRIPTS = {
     "ARABIC": ("arabic", ("Noto Naskh Arabic", "Amiri", "Noto Sans Arabic", "DejaVu Sans")),
@@ -118,36 +145,126 @@ def latex_table(table: TextTable) -> str:
         max((len(cell) for cell in (*lines, *cells)), default=0)
         for lines, *cells in zip(heads, *table.rows, strict=True)
     ]
-    wrapped = [width > _LONG and not table.numeric(place) for place, width in enumerate(widths)]
-    lines = sum(max((-(-len(cell) // 40) for cell in row), default=1) for row in table.rows)
-    line = WIDE if lines <= MOST_ROWS else round(1.4 * WIDE)  # a long table is set in small letters
-    narrow = sum(width + 2 for width, wraps in zip(widths, wrapped, strict=True) if not wraps)
-    room = max(line - narrow, 20 * sum(wrapped))
-    wanted = sum(min(width, 160) for width, wraps in zip(widths, wrapped, strict=True) if wraps)
-    leasts = [_least(cells) for cells in zip(table.columns, *table.rows, strict=True)]
-    share = [
-        max(least, min(width, round(room * min(width, 160) / wanted))) if wraps else width
-        for width, wraps, least in zip(widths, wrapped, leasts, strict=True)
-    ]
-    lines = sum(max(-(-len(cell) // max(1, share[place])) for place, cell in enumerate(row)) for row in table.rows)
+    wrapped = [width > (_LONG_FIGURE if table.numeric(place) else _LONG) for place, width in enumerate(widths)]
+    share = _shares(table, widths, wrapped, WIDE)
+    if _lines(table.rows, share) <= MOST_ROWS:
+        parts = _parts(table, share)
+        return _under_each_other([_one_page(part, heads, share, wrapped, places) for part, places in parts])
+    share, smaller = (_shares(table, widths, wrapped, round(size * WIDE)) for size in (_SMALL, _SMALLEST))
+    if sum(share) + 2 * len(share) > _SMALL * WIDE or _lines(table.rows, smaller) < _SAVES * _lines(table.rows, share):
+        share = smaller
     total = sum(chars + 2 for chars in share)
-    if lines <= MOST_ROWS:
-        columns = [
-            rf">{{\raggedright\arraybackslash}}p{{{_LINE * chars / max(total, WIDE):.3f}\linewidth}}"
+    return _long(table, [(chars + 2) / total for chars in share], wrapped, total, _heads(heads))
+
+
+def _one_page(
+    table: TextTable, heads: Sequence[Sequence[str]], share: Sequence[int], wrapped: Sequence[bool], places: list[int]
+) -> str:
+    """A table of these columns (`places`) of a whole one, of which the others say so much."""
+    total = sum(share[place] + 2 for place in places)
+    columns = [
+        rf">{{{_side(table, at)}\arraybackslash}}p{{{_LINE * share[place] / max(total, WIDE):.3f}\linewidth}}"
+        if wrapped[place]
+        else "r"
+        if table.numeric(at)
+        else "l"
+        for at, place in enumerate(places)
+    ]
+    return _fitted(as_latex(table, columns, _heads([heads[place] for place in places])))
+
+
+def _parts(table: TextTable, share: Sequence[int]) -> list[tuple[TextTable, list[int]]]:
+    """A table with its columns' places; one too wide to be read where it is shrunk in parts, as wide as a line is.
+
+    Each part begins with the first column. A count (`n`) stays beside what it is of.
+    """
+    every = list(range(len(share)))
+    if sum(share) + 2 * len(share) <= _SMALLEST * WIDE:
+        return [(table, every)]
+    groups: list[list[int]] = []
+    for place in every[1:]:
+        if groups and table.columns[place] == _COUNT:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    parts: list[list[int]] = [[0]]
+    for group in groups:
+        if len(parts[-1]) > 1 and sum(share[place] + 2 for place in [*parts[-1], *group]) > _SMALL * WIDE:
+            parts.append([0])
+        parts[-1] += group
+    return [(_of_columns(table, part), part) for part in parts]
+
+
+def _of_columns(table: TextTable, places: Sequence[int]) -> TextTable:
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in places),
+        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
+    )
+
+
+def _under_each_other(written: Sequence[str]) -> str:
+    """The parts of a table in one float, below the caption of the first."""
+    first, *others = written
+    end = "\\end{table}"
+    bodies = [other[other.index(_FITS) : other.index(end)] for other in others]
+    return first.replace(end, "".join(f"\n  \\par\\medskip\n{body}" for body in bodies) + end, 1)
+
+
+def _side(table: TextTable, place: int) -> str:
+    return r"\raggedleft" if table.numeric(place) else r"\raggedright"
+
+
+def _shares(table: TextTable, widths: Sequence[int], wrapped: Sequence[bool], line: int) -> list[int]:
+    """Characters of each column on a line of so many: what does not wrap has what it needs.
+
+    Those that wrap begin with what does not break, and get the rest where it saves the most lines.
+    """
+    share = [
+        min(width, _least(cells)) if wraps else width
+        for width, wraps, cells in zip(widths, wrapped, zip(table.columns, *table.rows, strict=True), strict=True)
+    ]
+    left = line - sum(share) - 2 * len(share)
+    if left < 0:  # it is made smaller all the same
+        return [min(width, _LONG) if wraps else width for width, wraps in zip(widths, wrapped, strict=True)]
+    rows = table.rows[:: max(1, len(table.rows) // _LOOKED_AT)]
+    while left > 0:
+        now = _lines(rows, share, every=True)
+        gains = [
+            (
+                (now - _lines(rows, [*share[:place], share[place] + more, *share[place + 1 :]], every=True)) / more,
+                -place,
+                more,
+            )
+            for place, wraps in enumerate(wrapped)
             if wraps
-            else "r"
-            if table.numeric(place)
-            else "l"
-            for place, (chars, wraps) in enumerate(zip(share, wrapped, strict=True))
+            for more in {min(step, left, widths[place] - share[place]) for step in _STEPS}
+            if more > 0
         ]
-        return _fitted(as_latex(table, columns, _heads(heads)))
-    return _long(table, [chars / total for chars in share], wrapped, total, _heads(heads))
+        gain, place, more = max(gains, default=(0.0, 0, 0))
+        if gain <= 0:
+            break
+        share[-place] += more
+        left -= more
+    return share
+
+
+def _lines(rows: Sequence[Sequence[str]], share: Sequence[int], *, every: bool = False) -> float:
+    """How many lines rows take in columns of so many characters; with `every`, those of shorter cells count a bit."""
+    n = 0.0
+    for row in rows:
+        lines = [
+            1 if len(cell) <= chars else -(-len(cell) * _RAGGED // max(1, chars))
+            for cell, chars in zip(row, share, strict=True)
+        ]
+        n += max(lines, default=1) + (_A_BIT * sum(lines) if every else 0)
+    return n
 
 
 def _least(cells: Sequence[str]) -> int:
     """The characters that a column needs for what does not break, within bounds."""
     pieces = (piece for cell in cells for piece in _BREAKS.split(cell))
-    return max(12, min(_LONG, max(map(len, pieces), default=0) + 1))
+    return max(12, min(_LONGEST_PIECE, max(map(len, pieces), default=0) + 1))
 
 
 def _heading(table: TextTable, place: int) -> list[str]:
@@ -171,7 +288,7 @@ def _heads(heads: Sequence[Sequence[str]]) -> list[str]:
 def _fitted(written: str) -> str:
     """A table that shrinks to the width of the line where it is wider."""
     begin, end = "  \\begin{tabular}", "  \\end{tabular}"
-    shrink = r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+    shrink = _FITS
     written = written.replace(r"\begin{table}", r"\begin{table}[!htbp]", 1)
     head, body = written.split(begin, 1)
     body, tail = body.rsplit(end, 1)
@@ -181,12 +298,12 @@ def _fitted(written: str) -> str:
 def _long(table: TextTable, shares: Sequence[float], wrapped: Sequence[bool], total: int, heads: Sequence[str]) -> str:
     """A table over pages; where its columns are wider than the line, all of them wrap."""
     tight = total > 1.55 * WIDE
-    size = r"\footnotesize" if total <= 1.15 * WIDE else r"\scriptsize"
+    size = r"\footnotesize" if total <= _SMALL * WIDE else r"\scriptsize"
     part = 1.0 if tight else _TEXT  # columns that do not wrap take what they need, which is a little more
     columns = []
     for place, share in enumerate(shares):
-        side = r"\raggedleft" if table.numeric(place) else r"\raggedright"
         if tight or wrapped[place]:
+            side = _side(table, place)
             columns.append(rf">{{{side}\arraybackslash}}p{{\dimexpr {share * part:.4f}\linewidth-2\tabcolsep\relax}}")
         else:
             columns.append("r" if table.numeric(place) else "l")

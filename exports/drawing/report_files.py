@@ -14,12 +14,15 @@ from typing import Any, Literal, Protocol
 from annotators.version import program_version
 from exports.checks import check_report
 from exports.drawing.charts import drawn
-from exports.drawing.latex import latex_table, marked, preamble
+from exports.drawing.latex import LONG, ROOM, latex_table, marked, preamble
 from exports.drawing.markdown import markdown_html, markdown_latex, markdown_quoted
 from exports.drawing.tables import TextTable, as_html, as_markdown, latex_text
 
-FEW_FLOATS = 3
-"""Tables and plots of a section beyond which it has pages of its own in LaTeX, which else would carry them further."""
+_FIGURE = r"width=.7\linewidth,height=.38\textheight,keepaspectratio"
+"""The size of a plot in LaTeX: two of the tallest, radars with many lines in their legends, share a page."""
+
+_BREAK = r"\vskip 0pt plus .15\textheight\penalty-200\vskip 0pt plus -.15\textheight"
+"""Before a section: a new page where little is left of this one, so that no heading stands alone at its end."""
 
 
 @dataclass(frozen=True)
@@ -159,23 +162,23 @@ def report_latex(report: ReportDocument, stem: str, draw: Draw = drawn) -> tuple
     lines: list[str] = []
     for section in report.sections():
         name = section.name or slug(section.title)
-        crowded = len(section.tables) + len(section.plots) > FEW_FLOATS
-        lines += [r"\clearpage" if crowded and lines else "", rf"\section{{{latex_text(section.title)}}}", ""]
+        lines += [_BREAK, rf"\section{{{latex_text(section.title)}}}", ""]
         if section.text:
             lines += marked(f"{name}/text", [markdown_latex(section.text)])
         for place, table in enumerate(section.tables, 1):
-            lines += marked(f"{name}/table-{place}", [latex_table(table)])
+            written = latex_table(table)
+            lines += [ROOM] if place > 1 and LONG in written else []
+            lines += marked(f"{name}/table-{place}", [written])
         if section.words:
             lines += marked(f"{name}/words", [line for word in section.words for line in (latex_text(word), "")])
         for file, caption, chart in section.plots:
             place_of = f"{stem}-plots/{file}.pdf"
             files[place_of] = draw(chart, "pdf")
             figure = [
-                r"\begin{figure}[!htbp]", r"  \centering", rf"  \includegraphics[width=.7\linewidth]{{{place_of}}}",
+                r"\begin{figure}[!htbp]", r"  \centering", rf"  \includegraphics[{_FIGURE}]{{{place_of}}}",
                 rf"  \caption{{{latex_text(caption)}}}", r"\end{figure}",
             ]  # fmt: skip
             lines += marked(f"{name}/{file}", figure)
-        lines += [r"\clearpage"] if crowded else []
     if report.notes:
         notes = [rf"  \item {latex_text(note)}" for note in report.notes]
         lines += marked("notes", [r"\section{Notes}", r"\begin{itemize}", *notes, r"\end{itemize}"])
@@ -187,20 +190,32 @@ def report_latex(report: ReportDocument, stem: str, draw: Draw = drawn) -> tuple
 # Parts --------------------------------------------------------------------------------------------------------------
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #17212b; background: #fff; margin: 0; }
+:root { --ink: #17212b; --soft: #59656f; --line: #d8dee3; --bg: #fff; }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--bg); margin: 0; }
 main { max-width: 1100px; margin: 0 auto; padding: 28px 22px 60px; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin: 34px 0 6px; } h3 { font-size: .95rem; margin: 18px 0 2px; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 18px; } dt, .soft { color: #59656f; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 18px; } dt, .soft { color: var(--soft); }
 dd { margin: 0; } .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .9rem; }
-caption { display: none; } th { text-align: left; border-bottom: 1.5px solid #17212b; padding: 5px 9px; }
-td { border-bottom: 1px solid #d8dee3; padding: 5px 9px; vertical-align: top; }
+caption { display: none; } th { text-align: left; border-bottom: 1.5px solid var(--ink); padding: 5px 9px; }
+td { border-bottom: 1px solid var(--line); padding: 5px 9px; vertical-align: top; }
 .n { text-align: right; white-space: nowrap; }
-.text { border-left: 3px solid #d8dee3; padding-left: 14px; max-width: 46em; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 18px; }
+.text { border-left: 3px solid var(--line); padding-left: 14px; max-width: 46em; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 18px; }
 figure { margin: 12px 0; } figure svg { max-width: 100%; height: auto; }
-figcaption { color: #59656f; font-size: .87rem; }
+figcaption { color: var(--soft); font-size: .87rem; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --ink: #e7e9ec; --soft: #9aa3ad; --line: #3a4149; --bg: #16191d; }
+  figure svg [fill="white"]:is(svg > *) { fill: var(--bg); }
+  figure svg :is([fill="#000"], [fill="#31333f"]) { fill: var(--ink); }
+  figure svg :is([stroke="#000"], [stroke="#31333f"]) { stroke: var(--ink); }
+  figure svg [stroke="#ddd"] { stroke: var(--line); }
+}
 """
+"""Light and dark as the pages of the app are (their colours: streamlit_config/config.toml); paper is light.
+
+Plots are drawn on white. In the dark their words, frames and background follow by the colours that they are drawn in
+(`charts.PRINTED` and the drawing library's own); the colours of series are read on either ground."""
 
 
 def _inline(svg: bytes, name: str) -> str:

@@ -32,3 +32,17 @@ def test_the_html_report_opens_with_the_network_off(
     assert page.locator("figure svg").first.is_visible()
     assert page.locator("script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+    def drawn(which: str) -> str:
+        return str(page.evaluate(which))
+
+    paper, words = "getComputedStyle(document.body).backgroundColor", "getComputedStyle(document.body).color"
+    ground = "getComputedStyle(document.querySelector('figure svg > [fill=white]')).fill"
+    label = "getComputedStyle(document.querySelector('figure svg text')).fill"
+    light = "rgb(255, 255, 255)"
+    assert (drawn(paper), drawn(ground), drawn(label)) == (light, light, "rgb(0, 0, 0)")
+    page.emulate_media(color_scheme="dark")
+    assert drawn(paper) == drawn(ground) == "rgb(22, 25, 29)"
+    assert drawn(words) == drawn(label) == "rgb(231, 233, 236)"
+    page.emulate_media(color_scheme="dark", media="print")
+    assert (drawn(paper), drawn(ground), drawn(label)) == (light, light, "rgb(0, 0, 0)")

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pymupdf
 import pytest
 
@@ -31,11 +34,13 @@ from exports.agreement.study import agreement_report
 from exports.alignment.study import alignment_report
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
+from exports.dataset.base import once
 from exports.dataset.datasheet import OPEN
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.dataset.references import references
 from exports.drawing.report_files import report_html, report_latex, report_markdown
 from exports.importing.decisions import import_decisions
+from exports.importing.items import import_paths
 from exports.judging.check import check_report
 from exports.judging.panel import panel_report
 from exports.results.document import Results
@@ -128,6 +133,41 @@ def test_results_and_metrics_are_those_of_their_pages(made: Made) -> None:
         assert (numbers[name], numbers.get(f"{name}.high")) == (one.value, one.high)
 
 
+def test_metrics_stand_side_by_side_with_the_average_of_those_that_may_be(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    """The shape of MRAMG-Bench's Table 4: a system that lacks one of those has no average."""
+    db = sqlite_database
+    actor, project = first_administrator(db), make_project(db, "answers")
+    values = {
+        ("web", "a"): {"image_precision": 0.5, "image_recall": 1.0, "hallucination": 1.0},
+        ("web", "b"): {"image_precision": 0.25, "image_recall": 0.5, "hallucination": 0.0},
+        ("life", "a"): {"image_precision": 0.5, "image_recall": 0.25, "image_order": 0.75, "hallucination": 0.0},
+        ("life", "b"): {"image_precision": 0.5, "image_recall": 0.25, "hallucination": 0.0},
+    }
+    rows = [
+        {"id": f"{category}:{system}", "question": "Q?", "answer": "A.", "category": category, "system": system,
+         "scores": [{"scorer": f"imported:{name}", "name": name, "value": value} for name, value in scores.items()]}
+        for (category, system), scores in values.items()
+    ]  # fmt: skip
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert import_paths(db, actor, project, paths=[tmp_path / "items.jsonl"], data_folder=tmp_path / "home").added == 4
+    report = dataset_report(db, actor, project, asked=ASKED)
+    tables = {table.caption: table for section in report.sections() for table in section.tables}
+    web, life = tables["web: systems by metric"], tables["life: systems by metric"]
+    place = web.columns.index("Avg.")
+    assert [row[place] for row in web.rows] == ["0.750", "0.375"]
+    assert [row[place] for row in life.rows] == ["0.500", ""]
+    assert report.numbers["scores.average.web.b"] == 0.375
+    assert "scores.average.life.b" not in report.numbers
+    [scores] = [section for section in report.sections() if section.title == "Systems by metric"]
+    words = " ".join(scores.words)
+    assert (
+        "Avg. is the unweighted mean of imported:image_order, imported:image_precision, imported:image_recall" in words
+    )
+    assert "Not averaged, as more is not better or 1 is not the most: imported:hallucination." in words
+
+
 def test_judges_and_their_panel_have_the_figures_of_their_page(sqlite_database: Database, tmp_path: Path) -> None:
     """As `assay judge check` and `assay panel` print them, to the last digit, with what limits them in sentences."""
     db, actor = sqlite_database, first_administrator(sqlite_database)
@@ -172,6 +212,10 @@ def test_limits_and_references_follow_from_the_data(made: Made) -> None:
     [limits] = [section.text for section in made.report.sections() if section.name == "limits"]
     assert "The language of 30 of 30 items is not given" in limits
     assert "no gold items and no qualification" in limits
+    assert list(once([("Clear", "Few."), ("Right", "Few."), ("Clear", "Rare.")])) == [
+        "Clear, Right: Few.",
+        "Clear: Rare.",
+    ]
     [works] = [section.text for section in made.report.sections() if section.name == "references"]
     assert "Krippendorff, K. \\(2011\\)" in works or "Krippendorff, K. (2011)" in works
     assert len(references([])) < len(references(["gwet_ac1"])) < len(references(["gwet_ac1", "icc_a_1"]))
@@ -316,6 +360,34 @@ def test_an_export_has_the_report_in_its_manifest(made: Made, tmp_path: Path) ->
     assert verify_against(made.db, made.actor, folder).ok
     (folder / "report" / "dataset.md").write_text("changed")
     assert list(verify_against(made.db, made.actor, folder).changed) == ["report/dataset.md"]
+
+
+def test_the_numbers_of_the_report_come_in_the_types_of_tables(made: Made, tmp_path: Path) -> None:
+    folder, project = tmp_path / "export", made.judged.project_id
+    manifest = export_project(
+        made.db, made.actor, project, study_id=made.judged.study_id, to=folder, formats=["report"],
+        typed=["parquet", "xlsx", "tsv"],
+    )  # fmt: skip
+    with (folder / "report" / "numbers.csv").open(newline="") as file:
+        told = {row["name"]: float(row["value"]) if row["value"] else None for row in csv.DictReader(file)}
+    assert len(told) > 50
+    assert dict(pq.read_table(folder / "report" / "numbers.parquet").to_pylist()[0]).keys() == {"name", "value"}
+    typed = pq.read_table(folder / "report" / "numbers.parquet")
+    assert (str(typed.schema.field("value").type), typed.schema.field("value").metadata != {}) == ("double", True)
+    assert {row["name"]: row["value"] for row in typed.to_pylist()} == told
+    [sheet] = openpyxl.load_workbook(folder / "report" / "numbers.xlsx").worksheets
+    assert {name: value for name, value in sheet.iter_rows(min_row=2, values_only=True)} == told  # noqa: C416
+    files = {file["path"]: file["rows"] for file in manifest.files}
+    assert [files[f"report/numbers.{kind}"] for kind in ("csv", "parquet", "xlsx", "tsv")] == [len(told)] * 4
+    with (folder / "data_dictionary.csv").open(newline="") as file:
+        assert [(row["table"], row["column"], row["kind"]) for row in csv.DictReader(file)] == [
+            ("numbers", "name", "text"), ("numbers", "value", "number"),
+        ]  # fmt: skip
+    assert verify_folder(folder).ok
+    assert verify_against(made.db, made.actor, folder).ok
+    changed = typed.set_column(1, "value", pa.array([row and row + 1 for row in typed["value"].to_pylist()], "double"))
+    pq.write_table(changed, folder / "report" / "numbers.parquet")
+    assert list(verify_against(made.db, made.actor, folder).changed) == ["report/numbers.parquet"]
 
 
 def test_the_report_of_an_export_is_made_again_and_compared(sqlite_database: Database, tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from exports.drawing.latex import latex_table
 from exports.drawing.tables import TextTable, as_latex, latex_cell
 
@@ -26,3 +30,41 @@ def test_a_heading_wider_than_its_figures_stands_in_two_lines() -> None:
         assert r"\shortstack[r]{Cross-Document\\Multimodal}" in written
         assert "System & " in written
         assert r"& Mean \\" in written
+
+
+def parts_of_line(written: str) -> list[float]:
+    return [float(part) for part in re.findall(r"p\{\\dimexpr ([\d.]+)\\linewidth", written)]
+
+
+@pytest.mark.parametrize("long_figures", [False, True])
+def test_a_long_column_leaves_the_others_room_for_their_words(long_figures: bool) -> None:
+    """Names and reasons share the line, so that neither takes more lines than it has to."""
+    name, why = "Cohen's kappa (quadratic weights)", "BCa bootstrap over questions, 95 %, 40 resamples, seed 3, " * 3
+    reason = "not defined: people's labels are not yes or no, and AUROC needs two labels" if long_figures else "0.5"
+    rows = [(name, "0.413 [0.180, 0.633]", "24", why), (name, reason, "24", ""), *[("raw", "0.1", "24", why)] * 20]
+    parts = parts_of_line(latex_table(TextTable.of("T", ("Statistic", "Value", "n", "How"), rows)))
+    assert len(parts) == 2 + long_figures
+    assert all(part > 0.11 for part in parts)
+    assert parts[-1] > 0.3
+    assert sum(parts) < 1
+
+
+def test_what_does_not_break_is_given_its_width() -> None:
+    rows = [
+        ("SHA-256", "3db56e7f12a489bc2bd313e09085a9d0d40f51f0de370cec98a0565f92990bff"),
+        ("Rule", "Two agree. " * 20),
+    ]
+    written = latex_table(TextTable.of("T", ("What", "Says"), rows))
+    [part] = map(float, re.findall(r"p\{([\d.]+)\\linewidth", written))
+    assert part > 0.6
+
+
+def test_a_table_too_wide_to_be_read_goes_on_below_with_its_first_column() -> None:
+    columns = ("Label", *(name for number in range(6) for name in (f"Criterion {number}", "n")))
+    row = ("Settled labels", *["100.0 % [64.1, 99.0]", "25"] * 6)
+    written = latex_table(TextTable.of("Wide", columns, [row]))
+    heads = re.findall(r"toprule\n    (.*) \\\\", written)
+    assert [head.count("&") for head in heads] == [6, 6]
+    assert all(head.startswith("Label & ") and head.endswith("& n") for head in heads)
+    assert (written.count("Settled labels"), written.count(r"\caption"), written.count(r"\end{table}")) == (2, 1, 1)
+    assert latex_table(TextTable.of("Fits", columns[:9], [row[:9]])).count("toprule") == 1
