@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from threading import RLock
 from typing import Generic, Protocol, TypeVar
 
-from annotators.errors import AssayError, NotFound
+from annotators.errors import AssayError, NotFound, shown
 
 
 class Named(Protocol):
@@ -81,7 +81,7 @@ class Registry(Generic[T]):
             return self._things[name]
         except KeyError:
             known = ", ".join(sorted(self._things))
-            raise NotFound(f"There is no {self.noun} named {name!r}. Known: {known}.") from None
+            raise NotFound(f"There is no {self.noun} named {shown(name)}. Known: {known}.") from None
 
     def names(self) -> list[str]:
         """All names, sorted."""

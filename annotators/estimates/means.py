@@ -11,6 +11,7 @@ from annotators.arrays import FloatArray, IntArray, np, stats
 from annotators.estimates.limits import Ends, Limits
 from annotators.estimates.parts import Parts
 from annotators.estimates.sample import Estimate, Units
+from annotators.figures import number
 from annotators.intervals.result import Interval
 
 CLASSICAL, POWERED, ACTIVE = "classical", "ppi", "active"
@@ -231,7 +232,7 @@ def what_was_used(made: Mean) -> str:
     factor = f"λ = {high:.2f}" if high - low < 0.005 else f"λ by stratum from {low:.2f} to {high:.2f}"
     worth, n = limits.worth(made.factors), limits.n
     bought = f"worth {worth:.0f} labels instead of {n:,}" if worth >= HELPS * n else "nothing saved"
-    return f"{', '.join(used)} combined, cross-fitted, {factor}, r = {limits.parts.correlation():.2f}; {bought}"
+    return f"{', '.join(used)} combined, cross-fitted, {factor}, r = {number(limits.parts.correlation())}; {bought}"
 
 
 def differences(units: Units, level: float = 0.95) -> list[Estimate]:
@@ -272,7 +273,7 @@ def difference(one: Mean, other: Mean, kind: str, level: float, times: float | N
     )
     error = math.sqrt(max(0.0, a.error**2 + b.error**2 - 2 * shared))
     freedom = min(a.freedom, b.freedom)
-    how = f"{a.how} intervals put together, correlation {together:.2f}"
+    how = f"{a.how} intervals put together, correlation {number(together)}"
     alone = (
         one.error(CLASSICAL) ** 2
         + other.error(CLASSICAL) ** 2

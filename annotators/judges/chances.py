@@ -75,14 +75,17 @@ def _as_bytes(text: str) -> str:
 def chances_of(text: str, tokens: Sequence[Token], schema: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Place in the reply (`item/judgement/label`) → label → its probability (0..1, in all 1).
 
-    `text` is the reply as it came, whose tokens these are, `schema` the one that it keeps; places that have no list of
-    words, or whose labels cannot be told apart, are left out, and so are all of a text that is not those tokens.
+    `text` is the reply as it came, `schema` the one that it keeps; places that have no list of words, or whose labels
+    cannot be told apart, are left out, and so are all of a text that does not stand in those tokens. More may stand
+    before it and behind: servers give the tokens of thoughts, of spaces at the ends (llama.cpp) and of the end, and
+    leave them out of the text.
     """
     try:
-        letters = _as_bytes(text)
-        if not tokens or "".join(token.text for token in tokens) != letters:
+        said, reply = "".join(token.text for token in tokens), _as_bytes(text).strip(_SPACE)
+        begin = said.rfind(reply)
+        if begin < 0 or not reply:
             return {}
-        found = list(_words(letters, schema))
+        found = list(_words(said, begin, begin + len(reply), schema))
     except (UnicodeEncodeError, JSONDecodeError, IndexError, RecursionError):
         return {}
     starts, at = [], 0
@@ -161,9 +164,12 @@ _Word = tuple[str, int, str, list[str]]
 """A word of a list: its place in the reply, where its first letter stands in the text, the word, and the list."""
 
 
-def _words(text: str, schema: Mapping[str, Any]) -> Iterator[_Word]:
-    """Every word of a list in a reply, which may stand in a code fence; JSONDecodeError for what is no object."""
-    begin = text.find("{")
+def _words(text: str, begin: int, end: int, schema: Mapping[str, Any]) -> Iterator[_Word]:
+    """Every word of a list in a reply, the part of a text between two letters, which may stand in a code fence.
+
+    JSONDecodeError for what is no object.
+    """
+    begin = text.find("{", begin, end)
     if begin < 0:
         raise JSONDecodeError("no object", text, 0)
     found: list[_Word] = []

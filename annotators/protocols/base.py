@@ -292,6 +292,11 @@ class Protocol(BaseModel):
             for derived in criterion.derived
         ]
 
+    def criteria_by_name(self) -> dict[str, Criterion]:
+        """Name → criterion, of those that are asked and of the units that are derived from them."""
+        found = {criterion.name: criterion for criterion in self.criteria}
+        return found | {unit.criterion.name: unit.criterion for unit in self.derived_criteria()}
+
     def step_criteria(self, step: int) -> list[Criterion]:
         """The criteria answered in step number `step` (from 0), in the order of that step."""
         return [self.criterion(name) for name in self.steps[step].criteria]

@@ -23,7 +23,7 @@ class Abstention(Scorer[AbstentionParameters]):
     title = "Abstention"
     summary = "1 when the answer declines to answer, 0 when it states something: as its nearest labelled example does."
     source = "FATHOMS-RAG, section III.C (nearest neighbour over sentence embeddings, cosine distance)."
-    values = (ValueKind("abstention", "Abstention", "flag", words=("statement", "abstention")),)
+    values = (ValueKind("abstention", "Abstention", "flag", words=("statement", "abstention"), merit=False),)
     uses_model = True
     parameters = AbstentionParameters
 

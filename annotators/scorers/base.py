@@ -52,7 +52,7 @@ class ValueKind:
     A share lies between 0 and 1, a flag is 0 or 1, a count is a whole number, a label is the place (from 0) of one of
     `words`, and a number is any other. `words` are what the values of a flag or label are called; a flag without them
     is no or yes. `measures` says what a value measures where its name does not: a criterion about `correctness` is also
-    about a value that measures it.
+    about a value that measures it. `merit`: whether more of it is better, so that it may be averaged with others.
     """
 
     name: str
@@ -62,6 +62,7 @@ class ValueKind:
     high: float | None = 1.0
     words: tuple[str, ...] = ()
     measures: str = ""
+    merit: bool = True
 
     def in_words(self, value: float | None, reason: str | None = None) -> str:
         """The value as people read it wherever it is shown: `0.67`, `up`, `unscored: the item has no reference`."""
@@ -251,10 +252,12 @@ _KNOWN_IMPORTS = {
     kind.name: kind
     for kind in (
         ValueKind("correctness", "Correctness"),
-        ValueKind("hallucination", "Hallucination", "flag", words=_FLAG_WORDS),
-        ValueKind("suspected_hallucination", "Hallucination", "flag", words=_FLAG_WORDS, measures="hallucination"),
-        ValueKind("hallucinating", "Hallucination", "flag", words=_FLAG_WORDS, measures="hallucination"),
-        ValueKind("abstention", "Abstention", "flag", words=("statement", "abstention")),
+        ValueKind("hallucination", "Hallucination", "flag", words=_FLAG_WORDS, merit=False),
+        ValueKind(
+            "suspected_hallucination", "Hallucination", "flag", words=_FLAG_WORDS, measures="hallucination", merit=False
+        ),
+        ValueKind("hallucinating", "Hallucination", "flag", words=_FLAG_WORDS, measures="hallucination", merit=False),
+        ValueKind("abstention", "Abstention", "flag", words=("statement", "abstention"), merit=False),
     )
 }
 """What the values of imports are whose names say it: those of FATHOMS, whose flag has two names in its result files."""

@@ -58,23 +58,23 @@ class ClaimMetrics(Scorer[ClaimMetricsParameters]):
     )
     source = "MRAG-Suite (MM-RAGChecker), section 4, equations 1 to 16; contradiction rate beside them."
     values = (
-        ValueKind("hallucination_rate", "Hallucination rate"),
+        ValueKind("hallucination_rate", "Hallucination rate", merit=False),
         ValueKind("faithfulness", "Faithfulness"),
-        ValueKind("contradiction_rate", "Contradiction rate"),
+        ValueKind("contradiction_rate", "Contradiction rate", merit=False),
         ValueKind("claim_recall", "Claim recall"),
         ValueKind("context_precision", "Context precision"),
-        ValueKind("self_knowledge", "Self-knowledge"),
+        ValueKind("self_knowledge", "Self-knowledge", merit=False),
         ValueKind("cr_img", "CR, images"),
         ValueKind("cr_txt", "CR, text"),
         ValueKind("cp_img", "CP, images"),
         ValueKind("cp_txt", "CP, text"),
-        ValueKind("delta_cr", "ΔCR", "number", low=-1.0),
-        ValueKind("delta_cp", "ΔCP", "number", low=-1.0),
+        ValueKind("delta_cr", "ΔCR", "number", low=-1.0, merit=False),
+        ValueKind("delta_cp", "ΔCP", "number", low=-1.0, merit=False),
         ValueKind("vis_hit_at_k", "VIS-Hit@k"),
-        ValueKind("txt_miss_rate", "TXT-MissRate"),
+        ValueKind("txt_miss_rate", "TXT-MissRate", merit=False),
         ValueKind("cma", "Cross-modal agreement"),
-        ValueKind("v_hr", "V-HR"),
-        ValueKind("d_hr", "D-HR"),
+        ValueKind("v_hr", "V-HR", merit=False),
+        ValueKind("d_hr", "D-HR", merit=False),
     )
     needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.METADATA})
     labels = VerdictLabels(

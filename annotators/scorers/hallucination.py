@@ -32,7 +32,7 @@ class Hallucination(Scorer[HallucinationParameters]):
     title = "Hallucination"
     summary = "1 when the answer states something and does not have every required phrase; abstaining is none."
     source = "FATHOMS-RAG, section III.C, algorithm 2; an empty answer is none, as in its code."
-    values = (ValueKind("hallucination", "Hallucination", "flag", words=("down", "up")),)
+    values = (ValueKind("hallucination", "Hallucination", "flag", words=("down", "up"), merit=False),)
     uses_model = True
     parameters = HallucinationParameters
 

@@ -56,7 +56,7 @@ class ImageInsertion(Scorer[ImageInsertionParameters]):
     source = "MRAMG-Bench, section 5.2.3; thresholds and λ are ours, since the paper gives none."
     values = (
         ValueKind("image_insertion", "Image insertion"),
-        ValueKind("images_placed", "Images placed by the rule"),
+        ValueKind("images_placed", "Images placed by the rule", merit=False),
     )
     needs = frozenset({Part.IMAGES})
     uses_model = True

@@ -61,10 +61,10 @@ class RagChecker(Scorer[RagCheckerParameters]):
         ValueKind("retriever_claim_recall", "Claim recall"),
         ValueKind("retriever_context_precision", "Context precision"),
         ValueKind("context_utilization", "Context utilisation"),
-        ValueKind("noise_sensitivity_in_relevant", "Noise sensitivity, relevant"),
-        ValueKind("noise_sensitivity_in_irrelevant", "Noise sensitivity, irrelevant"),
-        ValueKind("unsupported_and_wrong", "Hallucination"),
-        ValueKind("unsupported_and_right", "Self-knowledge"),
+        ValueKind("noise_sensitivity_in_relevant", "Noise sensitivity, relevant", merit=False),
+        ValueKind("noise_sensitivity_in_irrelevant", "Noise sensitivity, irrelevant", merit=False),
+        ValueKind("unsupported_and_wrong", "Hallucination", merit=False),
+        ValueKind("unsupported_and_right", "Self-knowledge", merit=False),
         ValueKind("supported", "Faithfulness"),
     )
     needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.METADATA})

@@ -40,9 +40,9 @@ class RetrievalMode(Scorer[RetrievalModeParameters]):
     summary = "A score under the name of what the system was given; distractor susceptibility is gold only less both."
     source = "MRAG-Suite, sections 3.5 and 4.3, table 5 (the GO – GPD gap)."
     values = (
-        ValueKind("gold_only", "Gold only"),
-        ValueKind("gold_and_distractors", "Gold and distractors"),
-        ValueKind("distractors_only", "Distractors only"),
+        ValueKind("gold_only", "Gold only", merit=False),
+        ValueKind("gold_and_distractors", "Gold and distractors", merit=False),
+        ValueKind("distractors_only", "Distractors only", merit=False),
     )
     needs = frozenset({Part.EVIDENCE, Part.METADATA})
     differences = (

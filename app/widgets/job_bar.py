@@ -25,6 +25,14 @@ _STATES = {
     JobState.FAILED: "failed",
     JobState.CANCELLED: "cancelled",
 }
+_UNCOUNTED = {
+    JobState.WAITING: "waiting",
+    JobState.RUNNING: "counting what there is to do",
+    JobState.DONE: "done",
+    JobState.FAILED: "failed before anything was done",
+    JobState.CANCELLED: "cancelled before anything was done",
+}
+"""Beside the bar of a job that has not said, or never did, how much there is to do."""
 
 
 def title(job: JobRow) -> str:
@@ -38,8 +46,8 @@ def progress(job: JobRow) -> blocks.Html:
     kind = known(job.kind)
     unit = kind.unit if kind else "step"
     share = job.done / job.total if job.total else float(job.state == JobState.DONE)
-    if job.state == JobState.WAITING and not job.done:
-        return blocks.bar(0, "waiting")
+    if job.total is None and not job.done:
+        return blocks.bar(share, _UNCOUNTED[JobState(job.state)])
     parts = [f"{job.done:,} of {wording.count(job.total, unit)}" if job.total else wording.count(job.done, unit)]
     if job.state == JobState.RUNNING and job.rate:
         parts.append(f"{job.rate:,.0f} a second" if job.rate >= 10 else f"{job.rate:.1f} a second")

@@ -17,7 +17,10 @@ _CONNECTIONS = 4
 
 
 class Child:
-    """One of our modules on our own interpreter, in a session of its own; what it prints goes nowhere.
+    """One of our modules on our own interpreter, in a process group of its own; what it prints goes nowhere.
+
+    It stays in the session of this process: Linux shares the processors out among sessions first ("autogroup"), and
+    heeds only within one how far a process steps back. In a session of its own it would give way to nobody.
 
     `pipes` are descriptors that it gets, `environment` is what it gets beside ours. Its standard input is open as long
     as this process wants it to live (`let_go`), and ends with this process.
@@ -33,7 +36,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             pass_fds=pipes,
-            start_new_session=True,
+            process_group=0,
         )
 
     @property
@@ -80,10 +83,12 @@ class Child:
 def begin(settings: Settings, *, niceness: int) -> Database:
     """What a process of ours does first: it logs as told, gives way to people who wait for a page, and has a database.
 
-    Ctrl-C on a terminal reaches the server too, which then ends its processes: they pass over it.
+    Ctrl-C on a terminal reaches the server too, which then ends its processes: they pass over it. What they log goes to
+    that terminal, and does not stop them there.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=settings.log_level.upper())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         os.nice(niceness)
     return Database(settings.database, pool_size=_CONNECTIONS)

@@ -56,8 +56,9 @@ class StoredReplies:
 
     Whoever enters or keeps something returns when it is on disk, but what several threads want written goes into one
     transaction, by whichever of them comes first: writers of a file of SQLite stand in the way of those who submit
-    labels, and each transaction waits for the disk. A reply, which is paid for, is written at once, with all that waits
-    beside it; a request, which is not sent before it is written, waits for `GATHER_SECONDS` at most.
+    labels. The disk is waited for when the transaction is over, and whoever comes meanwhile goes into the next one. A
+    reply, which is paid for, is written at once, with all that waits beside it; a request, which is not sent before it
+    is written, waits for `GATHER_SECONDS` at most.
 
     Requests are those of a job, where it has one, so that what it may spend holds when it is taken up again. The first
     reply that need not be asked for again says that the job has got further.
@@ -129,11 +130,12 @@ class StoredReplies:
         self._changed.release()
         failed: BaseException | None = None
         try:
-            with self._db.write() as session:
+            with self._db.write(synced=False) as session:
                 _insert(session, entries)
                 further = not self._further and any(entry.is_new for entry in entries)
                 if further and self._job_id is not None:
                     got_further(session, self._job_id)
+            self._db.sync()
             self._further = self._further or further
         except BaseException as error:  # each whose entry it was hears of it
             failed = error

@@ -5,6 +5,7 @@ What a judge says counts for nothing in the study: no slot, no settlement, no di
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, select
 from sqlmodel import Session, col
 
-from annotators.errors import NotFound
+from annotators.errors import InvalidInput, NotFound
 from annotators.judges.asking import Answer, Asker, OutOfBudget, Pace, Stopped
 from annotators.judges.base import Call
 from annotators.judges.budget import Limit, Price, Spending
@@ -49,6 +50,9 @@ KEPT_HERE = "kept here"
 
 CANCELLED = "cancelled"
 """What a summary says of a run that somebody has stopped."""
+
+MOST_AT_ONCE = 256
+"""Requests under way together, at most: each has a thread and a connection."""
 
 BLOCKS = 4
 """Items of a block for each request at once."""
@@ -84,6 +88,18 @@ class Means:
     context: int | None = None
     documents: Path | None = None
     seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        """InvalidInput for what nothing could be asked with, whoever gives it: a file of a job, a notebook."""
+        if not 1 <= self.concurrency <= MOST_AT_ONCE:
+            raise InvalidInput(f"{self.concurrency} requests at once cannot be. Give 1 to {MOST_AT_ONCE}.")
+        for name, given, least in (
+            ("Tokens a minute", self.tokens_a_minute, "1000"),
+            ("The context of the model", self.context, "8192 tokens"),
+            ("The time for a reply", self.seconds, "120 seconds"),
+        ):
+            if given is not None and not 0 < given < math.inf:
+                raise InvalidInput(f"{name}: {given:g} is none. Give more than nothing, such as {least}.")
 
 
 NOTHING_BESIDES = Means()

@@ -287,12 +287,12 @@ def confusion_table(criterion: CriterionCheck, table: Confusion) -> TextTable:
     """How often each label of people (rows) met each of the judge (columns)."""
     of = f", {table.by} {table.group}" if table.group is not None else ""
     rows = [
-        [label, *(f"{n:,}" for n in counts), f"{sum(counts):,}"]
+        [criterion.said(label), *(f"{n:,}" for n in counts), f"{sum(counts):,}"]
         for label, counts in zip(table.labels, table.counts.tolist(), strict=True)
     ]
     totals = table.counts.sum(axis=0).tolist()
     rows.append(["in all", *(f"{n:,}" for n in totals), f"{sum(totals):,}"])
-    columns = ("People say", *(f"judge: {label}" for label in table.labels), "in all")
+    columns = ("People say", *(f"judge: {criterion.said(label)}" for label in table.labels), "in all")
     return TextTable.of(f"{criterion.title}: people's labels beside the judge's{of}", columns, rows)
 
 

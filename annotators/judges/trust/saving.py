@@ -9,6 +9,7 @@ from annotators.alignment.statistics import coefficients
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import DrawnRows
 from annotators.arrays import np
+from annotators.figures import number
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned, Interval
 from annotators.judges.trust.base import declare
@@ -57,7 +58,7 @@ def labels_still_needed(
     r = float(found.values[0])
     if np.isnan(r):
         return entry.undefined(STILL.undefined), []
-    entry = entry.measured(1 - r**2, [_squared(of_r)], f"1 - r², with r = {r:.3f}")
+    entry = entry.measured(1 - r**2, [_squared(of_r)], f"1 − r², with r = {number(r, 3)}")
     assert entry.value is not None
     explained, n = 1 - entry.value, pairs.n
     plans = []

@@ -147,7 +147,7 @@ def _heat_map(criterion: CriterionCheck, place: int) -> None:
     if table is None or not table.counts.sum():
         ui.empty("No unit has a label of the judge and one of people.", "The table appears with people’s labels.")
         return
-    labels = [str(label) for label in table.labels]
+    labels = [criterion.said(label) for label in table.labels]
     counts = {
         (first, second): int(table.counts[row, column])
         for row, first in enumerate(labels)

@@ -202,6 +202,7 @@ def _form(project: ProjectRow, study: StudyRow, servers: Sequence[str], before: 
         accept_new_options=True, placeholder="Its name on the server",
     )  # fmt: skip
     prompts = _prompts(project, study, judge)
+    first, second = st.columns(2)  # a row each: Tab goes along it, as the eye does
     named = first.selectbox(
         "Prompt", list(prompts), key=f"judges-prompt{kept}",
         help="Those that fit the study’s protocol; the page Prompts has them in full.",
@@ -210,6 +211,7 @@ def _form(project: ProjectRow, study: StudyRow, servers: Sequence[str], before: 
         "Items", 1, None, before.get("sample"), key=f"judges-n{kept}", placeholder="All",
         help="Judge only so many, drawn by the seed; of each stratum, if one is chosen.",
     )  # fmt: skip
+    first, second = st.columns(2)
     per = first.selectbox(
         "Drawn of", list(_PER), index=_place(list(_PER), before.get("per") or ""), format_func=lambda per: _PER[per],
         key=f"judges-per{kept}", disabled=n is None,
@@ -233,7 +235,6 @@ def _form(project: ProjectRow, study: StudyRow, servers: Sequence[str], before: 
 
 def _more(kept: str, judge: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """What has a default that most runs keep."""
-    first, second, third = st.columns(3)
 
     def whole(where: DeltaGenerator, label: str, ends: _Ends, value: float | None, about: str) -> int | None:
         name = label.lower().replace(" ", "-")
@@ -247,13 +248,20 @@ def _more(kept: str, judge: Mapping[str, Any], before: Mapping[str, Any]) -> dic
     eyes = "Most of a request; 0 for a model without eyes."
     sure = "Replies to each request; several show how sure it is."
     takes = "Tokens that the model takes in; longer requests are not sent."
-    return {
+    first, second, third = st.columns(3)
+    found: dict[str, Any] = {
         "pictures": some(first, "Pictures", (0, 64), judge.get("pictures", 8), eyes),
         "samples": some(second, "Samples", (1, 100), judge.get("samples", 1), sure),
         "seed": some(third, "Seed", (0, None), before.get("seed", 0), "Of the draw, and of the model."),
+    }
+    first, second, third = st.columns(3)
+    found |= {
         "concurrency": some(first, "At once", (1, 256), before.get("concurrency", 4), "Requests under way together."),
         "most": some(second, "Reply tokens", (16, None), judge.get("most", 1024), "Most tokens of a reply."),
         "context": whole(third, "Context", (1, None), before.get("context"), takes),
+    }
+    first, second, third = st.columns(3)
+    found |= {
         "rate": whole(first, "Tokens a minute", (1, None), before.get("tokens_a_minute"), "Empty for no limit."),
         "seconds": float(some(second, "Seconds", (1, None), before.get("seconds", 120), "That a reply may take.")),
         "structured": third.selectbox(
@@ -271,6 +279,7 @@ def _more(kept: str, judge: Mapping[str, Any], before: Mapping[str, Any]) -> dic
             help="Ask the server how likely each label was, which says how sure the judge is; not every server does.",
         ),
     }
+    return found
 
 
 def _place(values: Sequence[Any], wanted: Any, otherwise: int | None = 0) -> Any:

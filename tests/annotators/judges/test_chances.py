@@ -88,6 +88,25 @@ def test_a_token_may_end_within_a_character() -> None:
     assert found == {PLACE: pytest.approx({"yes": 0.9, "no": 0.1})}
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ((), ("\n", "    ", "")),  # llama.cpp, whose text has no spaces at its ends
+        ((), ("<|im_end|>",)),
+        (('<think>Is it {"item": {}}, or ', reply("no"), "?</think>", "\n\n"), ()),
+    ],
+)
+def test_a_server_may_give_more_tokens_than_those_of_its_text(before: tuple[str, ...], behind: tuple[str, ...]) -> None:
+    start, end = reply("yes").split("yes")
+    whole = [token(start), token("yes", 0.7, no=0.3), token(end)]
+    given_tokens = [*map(token, before), *whole, *map(token, behind)]
+    found = chances_of(reply("yes"), given_tokens, schema("yes", "no"))
+    assert found == {PLACE: pytest.approx({"yes": 0.7, "no": 0.3})}
+    spaced = chances_of(f" {reply('yes')}\n\n", given_tokens, schema("yes", "no"))
+    assert spaced == found
+    assert chances_of(reply("no", "Another."), given_tokens, schema("yes", "no")) == {}
+
+
 def test_a_reply_that_says_that_it_cannot_be_judged_has_no_probabilities() -> None:
     text = '```json\n{"item": {"rationale": "?", "judgement": {"cannot_judge": "yes"}}}\n```'
     assert chances_of(text, [token(text)], schema("yes", "no")) == {}

@@ -21,8 +21,10 @@ from app.worker.kinds.judge_check import JUDGE_CHECK, JudgeCheckParameters
 from app.worker.kinds.review import REVIEW, ReviewParameters
 from app.worker.kinds.scans import SCANS, ScansParameters
 from app.worker.kinds.score import SCORE, ScoreParameters
+from app.worker.process import Child
 from db.engine import Database
 from db.jobs import WorkerDesk, cancel_job, job_facts, queue_job, resume_job
+from db.models import Job
 from db.permissions import Actor
 from db.scores.training_sets import REVIEW as REVIEW_OF_SETS
 from tests.app.worker.kinds import CountParameters, CountWords, NoParameters, known_for_now, made_kind
@@ -33,6 +35,37 @@ from tests.db.runs.word_counts import counted, make_table
 from tests.makers import make_member, make_person, make_project
 
 N = 300
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("waiting", "waiting"),
+        ("running", "counting what there is to do"),
+        ("done", "done"),
+        ("failed", "failed before anything was done"),
+        ("cancelled", "cancelled before anything was done"),
+    ],
+)
+def test_the_bar_of_a_job_that_has_not_said_how_much_there_is_to_do_says_so(
+    database: Database, project: tuple[Actor, int], state: str, said: str
+) -> None:
+    admin, project_id = project
+    job = queue(database, admin, project_id, CountWords(), CountParameters(letters=4)).job_id
+    with database.write() as session:
+        session.get_one(Job, job).state = state
+    bar = job_bar.progress(job_facts(database, admin, project_id, job_id=job)).html
+    assert said in bar
+    assert "no questions" not in bar
+
+
+def test_a_process_beside_the_server_stays_in_its_session_where_stepping_back_is_heeded() -> None:
+    child = Child("timeit", "-n", "1", "-r", "1", "import time; time.sleep(60)")
+    try:
+        assert os.getsid(child.pid) == os.getsid(0)
+        assert os.getpgid(child.pid) == child.pid  # Ctrl-C is for the server alone
+    finally:
+        child.kill()
 
 
 class TestEveryKind:

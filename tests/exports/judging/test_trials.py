@@ -403,3 +403,19 @@ def test_samples_and_probabilities_of_a_pair_are_of_labels_as_they_are_stored(
             assert likely[str(value)] == max(likely.values()) == pytest.approx(0.9)
     found = check_report(database, admin, study_id, judge=judge, asked=FEW)
     assert holds(found.find("self_agreement", criterion="overall"), Habits(repeats=0.8).self_agreement(4, 5))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"concurrency": 0}, "0 requests at once cannot be. Give 1 to 256."),
+        ({"concurrency": 1000}, "1000 requests at once cannot be. Give 1 to 256."),
+        ({"tokens_a_minute": 0.0}, "Tokens a minute: 0 is none. Give more than nothing, such as 1000."),
+        ({"context": -1}, "The context of the model: -1 is none. Give more than nothing, such as 8192 tokens."),
+        ({"seconds": float("nan")}, "The time for a reply: nan is none. Give more than nothing, such as 120 seconds."),
+    ],
+)
+def test_means_that_nothing_can_be_asked_with_are_refused_in_a_sentence(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Means(**given)
+    assert str(caught.value) == said
