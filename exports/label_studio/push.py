@@ -17,11 +17,12 @@ from annotators.progress import Progress
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_elsewhere, labels_elsewhere, study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
+from exports.garbage import seldom_collected
 from exports.label_studio.known import BEFORE, ITEM
 from exports.label_studio.labelling import Labelling, labellings_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.said import SaidThere
-from exports.label_studio.server import AT_ONCE, BLANK, BYTES_AT_ONCE, ProjectThere, Server
+from exports.label_studio.server import AT_LEAST, AT_ONCE, BLANK, BYTES_AT_ONCE, ProjectThere, Server
 from exports.label_studio.tasks import Picture, Seen, results_of, task_data
 from exports.label_studio.xml import asked_by, read_config
 
@@ -144,7 +145,7 @@ def push_to_server(
     draw = Drawn(_OnServer(server, study, [*projects, shelf]), pictures, done)
     parts = zip(labellings, projects, done.steps, strict=True)
     first, *later = [_ProjectThere(server, study, labelling, project, step) for labelling, project, step in parts]
-    with ExitStack() as ends:
+    with seldom_collected(), ExitStack() as ends:
         for one in (first, *later):
             ends.enter_context(one)
         there = first.there()
@@ -234,8 +235,8 @@ class Pushing:
 class _ProjectThere:
     """A project on a server, which is made when it gets its first task.
 
-    Tasks are sent many at a time, by a thread: the next ones are made while the server works on the last. Its end waits
-    for all of them, and raises what failed.
+    Tasks are sent many at a time, by a thread: as soon as the server has taken the last ones it gets those that were
+    made meanwhile, so that it waits for the first few alone. Its end waits for all of them, and raises what failed.
     """
 
     def __init__(
@@ -281,7 +282,8 @@ class _ProjectThere:
             self._waiting.append({"data": data} if raters is None else {"data": data, **raters.of(item, data)})
             self._bytes += sum(map(len, map(str, data.values())))
             self._step.created += 1
-            if len(self._waiting) >= AT_ONCE or self._bytes >= BYTES_AT_ONCE:
+            n = len(self._waiting)
+            if n >= AT_ONCE or self._bytes >= BYTES_AT_ONCE or (n >= AT_LEAST and self._is_idle()):
                 self._send()
         elif task["data"] == data:
             self._step.unchanged += 1
@@ -290,6 +292,9 @@ class _ProjectThere:
         else:
             self._server.change_task(task["id"], data)
             self._step.updated += 1
+
+    def _is_idle(self) -> bool:
+        return self._sent is None or self._sent.done()
 
     def _send(self) -> None:
         if self._step.project is None:

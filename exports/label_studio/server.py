@@ -21,7 +21,10 @@ OLDEST, NEWEST = (1, 20), (2, 0)
 """The first version that we know how to talk to, and the first that we do not."""
 
 AT_ONCE = 2_000
-"""Tasks of one request. The next ones are made while the server works on these, so that few wait for the first."""
+"""The most tasks of one request."""
+
+AT_LEAST = 500
+"""The fewest tasks for which a server that has nothing to do is asked: a request costs it as much as some 200 tasks."""
 
 BYTES_AT_ONCE = 8 << 20
 """Bytes of the tasks of one request."""
@@ -122,7 +125,9 @@ class Server:
     def find(self, marks: Sequence[str]) -> list[ProjectThere | None]:
         """For each of these marks the project whose description has it as a word; Conflict where several have."""
         with self._asking():
-            there = [(one.id, (one.description or "").split()) for one in self._client.projects.list()]
+            # Without `include` it counts the tasks and annotations of every project there.
+            listed = self._client.projects.list(include="id,description")
+            there = [(one.id, (one.description or "").split()) for one in listed]
         found: list[ProjectThere | None] = []
         for mark in marks:
             ids = [number for number, words in there if mark in words]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from db.studies.design import find_study
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
 from exports.label_studio.fetch import fetch_project
+from exports.label_studio.known import ITEM
 from exports.label_studio.labelling import Labelling, labelling_of, labellings_of
 from exports.label_studio.pull import Pulled, pull_from_server
 from exports.label_studio.push import Pushed, push_to_server
@@ -425,6 +426,29 @@ def test_what_fails_there_is_said_in_words(
     said_json = orjson.loads(capsys.readouterr().out)
     assert said_json["created"] == said_json["tasks"] == 2
     assert KEY not in str(said_json)
+
+
+def test_tasks_that_are_sent_in_parts_are_there_once(
+    there: LabelStudio, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent, add = list[int](), Server.add_tasks
+
+    def noted(server: Server, number: int, tasks: Sequence[Mapping[str, Any]]) -> None:
+        sent.append(len(tasks))
+        add(server, number, tasks)
+
+    monkeypatch.setattr(Server, "add_tasks", noted)
+    monkeypatch.setattr("exports.label_studio.push.AT_LEAST", 1)
+    monkeypatch.setattr("exports.label_studio.push.AT_ONCE", 2)
+    study_id = project.study("in parts", all_kinds())
+    done = push(project, study_id, there.url)
+    assert done.project is not None
+    tokens = [task["data"][ITEM] for task in server_at(there.url).listed(done.project)]
+    assert sorted(tokens) == sorted(items_of(project, study_id))
+    assert sent[0] == 1, "a server that has nothing to do is asked at once"
+    assert max(sent) <= 2 and sum(sent) == done.created == len(tokens) > 2
+    again = push(project, study_id, there.url)
+    assert (again.project, again.created, again.unchanged) == (done.project, 0, len(tokens))
 
 
 def test_what_raters_said_goes_along_only_where_it_is_asked_for(there: LabelStudio, project: Project) -> None:
