@@ -18,9 +18,27 @@ from annotators.designing.arms import PEOPLE
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
-from db.annotating.assignments import add_slot, give_back
+from db.annotating.assignments import (
+    add_slot,
+    first_step,
+    give_back,
+    is_discarded,
+    lacks_slots,
+    reopen_slot,
+    take_open_slot,
+)
 from db.engine import Database
-from db.models import Account, Amendment, AssignmentState, SettlementState, Study, StudyMember, StudyState, now
+from db.models import (
+    Account,
+    Amendment,
+    Assignment,
+    AssignmentState,
+    SettlementState,
+    Study,
+    StudyMember,
+    StudyState,
+    now,
+)
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.phases.answers import standing_of
@@ -145,23 +163,79 @@ def set_state(db: Database, actor: Actor, study_id: int, *, state: StudyState, r
     """Pause, close or start a study again; False where it is in that state already.
 
     Paused and closed, nobody gets items. What is submitted all the same is stored: it counts in a paused study, and is
-    surplus in a closed one. Raises InvalidInput without a reason, Conflict for pausing a study that is closed.
+    surplus in a closed one; where that is started again, it comes back to who submitted it. Raises InvalidInput without
+    a reason, Conflict for pausing a study that is closed.
     """
     why = stated_reason(reason)
     with db.write() as session:
-        lock_team(session, study_id)
+        team = lock_team(session, study_id)
         study = locked_study(session, study_id)
         if study.state == state:
             return False
         if study.state == StudyState.CLOSED and state == StudyState.PAUSED:
             raise Conflict(f"Study {study.name!r} is closed, so that there is nothing to pause. Start it again first.")
         add_amendment(session, actor, study, what="state", before=study.state, after=state.value, reason=why)
-        study.state = state.value
+        reopened, study.state = study.state == StudyState.CLOSED, state.value
+        if reopened:
+            _ask_late_again(session, study, team)
         record(
             session, actor, f"study {_LEADS_TO[state]}", "study", study_id,
             project_id=study.project_id, details={"reason": why},
         )  # fmt: skip
         return True
+
+
+_SUBMITTED_LATE = (
+    "You submitted this while the study was closed, so that it did not count. Submit it again, and it does."
+)
+
+
+def _ask_late_again(session: Session, study: Study, team: _Team) -> None:
+    """Give back what was submitted since the study was closed: who has had an item is never given a slot of it anew.
+
+    The slot that was surplus is its annotator's again, with their labels filled in; of who is in the study no more, it
+    is open to others.
+    """
+    assert study.id is not None
+    session.flush()
+    closed_at = max(
+        (
+            row.created_at
+            for row in amendments_by_study(session, [study.id])[study.id]
+            if row.after == StudyState.CLOSED
+        ),
+        default=None,
+    )
+    if closed_at is None:
+        return
+    connection, counts = session.connection(), Tallies(study.id)
+    late = (
+        select(Assignment)
+        .where(Assignment.study_id == study.id, Assignment.kind == "slot")
+        .where(Assignment.state == AssignmentState.SURPLUS, col(Assignment.ended_at) >= closed_at)
+        .order_by(col(Assignment.ended_at), col(Assignment.id))
+        .with_for_update()
+    )
+    for row in session.exec(late).all():
+        if is_discarded(connection, row.study_item_id):
+            continue
+        lacks = lacks_slots(connection, study, row.study_item_id)
+        member = team.there.get(row.person_id or 0)
+        if member is None or member.left_at is not None or member.left_out_from is not None:
+            if lacks:
+                reopen_slot(connection, study, row.study_item_id, counts)
+            continue
+        if not lacks:
+            if not take_open_slot(connection, row.study_item_id, row.person_id):
+                continue
+            counts.move(AssignmentState.OPEN, None)
+        row.state, row.reason = AssignmentState.RETURNED, _SUBMITTED_LATE
+        row.sitting, row.steps_done = row.sitting + 1, first_step(connection, study, row.study_item_id)
+        session.add(row)
+        session.flush()
+        counts.move(AssignmentState.SURPLUS, AssignmentState.RETURNED, row.person_id)
+    session.refresh(study, ["next_queue"])  # slots that were opened have moved it
+    counts.write(connection)
 
 
 @operation(On.STUDY, RESEARCHERS)

@@ -404,6 +404,11 @@ def first_step(connection: Connection, study: Study, study_item_id: int) -> int:
     return 0 if asks is None else protocol_of(study).steps_asking(asks)[0]
 
 
+def is_discarded(connection: Connection, study_item_id: int) -> bool:
+    """Whether an item was rejected or withdrawn by hand, so that nobody is to label it."""
+    return connection.execute(_IS_DISCARDED, {"item": study_item_id}).first() is not None
+
+
 def lacks_slots(connection: Connection, study: Study, study_item_id: int) -> int:
     """How many slots an item has less, open and taken together, than it wants annotations."""
     about = {"item": study_item_id, "overlap": study.overlap}
@@ -422,7 +427,7 @@ def reopen_slot(
     None, and no slot, where the item was rejected or withdrawn by hand, or has its overlap without it, as it can once
     the overlap was lowered.
     """
-    if connection.execute(_IS_DISCARDED, {"item": study_item_id}).first():
+    if is_discarded(connection, study_item_id):
         return None
     if study.amended and not lacks_slots(connection, study, study_item_id):
         return None

@@ -223,7 +223,12 @@ def _becomes(
         return earlier or AnnotationKind.REGULAR
     if earlier is not None:
         if before == AssignmentState.RETURNED:
+            late = earlier == AnnotationKind.SURPLUS  # given back, as the study that had been closed goes on
+            if late and study.state == StudyState.CLOSED:
+                row.state = AssignmentState.SURPLUS
+                return AnnotationKind.SURPLUS
             row.state = AssignmentState.SUBMITTED
+            return AnnotationKind.REGULAR if late else earlier
         # Of what was restored to find its slot taken the kind is still that of the slot it had.
         return AnnotationKind.SURPLUS if before == AssignmentState.SURPLUS else earlier
     if study.state != StudyState.CLOSED:

@@ -92,3 +92,39 @@ def test_an_overlap_that_is_raised_while_three_work_is_met_exactly(
     assert study_status(server.db, server.admin, scene.study_id)["finished"]
     [told] = amendments_of(server.db, server.admin, scene.study_id)
     assert (told.what, told.before, told.after) == ("overlap", 1, 2)
+
+
+def test_a_study_that_is_closed_and_started_again_has_back_what_was_submitted_meanwhile(
+    server: RunningServer, new_page: NewPage, tmp_path: Path
+) -> None:
+    scene = make_own_scene(
+        server, tmp_path, [item(1), item(2)], protocol=tiny_protocol(), overlap=3, name="Closed and opened"
+    )
+    annotator = open_as(new_page, scene, ANNOTATORS[0])
+    researcher = new_page(width=1366, height=768)
+    sign_in(researcher, server, "admin")
+    researcher.goto(f"{server.url}/study?study={scene.study_id}&show=design")
+    change_state(researcher, "Close", "Enough for now.")
+    annotator.keyboard.press("1")
+    annotator.keyboard.press("Enter")
+    expect(annotator.get_by_text("It is closed: Enough for now.")).to_be_visible()
+    change_state(researcher, "Start again", "We go on.")
+    # The button of another state stands where the pressed one stood, and is not open because that one was.
+    expect(researcher.get_by_role("button", name="Pause")).to_have_count(1)
+    expect(researcher.get_by_role("textbox", name="Reason")).to_have_count(0)
+    annotator.get_by_role("button", name="Check again").click()
+    label_one(annotator)
+    expect(annotator.get_by_text("You submitted this while the study was closed")).to_be_visible()
+    expect(annotator.get_by_role("radio", name="Yes")).to_be_checked()
+    annotator.wait_for_timeout(700)  # an Enter that follows another at once belongs to the item before
+    annotator.keyboard.press("Enter")
+    expect(annotator.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(annotator)
+    assert len(given(scene)) == 3  # of one item what came to the closed study, and again what counts
+
+
+def change_state(page: Page, label: str, reason: str) -> None:
+    page.get_by_role("button", name=label).first.click()
+    page.get_by_role("textbox", name="Reason").fill(reason)
+    page.get_by_role("button", name=label, exact=True).last.click()
+    expect(page.get_by_role("cell", name=reason)).to_be_visible()

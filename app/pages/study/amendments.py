@@ -92,7 +92,8 @@ def _buttons(study: Study) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"study-state-{study.id}"):
         st.html(f"The study is <strong>{state.value}</strong>.", width="content")
         for label, to in _STEPS[state]:
-            with st.popover(label):
+            # One of another state is another one: it does not stand open because the button before it did.
+            with st.popover(label, key=f"study-to-{to.value}-{study.amended}"):
                 _state_form(study, label, to)
         if state != StudyState.CLOSED:
             with st.popover("Amend…"):

@@ -16,7 +16,7 @@ from db.annotating.annotations import reopen
 from db.annotating.assignments import skip
 from db.annotating.status import study_status
 from db.engine import Database
-from db.models import Annotation, Assignment, Settlement, Study, StudyState, now
+from db.models import Annotation, Assignment, Settlement, Study, StudyMember, StudyState, now
 from db.studies import tallies
 from db.studies.design import list_studies, my_studies, study_facts
 from tests.db.studies.recount import recount
@@ -88,6 +88,43 @@ def test_what_comes_to_a_closed_study_is_kept_as_surplus(database: Database) -> 
     with pytest.raises(Conflict, match="is closed, and stays as it is"):
         amend(study, overlap=1)
     assert to(study, StudyState.RUNNING, "one was missing")
+
+
+def test_what_came_to_a_closed_study_comes_back_when_it_is_started_again(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    first, second = study.work(0)["items"]
+    study.submit(0, first, YES)
+    to(study, StudyState.CLOSED, "enough")
+    assert study.submit(0, second, YES).status == "surplus"
+    assert slots(study) == {2: 1, 1: 1}
+    to(study, StudyState.RUNNING, "one was missing")
+    assert slots(study) == {2: 2}
+    [again] = study.work(0)["items"]
+    assert (again["assignment"], again["sitting"]) == (second["assignment"], 2)
+    assert again["returned"].startswith("You submitted this while the study was closed")
+    assert [label["value"] for label in again["previous"]] == ["yes"]
+    to(study, StudyState.CLOSED, "enough after all")
+    assert study.submit(0, again, YES).status == "surplus"
+    to(study, StudyState.RUNNING, "no, we go on")
+    [again] = study.work(0)["items"]
+    assert study.submit(0, again, YES).status == "done"
+    assert study.label_all(1) == 2
+    assert settled(study) == {"agreed": 2}
+    assert kinds(study) == {"regular": 4, "surplus": 2}
+    assert slots(study) == {2: 2}
+
+
+def test_what_somebody_submitted_late_who_left_goes_to_others(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=1)
+    [item] = study.work(0)["items"]
+    to(study, StudyState.CLOSED, "enough")
+    assert study.submit(0, item, YES).status == "surplus"
+    with database.write() as session:
+        for member in session.exec(select(StudyMember).where(StudyMember.person_id == study.annotators[0].person_id)):
+            member.left_at = now()
+    to(study, StudyState.RUNNING, "one was missing")
+    assert slots(study) == {1: 1}
+    assert study.label_all(1) == 1
 
 
 def test_a_change_needs_a_reason_and_has_to_change_something(database: Database) -> None:
