@@ -8,7 +8,7 @@ traceback.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,7 @@ class Problem:
 
 
 _LISTED = 20
+_LONG = 80
 
 
 def in_lines(begun: str, problems: Sequence[Problem]) -> str:
@@ -124,7 +125,19 @@ class TooManyAttempts(AssayError):
     exit_code = 4
 
 
-def shown(value: object, most: int = 80) -> str:
+def listed(names: Iterable[str], otherwise: str = "none") -> str:
+    """Names that people chose as an error lists them: in quotation marks where a comma or line would make two of one.
+
+    At most 20, each cut as a wrong value is.
+    """
+    known = list(names)
+    said = [
+        shown(name) if "," in name or len(name) > _LONG or not name.isprintable() else name for name in known[:_LISTED]
+    ]
+    return ", ".join([*said, "…"] if len(known) > _LISTED else said) or otherwise
+
+
+def shown(value: object, most: int = _LONG) -> str:
     """A wrong value as an error names it: as Python writes it, cut after `most` characters."""
     text = repr(value)
     return text if len(text) <= most else text[:most] + "…"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,11 +9,11 @@ from sqlalchemy import ColumnElement, func, true
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, SQLModel, col, select
 
-from annotators.errors import Conflict, InvalidInput, NotAllowed
+from annotators.errors import Conflict, NotAllowed
 from db.engine import Database
 from db.items.current import is_published, item_is_published, unpublished_now
 from db.models import Batch, Document, Item, Membership, Project, Question, Run, Study
-from db.names import no_project
+from db.names import no_project, visible_name
 from db.permissions import READERS, Actor, On, Role, operation, record
 from db.query import pick
 
@@ -56,9 +55,7 @@ def create_project(db: Database, actor: Actor, name: str) -> int:
         raise NotAllowed(
             f"{actor.name!r} may not create projects: administrators may, and those whose default role is researcher."
         )
-    clean = unicodedata.normalize("NFC", name).strip()
-    if not clean or len(clean) > MAX_NAME or any(unicodedata.category(letter).startswith("C") for letter in clean):
-        raise InvalidInput(f"The project name {name!r} does not fit: it needs 1 to {MAX_NAME} visible characters.")
+    clean = visible_name(name, "project name", MAX_NAME)
     taken = Conflict(f"There is a project named {clean!r} already. Choose another name.")
     with db.write() as session:
         if session.exec(select(Project.id).where(func.lower(Project.name) == func.lower(clean))).first() is not None:

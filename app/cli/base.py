@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
-from annotators.errors import NotFound
+from annotators.errors import AssayError, NotFound
 
 if TYPE_CHECKING:
     from annotators.intervals.result import IntervalKind, Raters
@@ -89,8 +89,25 @@ class Here:
     actor: Actor
 
 
+INTERRUPTED = 130
+"""The exit code of what was stopped before its end."""
+
+
+class Interrupted(AssayError):
+    """A command was ended by Ctrl-C."""
+
+    exit_code = INTERRUPTED
+
+
 class Commands(TyperGroup):
     """All commands. One may have two words of which the first is a command as well: `judge`, and `judge check`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry out the command; Interrupted where Ctrl-C ended it, of which typer says nothing."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted before its end. Give the command again to have it done.") from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments begin with, the longer name first."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.base import (
+    INTERRUPTED,
     AsJson,
     Here,
     ProjectName,
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from annotators.judges.prompts import Prompt
     from annotators.protocols import Protocol
     from db.judging.planning import JudgePlan
-
-INTERRUPTED = 130
-"""The exit code of what was stopped before its end."""
 
 # What every command that asks a judge's server takes.
 Per = Annotated[str | None, option("F", "Draw --sample of each: system, category, or system,category.")]

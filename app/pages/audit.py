@@ -6,6 +6,7 @@ import orjson
 import streamlit as st
 
 from app import ui
+from app.widgets import blocks
 from db.events import PAGE, EventRow, list_events, project_events
 from db.permissions import Actor
 from db.projects import my_projects
@@ -55,11 +56,11 @@ def _draw(events: list[EventRow], before: int | None) -> None:
             [
                 (
                     row.event_id,
-                    ui.when(row.at),
+                    blocks.short(ui.when(row.at)),
                     row.who or "",
                     row.via,
                     row.project or "",
-                    row.kind,
+                    blocks.short(row.kind),
                     row.about,
                     ", ".join(f"{name}: {_in_words(value)}" for name, value in row.details.items()),
                 )

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, shown
 from db.engine import Database
 from db.models import (
     Account,
@@ -27,9 +27,11 @@ from db.models import (
     WebSession,
     now,
 )
+from db.names import visible_name
 from db.people.passwords import check_rules, hashed, matches
 from db.people.sign_in import end_sessions, failure_key
 from db.permissions import ADJUDICATORS, ANNOTATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
+from db.unfit import refuse_unfit
 
 LOCAL_NAME = "admin"
 MAX_NAME = 100
@@ -78,7 +80,7 @@ def add_person(
     `default_role` is the person's role in every project that does not give them another. Raises InvalidInput for an
     unfit name, password or role, Conflict when the name is taken (capitals make no difference).
     """
-    clean, role = _name(name), _role(default_role)
+    clean, role = visible_name(name, "name", MAX_NAME), _role(default_role)
     password_hash = hashed(check_rules(password, clean)) if password is not None else None
     with db.write() as session:
         person_id = _add(session, clean, password_hash, admin=admin, role=role)
@@ -238,7 +240,7 @@ def _planned(
     for line, given, given_role in people:
         name, role, problem, is_new, before = given, given_role, "", False, None
         try:
-            name, role = _name(given), Role(str(_role(given_role)))
+            name, role = visible_name(given, "name", MAX_NAME), Role(str(_role(given_role)))
             found = accounts.get(name.casefold())
             if name.casefold() in first:
                 problem = f"{name!r} stands on line {first[name.casefold()]} already. Name everybody once."
@@ -348,7 +350,7 @@ def begin_administration(db: Database, *, name: str = LOCAL_NAME, password: str 
 
     And whether they were made now: of several processes that ask at once, by one of them.
     """
-    clean = _name(name)
+    clean = visible_name(name, "name", MAX_NAME)
     password_hash = hashed(check_rules(password, clean)) if password is not None else None
     with db.write() as session:
         if not db.is_sqlite:  # where the transaction itself takes turns
@@ -373,6 +375,7 @@ def local_administrator(db: Database) -> Actor:
 
 def actor_named(db: Database, name: str) -> Actor:
     """The actor for `--as NAME` on the command line."""
+    refuse_unfit({"name": name})
     with db.read() as session:
         _, account = _human(session, name)
         return actor_of(session, account.person_id, "command")
@@ -386,13 +389,6 @@ def names_of(session: Session, person_ids: Iterable[int]) -> dict[int, str]:
 
 
 # Helpers --------------------------------------------------------------------------------------------------------------
-
-
-def _name(name: str) -> str:
-    clean = unicodedata.normalize("NFC", name).strip()
-    if not clean or len(clean) > MAX_NAME or any(unicodedata.category(letter).startswith("C") for letter in clean):
-        raise InvalidInput(f"The name {name!r} does not fit: it needs 1 to {MAX_NAME} visible characters.")
-    return clean
 
 
 def _role(role: Role | str | None) -> Role | None:
@@ -415,7 +411,7 @@ def _humans() -> Select[Person, Account]:
 def _human(session: Session, name: str) -> tuple[Person, Account]:
     found = session.exec(_humans().where(Account.name == unicodedata.normalize("NFC", name).strip())).first()
     if found is None:
-        raise NotFound(f"There is no person named {name!r}. See `assay user list` or the page People.")
+        raise NotFound(f"There is no person named {shown(name)}. See `assay user list` or the page People.")
     return found[0], found[1]
 
 

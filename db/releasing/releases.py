@@ -15,7 +15,7 @@ import orjson
 from sqlalchemy import func
 from sqlmodel import Session, col
 
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.errors import Conflict, NotFound, listed, shown
 from db.engine import Database, dumps, insert_many
 from db.items.current import item_is_published
 from db.models import (
@@ -30,6 +30,7 @@ from db.models import (
     ReleasePairLabel,
     Study,
 )
+from db.names import visible_name
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
@@ -116,9 +117,7 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
     Raises Conflict for a name that is taken, and where nothing is accepted; InvalidInput for a name that is none;
     NotFound for a study of another project.
     """
-    called = name.strip()
-    if not called or len(called) > _LONGEST:
-        raise InvalidInput(f"A release needs a name of 1 to {_LONGEST} characters, not {name!r}. Give one, such as v1.")
+    called = visible_name(name, "release's name", _LONGEST)
     with db.read() as session:
         _check_free(session, project_id, called)
         _check_study(session, project_id, study_id)
@@ -388,8 +387,8 @@ def release_named(session: Session, project_id: int, name: str) -> Release:
     release: Release | None = session.execute(query.where(col(Release.name) == name.strip())).scalar_one_or_none()
     if release is None:
         known = [row.name for row in session.execute(query.order_by(col(Release.id)).limit(_LONGEST)).scalars()]
-        listed = ", ".join(known) or "none yet; make one with `assay release`"
-        raise NotFound(f"The project has no release {name!r}. Known: {listed}.")
+        there = listed(known, "none yet; make one with `assay release`")
+        raise NotFound(f"The project has no release {shown(name)}. Known: {there}.")
     return release
 
 

@@ -44,7 +44,7 @@ from db.models import (
     Tally,
     now,
 )
-from db.names import no_study
+from db.names import no_study, visible_name
 from db.people.accounts import who_may_revise
 from db.permissions import ANNOTATORS, EVERYBODY, Actor, On, Role, operation
 from db.phases.answers import standing_of
@@ -299,9 +299,13 @@ def _place(candidate: Candidate) -> ItemOrPair:
     return candidate.version_id, candidate.other.version_id if candidate.other else None
 
 
+_LONGEST_NAME = 200
+
+
 def _check_name(session: Session, project_id: int, name: str, *, drafts: bool) -> None:
     if not name.strip():
         raise InvalidInput("A study needs a name.")
+    visible_name(name, "study's name", _LONGEST_NAME)
     if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
         raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
     if not drafts and _is_draft(session, project_id, name.strip()):

@@ -14,7 +14,7 @@ from sqlmodel import Session, col
 from annotators.arrays import np
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.designing.design import ItemChoice, about
-from annotators.errors import InvalidInput, shown
+from annotators.errors import InvalidInput, listed, shown
 from annotators.figures import count, some
 from annotators.items.conditions import DESCRIPTIVE, OF_EVIDENCE, Condition, alternatives, words_of
 from annotators.items.prioritised import HIGH, LOW, UNCERTAIN, keys_of, weights_of
@@ -170,15 +170,15 @@ def _pairs(
         )
     known = sorted({candidate.system for candidate in pool})
     systems = wanted.pairs
-    listed = f"Known: {', '.join(known[:_LISTED])}{', …' if len(known) > _LISTED else ''}."
+    there = f"Known: {listed(known)}."
     if len(set(systems)) < 2:
         named = f"only {systems[0]!r} is named" if systems else "none is named"
-        raise InvalidInput(f"A pair is the answers of two systems; {named}. Name two or more, as in A,B. {listed}")
+        raise InvalidInput(f"A pair is the answers of two systems; {named}. Name two or more, as in A,B. {there}")
     if len(set(systems)) != len(systems):
         raise InvalidInput(f"A system is named twice: {', '.join(systems)}. Name each once.")
     for system in systems:
         if system not in known:
-            raise InvalidInput(f"No item is by the system {system!r}. {listed}")
+            raise InvalidInput(f"No item is by the system {system!r}. {there}")
     theirs = [candidate for candidate in pool if candidate.system in systems]
     pairs = pairs_of(theirs, systems, wanted.seed)
     if not pairs:
@@ -272,10 +272,10 @@ def _by_score(
     known = scores[~np.isnan(scores)]
     if not len(known):
         command = f"Compute it with: assay score PROJECT --scorer {name}" if name in SCORERS.names() else "Import it"
-        listed = ", ".join(dict.fromkeys(name for key in there for name in key)) or "none"
+        named = listed(dict.fromkeys(name for key in there for name in key))
         raise InvalidInput(
             f"None of the {count(len(drawn), 'item')} has a score {shown(name)} to be ordered by. {command}, or name "
-            f"another one. Scores of the project: {listed}."
+            f"another one. Scores of the project: {named}."
         )
     if known.min() == known.max():
         raise InvalidInput(
@@ -347,11 +347,9 @@ class _Fields:
             )
         if condition.sign == "=" and condition.value and not any(condition.holds(there) for there in values.values()):
             there = Counter(words_of(value) for some in values.values() for value in some)
-            listed = [name for name, _ in there.most_common(_LISTED)]
-            more = f" and {len(there) - len(listed):,} more" if len(there) > len(listed) else ""
-            raise InvalidInput(
-                f"No item has {condition.field} {shown(condition.value)}. Known: {', '.join(sorted(listed))}{more}."
-            )
+            most = sorted(name for name, _ in there.most_common(_LISTED))
+            more = f" and {len(there) - len(most):,} more" if len(there) > len(most) else ""
+            raise InvalidInput(f"No item has {condition.field} {shown(condition.value)}. Known: {listed(most)}{more}.")
 
     def values(self, name: str) -> dict[int, list[Any]]:
         """Version → the values of this field; an item without one is not there."""

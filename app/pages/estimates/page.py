@@ -79,7 +79,7 @@ def _criteria(project: ProjectRow, study: StudyRow, found: FewerLabels) -> None:
         href = blocks.address("estimates", project=project.project_id, study=study.study_id, criterion=standing.name)
         rows.append(pieces.criterion(standing, href, found.stop, current=standing.name == current))
     st.html(f'<nav class="assay-criteria" aria-label="Criteria">{"".join(rows)}</nav>')
-    words = "The study has no stop rule; it is part of a design (stop_at)."
+    words = "The study has no stop rule. It is part of a design: “May end when a mean is known to ±”."
     if found.stop is not None:
         words = f"The stop rule ±{found.stop:g} is part of the design, frozen with the study."
     st.html(f'<p class="assay-soft assay-small">{words}</p>')

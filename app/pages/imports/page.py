@@ -136,7 +136,6 @@ def _preview_drawn(report: ImportReport) -> None:
     _counted(report)
     st.caption(f"Format: {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
     _notes(report)
-    _not_carried(report.format)
     _rejected(report)
     _revisions(report)
     if report.examples:
@@ -148,6 +147,7 @@ def _preview_drawn(report: ImportReport) -> None:
     if report.metadata:
         kept = ", ".join(f"{name} ({n:,})" for name, n in report.metadata.most_common())
         st.html(f'<p class="assay-soft">Fields kept in the items\' metadata: {escape(kept)}</p>')
+    _not_carried(report.format)
 
 
 def _counted(report: ImportReport) -> None:
@@ -169,7 +169,7 @@ def _not_carried(format_name: str) -> None:
     """What of the items would be lost, should they leave in the format again."""
     lost = list(losses_of(FORMATS.get(format_name)).values())
     if lost:
-        with st.expander(f"What an export in this format does not carry ({len(lost)})"):
+        with st.expander(f"Later, on the way out: what an export in this format does not carry ({len(lost)})"):
             st.markdown("\n".join(f"- {ui.plain(one)}" for one in lost))
 
 

@@ -73,7 +73,7 @@ def test_a_name_is_used_once_and_nothing_accepted_is_refused(database: Database)
     release(study)
     with pytest.raises(Conflict, match="has a release 'v1'"):
         release(study)
-    with pytest.raises(InvalidInput, match="needs a name"):
+    with pytest.raises(InvalidInput, match="does not fit: it needs 1 to 200 visible characters"):
         release(study, "  ")
     with pytest.raises(NotFound, match="no study 99"):
         release(study, "v2", study_id=99)
