@@ -54,6 +54,9 @@ _STYLE = """
 .st-key-assay-project input { font-weight: 650; text-overflow: ellipsis; }
 /* What is typed has the direction of its own script, line by line. */
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start; }
+/* Streamlit makes a link of what looks like an address for mail, after all escapes are read. In what others wrote it is
+   a name: a sign within it that breaks the link would be copied along. */
+a[href^="mailto:"] { color: inherit !important; text-decoration: none !important; pointer-events: none; }
 /* On a phone the groups and the pages are two lines of the page, under the project and the person. */
 @media (max-width: 767.98px) {
   .stAppToolbar { padding-left: 0; padding-right: 0; }

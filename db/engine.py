@@ -6,6 +6,7 @@ What is raised when the database does not do its part says what became of the wo
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -192,10 +193,11 @@ class Database:
                 _put_back(connection, connection)
 
     @contextmanager
-    def write(self, on: Connection | None = None) -> Iterator[Session]:
+    def write(self, on: Connection | None = None, *, synced: bool = True) -> Iterator[Session]:
         """A session for writing: committed when the block ends, undone whole when it raises.
 
-        It takes a connection of the pool, or one of the caller's own.
+        It takes a connection of the pool, or one of the caller's own. Without `synced` what is committed outlives the
+        process, but the power of the machine only when `sync` has returned: others need not wait for the disk.
         """
         until = deadline(self.wait_seconds)
         pooled = nullcontext() if on is not None else self._place(self._connections, until)
@@ -203,7 +205,7 @@ class Database:
             session = Session(self.engine if on is None else on, expire_on_commit=False)
             connection, committing = None, False
             try:
-                connection = session.connection(execution_options={"assay_write": until})
+                connection = session.connection(execution_options={"assay_write": until, "assay_synced": synced})
                 yield session
                 session.flush()
                 committing = True
@@ -213,6 +215,20 @@ class Database:
                 self._explain(error, committing=committing)
             finally:
                 _put_back(session, connection)
+
+    def sync(self) -> None:
+        """Return when all that was committed is on the disk; see `write`. PostgreSQL has it there when it commits.
+
+        SQLite syncs its log in `commit`, with the lock that all other writers wait for; here it is done without. A log
+        that is gone, or was begun anew, has been synced into the database by whoever did that.
+        """
+        if self.is_sqlite:
+            with suppress(FileNotFoundError):
+                log_file = os.open(f"{self.url.database}-wal", os.O_RDONLY)
+                try:
+                    os.fsync(log_file)
+                finally:
+                    os.close(log_file)
 
     @contextmanager
     def _place(self, places: Places, until: float) -> Iterator[None]:
@@ -372,12 +388,17 @@ def _lower(value: str | bytes | float | None) -> str | bytes | float | None:
 
 def _begin_sqlite(connection: Connection) -> None:
     """Begin; a writing transaction waits for the file's lock until the moment that its option names (True: as set)."""
-    until = connection.get_execution_options().get("assay_write", False)
-    if isinstance(until, bool):
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if until else "BEGIN")
+    options = connection.get_execution_options()
+    until = options.get("assay_write", False)
+    if until is False:
+        connection.exec_driver_sql("BEGIN")
         return
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
+    driver.execute(f"PRAGMA synchronous={'FULL' if options.get('assay_synced', True) else 'NORMAL'}")
+    if until is True:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return
     usual = driver.execute("PRAGMA busy_timeout").fetchone()[0]
     driver.execute(f"PRAGMA busy_timeout={_milliseconds(seconds_left(until))}")
     try:

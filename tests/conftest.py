@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import shutil
 import sys
@@ -20,7 +21,7 @@ from db.people import passwords
 from db.schema import migrate
 from exports.sample.documents import draw_documents
 from tests import postgresql
-from tests.databases import put_database
+from tests.databases import compile_statements_once, put_database
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -37,9 +38,17 @@ settings.load_profile("ci" if IN_CI else "everyday")
 PRODUCT_HASHER = passwords._hasher
 passwords._hasher = PasswordHasher.from_parameters(profiles.CHEAPEST)
 
+compile_statements_once()
+
 # The documents of the sample come out the same each time (tests/exports/sample/): drawn once a process, not for seconds
 # by everybody who writes the sample.
 exports.sample.draw_documents = functools.cache(draw_documents)
+
+
+def pytest_collection_finish() -> None:
+    """Whoever looks for garbage need not look through ten thousand tests and all that they import each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

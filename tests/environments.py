@@ -1,4 +1,4 @@
-"""Environments of their own for programs that ours are tried against: each is built once and kept, ignored by git."""
+"""Environments of their own for programs that ours are tried against: each is built once a machine and kept."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import IN_CI, ROOT
+from tests.conftest import IN_CI
 
-KEPT = ROOT / ".environments"
-"""The folder of all environments; `make clean` removes it."""
+KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay-tests" / "environments"
+"""The folder of all environments, which clones and worktrees share, as they hold nothing of ours and eight of them take
+minutes; `make clean` removes it."""
 
 _BUILT = "built"
 _SECONDS = 1_200
@@ -58,7 +59,10 @@ def _built(name: str, requirements: tuple[str, ...], torch: bool) -> Path | str:
     """The python, or why there is none; asked once a process."""
     if torch:
         requirements = (f"torch=={version('torch')}", *requirements)
-    KEPT.mkdir(exist_ok=True)
+    try:
+        KEPT.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"{KEPT} cannot be made: {error.strerror}. Name another folder as XDG_CACHE_HOME."
     folder = KEPT / f"{name}-{_key(requirements)}"
     python = folder / "bin" / "python"
     with Path(f"{folder}.lock").open("w") as lock:

@@ -281,6 +281,8 @@ def _be_server(request: dict[str, Any], stdout: int, stderr: int) -> None:
 
 def _be_process(request: dict[str, Any], stdin: int, stderr: int, *pipes: int) -> None:
     with _to_the_end(request):
+        # Not in the session of the tests, as with people (`app.worker.process`): there a process that steps back gives
+        # way to all other tests, and whoever waits for it waits several times as long.
         os.setsid()
         nothing = os.open(os.devnull, os.O_WRONLY)
         given = {0: stdin, 1: nothing, 2: stderr, **dict(zip(request["pipes"], pipes, strict=True))}

@@ -44,3 +44,9 @@ def test_one_that_cannot_be_built_is_a_reason_here_and_a_failure_in_ci(
     with pytest.raises(raised, match="cannot be built here"):
         environments.environment_python("none", ["./no-such-folder-of-a-package"])
     assert not [path for path in environments.KEPT.iterdir() if path.is_dir()]
+
+
+def test_a_folder_that_cannot_be_made_is_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(environments, "KEPT", tmp_path / "file" / "kept")
+    assert str(environments._built("small", ("tabulate",), False)).endswith("Name another folder as XDG_CACHE_HOME.")

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from annotators.errors import AssayError, Conflict
@@ -120,7 +122,13 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         *adjudicate.routes(lambda: state.db),
         *revise.routes(lambda: state.db, state.settings),
         *preferences.routes(lambda: state.db),
+        Route("/home", _to_the_start),
     ]
+
+
+async def _to_the_start(request: Request) -> Response:
+    """The page Home stands at /; Streamlit knows no /home, and would say over it that there is no such page."""
+    return RedirectResponse(f"/?{request.url.query}" if request.url.query else "/", 303)
 
 
 def _share_arenas() -> None:

@@ -356,6 +356,7 @@ def test_the_audit_page_goes_back_in_time_by_key(pages: Pages) -> None:
     page = pages.open(pages.token("admin"), "audit")
     assert f"erased person {person_id}" in words(page)
     assert "<td>person 59</td>" in words(page)
+    assert '<span class="assay-w">person erased</span>' in words(page)  # on one line, as is when it was
     assert "<td>person 00</td>" not in words(page)
     _button(page, "Older")
     assert "<td>person 00</td>" in words(page)

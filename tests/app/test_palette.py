@@ -48,3 +48,13 @@ def test_every_colour_of_a_style_sheet_is_defined() -> None:
     used = {name for text in sheets for name in re.findall(r"var\((--[\w-]+)", text)}
     assert used <= defined | set_by_scripts
     assert both_themes().count("light-dark(") == len(colours("light"))
+
+
+def test_reports_are_dark_in_the_colours_of_the_app() -> None:
+    report = (ROOT / "exports" / "drawing" / "report_files.py").read_text()
+    dark = re.search(r":root \{ color-scheme: dark; ([^}]*)\}", report)
+    assert dark is not None
+    ours = colours("dark")
+    assert dict(re.findall(r"--(\w+): (#\w+);", dark[1])) == {
+        name: ours[name] for name in ("ink", "soft", "line", "bg")
+    }

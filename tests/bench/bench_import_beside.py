@@ -72,13 +72,13 @@ async def annotator(url: str, name: str, study_id: int, every: float, work: Work
             await asyncio.sleep(max(0.0, every - (time.monotonic() - begun)))
 
 
-def set_up(server: RunningServer, folder: Path, people: int) -> tuple[int, int]:
-    """A project of 3,000 items and a study of them by all these people; ids of project and study."""
+def set_up(server: RunningServer, folder: Path, people: int, items: int = 3_000) -> tuple[int, int]:
+    """A project of so many items and a study of them by all these people; ids of project and study."""
     names = [f"person{number}" for number in range(people)]
     for name in names:
         server.person(name, default_role="annotator")
     project_id = create_project(server.db, server.admin, "beside")
-    write_items(folder / "first.jsonl", 3_000)
+    write_items(folder / "first.jsonl", items)
     import_paths(server.db, server.admin, project_id, paths=[folder / "first.jsonl"])
     design = StudyDesign(name="beside", annotators=tuple(names), overlap=min(people, 3))
     return project_id, create_study(server.db, server.admin, project_id, protocol=one_step(), design=design).study_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import subprocess
@@ -19,6 +20,9 @@ from db.engine import Database
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable
 from db.models import Project
 
+NORMAL, FULL = 1, 2
+"""What SQLite calls its levels of `synchronous`."""
+
 
 def test_a_failed_statement_does_not_tell_what_people_wrote(database: Database) -> None:
     expected = DatabaseUnavailable if database.is_sqlite else DBAPIError
@@ -31,6 +35,31 @@ def test_a_failed_statement_does_not_tell_what_people_wrote(database: Database) 
 def test_a_copy_of_the_database_is_for_its_owner_only(sqlite_database: Database, tmp_path: Path) -> None:
     made = schema.backup(sqlite_database, tmp_path / "backups" / "copy.db")
     assert made.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_committed_without_a_sync_does_not_wait_for_the_disk_and_is_there_all_the_same(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(str(Path(f"/proc/self/fd/{number}").readlink())))
+    level = text("PRAGMA synchronous")
+    with sqlite_database.write(synced=False) as session:
+        session.add(Project(name="quick"))
+        assert session.execute(level).scalar_one() == NORMAL
+    assert not synced
+    with Database(str(sqlite_database.url)).read() as session:
+        assert list(session.execute(select(Project.name)).scalars()) == ["quick"]
+    sqlite_database.sync()
+    assert synced == [f"{sqlite_database.url.database}-wal"]
+    for _ in range(2):  # the same connection, of the pool
+        with sqlite_database.write() as session:
+            assert session.execute(level).scalar_one() == FULL
+
+
+def test_a_log_that_is_gone_has_nothing_left_to_sync(sqlite_database: Database) -> None:
+    sqlite_database.dispose()
+    Path(f"{sqlite_database.url.database}-wal").unlink(missing_ok=True)
+    sqlite_database.sync()
 
 
 @contextmanager

@@ -55,7 +55,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/studies/{id:int}/passages"): {"annotator of the study", *STAFF, Role.VIEWER},
 }
 PUBLIC = {"/join/{token}", "/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
-SIGNED_IN = {"/leave/{id:int}", "/downloads/{token}", "/api/people/{id:int}/preferences"}
+SIGNED_IN = {"/home", "/leave/{id:int}", "/downloads/{token}", "/api/people/{id:int}/preferences"}
 REFUSED = {401, 403, 404}
 
 
@@ -139,6 +139,13 @@ def test_a_route_lets_in_who_may_and_nobody_else(walk: Walk, method: str, path: 
 @pytest.mark.parametrize("who", [*Role, "outsider"])
 def test_a_token_of_nobodys_download_gives_nothing(walk: Walk, who: str) -> None:
     assert walk.clients[who].get("/downloads/none").status_code == 404
+
+
+def test_the_start_page_is_found_under_its_name(walk: Walk) -> None:
+    found = walk.clients[Role.RESEARCHER].get("/home", params={"project": "1"}, follow_redirects=False)
+    assert (found.status_code, found.headers["location"]) == (303, "/?project=1")
+    assert walk.clients["outsider"].get("/home", follow_redirects=False).headers["location"] == "/"
+    assert walk.clients["nobody"].get("/home", follow_redirects=False).status_code == 401
 
 
 def test_the_page_image_of_an_item_at_hand_comes_only_with_its_step(walk: Walk) -> None:
