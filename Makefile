@@ -119,12 +119,20 @@ test-nightly: setup
 # compile it anew, for 7 s of a processor, and tests start dozens.
 # All that tests start is as low in rank as anything can be: a worker that steps back for people would else wait for all
 # other tests, ten times as long, and who works at this machine notices less of them.
+# What fails beside others is tried once more by itself, and this is said: among ten thousand tests on a machine whose
+# processors have no moment to spare one meets a moment that its author did not think of, another one each time.
+define beside
+nice -n 19 $(BIN)/python -m pytest $(1) $(SLOWEST) $(PYTEST_OPTIONS) || { test $$? = 1 && \
+  echo "== What failed beside other tests is tried by itself." && \
+  nice -n 19 $(BIN)/python -m pytest $(2) -n 0 --last-failed --last-failed-no-failures none --maxfail 1 -rA --show-capture no $(PYTEST_OPTIONS); }
+endef
+
 tests: export PYTHONDONTWRITEBYTECODE :=
 tests: setup
 	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
 	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \
-	nice -n 19 $(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n $(WORKERS) --dist worksteal $(PYTEST_OPTIONS) && \
-	nice -n 19 $(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 3 --dist loadfile $(PYTEST_OPTIONS)
+	{ $(call beside,$(PLAIN) -n $(WORKERS) --dist worksteal,$(PLAIN)); } && \
+	{ $(call beside,$(BROWSER) -n 3 --dist loadfile,$(BROWSER)); }
 
 lint: setup lint-js
 	$(BIN)/ruff check

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,12 +57,17 @@ class Found:
     method: str
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            text = path.read_text("utf-8")
-            if "import re\n" in text:
-                yield path.relative_to(ROOT).as_posix(), ast.parse(text)
+def _modules() -> list[str]:
+    return [
+        path.relative_to(ROOT).as_posix()
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if "import re\n" in path.read_text("utf-8")
+    ]
+
+
+MODULES = _modules()
+"""Those with patterns, which their tests look at: while collecting, each worker would look at those of all."""
 
 
 def _methods_of(tree: ast.Module, name: str) -> set[str]:
@@ -84,31 +90,31 @@ def _uses(tree: ast.Module, call: ast.Call, function: str) -> set[str]:
     return {attribute for name in METHODS for attribute in [name] if f".{name}(" in ast.unparse(tree)}
 
 
-def patterns() -> Iterator[Found]:
-    for path, tree in _modules():
-        module = importlib.import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        for call in ast.walk(tree):
-            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
-                continue
-            if not (isinstance(call.func.value, ast.Name) and call.func.value.id == "re"):
-                continue
-            if call.func.attr not in (*METHODS, "compile"):
-                continue
-            inside = {made.name for made in functions if made.lineno <= call.lineno <= (made.end_lineno or 0)}
-            if any((path, name) in WITHOUT_A_TEXT_OF_THEIR_OWN for name in inside):
-                continue
-            source = ast.Expression(call.args[0])
-            given = eval(compile(source, path, "eval"), vars(module))
-            flags = 0
-            if call.func.attr == "compile" and len(call.args) > 1:
-                flags = eval(compile(ast.Expression(call.args[1]), path, "eval"), vars(module))
-            pattern = given if isinstance(given, re.Pattern) else re.compile(given, flags)
-            for method in sorted(_uses(tree, call, call.func.attr)):
-                yield Found(path, call.lineno, pattern, method)
-
-
-PATTERNS = list(patterns())
+@cache
+def patterns(path: str) -> list[Found]:
+    """The patterns of a module."""
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    module = importlib.import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    found = []
+    for call in ast.walk(tree):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            continue
+        if not (isinstance(call.func.value, ast.Name) and call.func.value.id == "re"):
+            continue
+        if call.func.attr not in (*METHODS, "compile"):
+            continue
+        inside = {made.name for made in functions if made.lineno <= call.lineno <= (made.end_lineno or 0)}
+        if any((path, name) in WITHOUT_A_TEXT_OF_THEIR_OWN for name in inside):
+            continue
+        source = ast.Expression(call.args[0])
+        given = eval(compile(source, path, "eval"), vars(module))
+        flags = 0
+        if call.func.attr == "compile" and len(call.args) > 1:
+            flags = eval(compile(ast.Expression(call.args[1]), path, "eval"), vars(module))
+        pattern = given if isinstance(given, re.Pattern) else re.compile(given, flags)
+        found += [Found(path, call.lineno, pattern, how) for how in sorted(_uses(tree, call, call.func.attr))]
+    return found
 
 
 def _hostile(extra: tuple[str, ...] = ()) -> Iterator[tuple[str, str, str]]:
@@ -131,12 +137,12 @@ def _seconds(run: Callable[[str], object], text: str, times: int = 1) -> float:
     return best
 
 
-def _assert_linear(run: Callable[[str], object], extra: tuple[str, ...] = ()) -> None:
+def _assert_linear(run: Callable[[str], object], extra: tuple[str, ...] = (), where: str = "") -> None:
     for parts in _hostile(extra):
         if _seconds(run, _text(*parts, SHORT)) < ENOUGH_TO_MEASURE:
             continue
         half, whole = (_seconds(run, _text(*parts, length), 3) for length in (LONG // 2, LONG))
-        told = f"{parts!r}: {half:.3f} s for {LONG // 2} characters, {whole:.3f} s for twice as many"
+        told = f"{where}{parts!r}: {half:.3f} s for {LONG // 2} characters, {whole:.3f} s for twice as many"
         assert whole < 10 * ENOUGH_TO_MEASURE or whole < 3 * half, told
 
 
@@ -155,22 +161,23 @@ def _runner(found: Found) -> Callable[[str], object]:
 
 
 def test_the_patterns_of_the_source_are_found() -> None:
-    places = {found.path for found in PATTERNS}
-    assert {
+    for path in (
         "exports/drawing/tables.py",
         "exports/cells.py",
         "annotators/pages/finding/phrases.py",
         "annotators/items/targets.py",
-    } <= places
-    assert len(PATTERNS) > 80
+    ):
+        assert patterns(path), path
+    assert sum(len(patterns(path)) for path in MODULES) > 80
 
 
-@pytest.mark.parametrize("found", PATTERNS, ids=lambda route_: f"{route_.path}:{route_.line}-{route_.method}")
-def test_a_pattern_takes_linear_time(found: Found) -> None:
-    source = found.pattern.pattern
-    literal = source.decode("latin-1") if isinstance(source, bytes) else source
-    pairs = tuple("".join(pair) for pair in itertools.pairwise(re.sub(r"[\\^$?*+()]", "", literal)[:60]))
-    _assert_linear(_runner(found), pairs)
+@pytest.mark.parametrize("path", MODULES)
+def test_the_patterns_of_a_module_take_linear_time(path: str) -> None:
+    for found in patterns(path):
+        source = found.pattern.pattern
+        literal = source.decode("latin-1") if isinstance(source, bytes) else source
+        pairs = tuple("".join(pair) for pair in itertools.pairwise(re.sub(r"[\\^$?*+()]", "", literal)[:60]))
+        _assert_linear(_runner(found), pairs, f"{path}:{found.line} ({found.method}): ")
 
 
 @pytest.mark.parametrize(

@@ -420,6 +420,9 @@ def test_who_was_signed_out_signs_in_again_and_loses_nothing(
 ) -> None:
     study_id = study()
     page = open_disputes(new_page, server, study_id, "emil")
+    # Who is signed out while the page still comes is sent to sign in, as everywhere.
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_load_state("networkidle")
     revoke_sessions(server.db, server.admin, "emil")
     settle_one(page)
     expect(page.get_by_test_id("signed-out")).to_be_visible()

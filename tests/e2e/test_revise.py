@@ -116,7 +116,7 @@ def test_two_items_are_revised_by_keyboard_alone_and_what_fell_comes_back_to_fre
     keys.press("2")
     keys.press("Control+A")
     keys.type("The cooperative delivered 69 GWh of 83 GWh contracted.")
-    expect(page.get_by_test_id("difference-answer").locator("ins")).to_have_text("The cooperative")
+    expect(page.get_by_test_id("difference-answer").locator("ins")).to_have_text(["The cooperative"])
     expect(page.get_by_test_id("falls")).to_contain_text("complete")
     expect(page.get_by_test_id("stays")).to_contain_text("self-contained")
     keys.press("Escape")

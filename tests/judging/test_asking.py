@@ -332,11 +332,14 @@ def test_a_context_that_is_too_long_is_said_before_it_is_sent(open_server: Any) 
     assert "the model takes 500" in (reply.said or "")
 
 
-def test_who_waits_can_be_stopped(open_server: Any) -> None:
+def test_who_waits_can_be_stopped() -> None:
     stop = threading.Event()
-    server = open_server(script.RateLimited(after="60"))
-    threading.Timer(0.2, stop.set).start()
-    with pytest.raises(Stopped):
+
+    def answer(_: Sent) -> script.Turn:
+        threading.Timer(0.2, stop.set).start()
+        return script.RateLimited(after="60")
+
+    with ScriptedServer(answer) as server, pytest.raises(Stopped):
         asker(server, stop=stop).ask(a_call())
     assert server.requests == 1
 

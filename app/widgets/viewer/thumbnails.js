@@ -1,4 +1,4 @@
-/** The small pictures of a document's pages: fetched together, one by one where they did not come, kept until they are dropped. */
+/** The small pictures of a document's pages: fetched together, one by one where none came, kept until they are dropped. */
 
 import { pageUrl, THUMBNAIL, thumbnails } from './pages/images.js';
 
@@ -43,19 +43,34 @@ export class Thumbnails {
     this.arrived(page);
   }
 
-  /** Fetches those of these pages that are not there, unless others are asked for in the meantime. @param {number[]} pages in order */
+  /**
+   * Fetches those of these pages that are not there, unless others are asked for in the meantime.
+   *
+   * A server with much to do draws some of them at a time: the rest is asked for as long as more of them come. Sixty
+   * requests for one picture each would be what it needs least then.
+   *
+   * @param {number[]} pages in order
+   */
   async fetch(pages) {
-    const missing = pages.filter((page) => !this.pictures.has(page));
+    let missing = pages.filter((page) => !this.pictures.has(page));
     if (!missing.length) return;
     this.request.abort();
     const request = new AbortController();
     this.request = request;
-    const found = await thumbnails(this.doc, missing[0], missing[missing.length - 1], request.signal);
-    if (!found || request.signal.aborted) return;
-    for (const page of missing) {
-      if (!found.has(page)) found.set(page, pageUrl(this.doc, page, THUMBNAIL));
+    while (missing.length) {
+      const found = await thumbnails(this.doc, missing[0], missing[missing.length - 1], request.signal);
+      if (!found || request.signal.aborted) return;
+      for (const [page, url] of found) {
+        if (missing.includes(page)) this.take(page, url);
+        else URL.revokeObjectURL(url);
+      }
+      const left = missing.filter((page) => !found.has(page));
+      if (left.length === missing.length) {
+        for (const page of left) this.take(page, pageUrl(this.doc, page, THUMBNAIL));
+        return;
+      }
+      missing = left;
     }
-    for (const [page, url] of found) this.take(page, url);
   }
 
   /** @param {number} page */

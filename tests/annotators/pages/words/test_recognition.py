@@ -32,20 +32,26 @@ NEEDS_OCR = pytest.mark.skipif(
 LINES = ["The tide gauge at Harrow Bay", "measured 4.27 m on 14 March", "and 3.95 m one week later."]
 
 
-def scan(rotate: int = 0, *, turned: int = 0) -> bytes:
-    """A page that is only a picture of LINES; `turned` is how the paper lay, `rotate` how the PDF displays it."""
+HOW_IT_LIES = [(0, 0), (90, 0), (0, 90), (180, 0), (270, 180)]
+"""(how a PDF displays the page, how the paper lay when it was scanned), in degrees."""
+
+
+def scans() -> bytes:
+    """A document whose pages are only pictures of LINES, each of which lies otherwise."""
     typed = mupdf.open()
     page = typed.new_page(width=420, height=300)
     for number, line in enumerate(LINES):
         page.insert_text((40, 80 + 40 * number), line, fontsize=18)
     pixels = page.get_pixmap(dpi=150)
-    picture = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples).rotate(turned, expand=True)
-    data = io.BytesIO()
-    picture.save(data, "JPEG", quality=80)
+    upright = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples)
     document = mupdf.open()
-    made = document.new_page(width=picture.width * 0.48, height=picture.height * 0.48)
-    made.insert_image(made.rect, stream=data.getvalue())
-    made.set_rotation(rotate)
+    for rotate, turned in HOW_IT_LIES:
+        picture = upright.rotate(turned, expand=True)
+        data = io.BytesIO()
+        picture.save(data, "JPEG", quality=80)
+        made = document.new_page(width=picture.width * 0.48, height=picture.height * 0.48)
+        made.insert_image(made.rect, stream=data.getvalue())
+        made.set_rotation(rotate)
     return bytes(document.tobytes())
 
 
@@ -55,33 +61,34 @@ def put(folder: Path, data: bytes) -> Source:
 
 
 @NEEDS_OCR
-@pytest.mark.parametrize(("rotate", "turned"), [(0, 0), (90, 0), (0, 90), (180, 0), (270, 180)])
 @pytest.mark.slow
-def test_a_scan_is_read_and_its_words_lie_on_the_ink(
-    renderer: Renderer, tmp_path: Path, rotate: int, turned: int
-) -> None:
-    source = put(tmp_path, scan(rotate, turned=turned))
+def test_scans_are_read_and_their_words_lie_on_the_ink(renderer: Renderer, tmp_path: Path) -> None:
+    source, count = put(tmp_path, scans()), len(HOW_IT_LIES)
+    pages = list(range(1, count + 1))
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", renderer)
-    assert pages_without_text(index, source, 1) == [1]
-    [progress] = recognise(index, source, 1)
-    assert (progress.page, progress.done, progress.of, progress.reason) == (1, 1, 1, "")
-    words = index.get(source, [1])[1]
-    assert isinstance(words, PageWords)
-    assert words.ocr
+    assert pages_without_text(index, source, count) == pages
+    progress = [(step.page, step.done, step.of, step.reason) for step in recognise(index, source, count)]
+    assert progress == [(page, page, count, "") for page in pages]
     expected = normalise(" ".join(LINES)).text
-    assert Levenshtein.normalized_similarity(words.normal.text, expected) >= 0.95
-    # The box of a word has its ink: dark pixels of "measured" lie where the highlight says.
-    [span] = Searchable([(1, words.normal)]).find(normalise("measured"))
-    [box] = words.boxes_between(span.start, span.end)
-    shown = makers.shown(renderer.render(source.path, PDF, 1, 1200).data).convert("L")
-    part = shown.crop(
-        (int(box[0] * shown.width), int(box[1] * shown.height), int(box[2] * shown.width), int(box[3] * shown.height))
-    )
-    dark = sum(part.histogram()[:128]) / (part.width * part.height)
-    assert dark > 0.08
-    upright = (rotate - turned) % 180 == 0
-    assert (part.width > part.height) == upright
-    assert list(recognise(index, source, 1)) == []
+    for page, (rotate, turned) in zip(pages, HOW_IT_LIES, strict=True):
+        words = index.get(source, [page])[page]
+        assert isinstance(words, PageWords)
+        assert words.ocr
+        assert Levenshtein.normalized_similarity(words.normal.text, expected) >= 0.95, (rotate, turned)
+        # The box of a word has its ink: dark pixels of "measured" lie where the highlight says.
+        [span] = Searchable([(page, words.normal)]).find(normalise("measured"))
+        [box] = words.boxes_between(span.start, span.end)
+        shown = makers.shown(renderer.render(source.path, PDF, page, 1200).data).convert("L")
+        (x0, x1), (y0, y1) = (
+            [int(edge * shown.width) for edge in box[::2]],
+            [int(edge * shown.height) for edge in box[1::2]],
+        )
+        part = shown.crop((x0, y0, x1, y1))
+        dark = sum(part.histogram()[:128]) / (part.width * part.height)
+        assert dark > 0.08, (rotate, turned)
+        upright = (rotate - turned) % 180 == 0
+        assert (part.width > part.height) == upright, (rotate, turned)
+    assert list(recognise(index, source, count)) == []
 
 
 @NEEDS_OCR
