@@ -44,6 +44,7 @@ WITHOUT_A_TEXT_OF_THEIR_OWN = {
     # made from a value: of one field name, of an indentation, and of the characters of Streamlit's own page
     ("exports/reading/json_files.py", "element_lines"),
     ("exports/reading/json_files.py", "_indented_lines"),
+    ("app/server/middleware.py", "content_security_policy"),
 }
 
 
@@ -141,9 +142,12 @@ def _assert_linear(run: Callable[[str], object], extra: tuple[str, ...] = (), wh
     for parts in _hostile(extra):
         if _seconds(run, _text(*parts, SHORT)) < ENOUGH_TO_MEASURE:
             continue
-        half, whole = (_seconds(run, _text(*parts, length), 3) for length in (LONG // 2, LONG))
-        told = f"{where}{parts!r}: {half:.3f} s for {LONG // 2} characters, {whole:.3f} s for twice as many"
-        assert whole < 10 * ENOUGH_TO_MEASURE or whole < 3 * half, told
+        for times in (3, 15):  # more where it looks bad: two threads of a processor take turns
+            half, whole = (_seconds(run, _text(*parts, length), times) for length in (LONG // 2, LONG))
+            if whole < 10 * ENOUGH_TO_MEASURE or whole < 3 * half:
+                break
+        else:
+            pytest.fail(f"{where}{parts!r}: {half:.3f} s for {LONG // 2} characters, {whole:.3f} s for twice as many")
 
 
 def _runner(found: Found) -> Callable[[str], object]:
@@ -176,8 +180,9 @@ def test_the_patterns_of_a_module_take_linear_time(path: str) -> None:
     for found in patterns(path):
         source = found.pattern.pattern
         literal = source.decode("latin-1") if isinstance(source, bytes) else source
-        pairs = tuple("".join(pair) for pair in itertools.pairwise(re.sub(r"[\\^$?*+()]", "", literal)[:60]))
-        _assert_linear(_runner(found), pairs, f"{path}:{found.line} ({found.method}): ")
+        pairs = ("".join(pair) for pair in itertools.pairwise(re.sub(r"[\\^$?*+()]", "", literal)[:60]))
+        words = re.findall(r"[^\\^$?*+(){}\[\].|]{3,12}", literal)[:10]
+        _assert_linear(_runner(found), (*pairs, *words), f"{path}:{found.line} ({found.method}): ")
 
 
 @pytest.mark.parametrize(
@@ -201,5 +206,5 @@ def test_a_function_over_texts_takes_linear_time(function: Callable[[str], objec
 
 @pytest.mark.slow
 def test_the_test_notices_a_quadratic_pattern() -> None:
-    with pytest.raises(AssertionError, match="twice as many"):
+    with pytest.raises(pytest.fail.Exception, match="twice as many"):
         _assert_linear(re.compile(r"\d+x").search)

@@ -25,7 +25,7 @@ PutTable = Callable[[str, Path, int, Callable[[str], bool] | None], None]
 """Takes a table: its path in the export, the CSV file, its rows; first cells of rows that last, None for all."""
 
 _OF_THE_MOMENT = re.compile(rb"Assay [^\n<]{1,80}?, \d\d \w{3} \d{4} \d\d:\d\d UTC")
-_DRAWN = re.compile(rb"<svg.*?</svg>", re.DOTALL)
+_DRAWN = re.compile(rb"<svg(?:[^<]++|<(?!svg|/svg>))*+</svg>")
 _PASSING = ("stages.", "items.state.")
 """Parts of the names of numbers that say where items stand: it is kept, and another thing when people went on."""
 _LIMITS = "limits"
