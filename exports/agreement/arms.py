@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,17 +11,17 @@ from scipy import special
 
 from annotators.agreement.catalogue import headline
 from annotators.agreement.differences import CoefficientDifference
-from annotators.arrays import FloatArray
+from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from db.studies.ratings import StudyRatings
-from exports.agreement.compare import between_studies
+from exports.agreement.compare import between_studies, questions_of
 from exports.agreement.study import CriterionReport, unmeasured
 from exports.drawing.figures import figure, p_value, percent, share
 from exports.drawing.tables import TextTable
 
 ABOUT = (
-    "Intervals are over items: they say what other items would give, not what other people would. Where people were "
-    "dealt out to arms, the few of one arm are part of the difference."
+    "Intervals are over items, or questions where several items share one: they say what others would give, not what "
+    "other people would. Where people were dealt out to arms, the few of one arm are part of the difference."
 )
 
 
@@ -115,26 +115,35 @@ def labels_beside(
     return CriterionBeside(a.criterion.name, a.title, names, _shares((a, b), level), None)
 
 
-def _shares(sides: Sequence[CriterionReport], level: float) -> list[ShareDifference]:
+def _shares(sides: tuple[CriterionReport, CriterionReport], level: float) -> list[ShareDifference]:
     """The share of each label in both, those given most often first."""
-    items = dict.fromkeys(name for side in sides for name in side.items())
-    place = {name: number for number, name in enumerate(items)}
+    questions = questions_of(*sides)
+    drawn = questions or tuple(list(side.items()) for side in sides)
+    place = {name: number for number, name in enumerate(dict.fromkeys([*drawn[0], *drawn[1]]))}
+    codes = [np.array([place[name] for name in names], dtype=np.int64) for names in drawn]
     labels = list(dict.fromkeys(label for side in sides for label in side.shares))
-    return [_difference(label, [_by_item(side, label, place) for side in sides], level) for label in labels]
+    return [
+        _difference(
+            label,
+            [_counted(side, label, code, len(place)) for side, code in zip(sides, codes, strict=True)],
+            level,
+            "question" if questions else "item",
+        )
+        for label in labels
+    ]
 
 
-def _by_item(side: CriterionReport, label: str, place: Mapping[Hashable, int]) -> tuple[FloatArray, FloatArray]:
-    """How often each item got the label, of how many labels."""
+def _counted(side: CriterionReport, label: str, of_unit: IntArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """How often each of `n` items, or questions, got the label, of how many labels; `of_unit` is that of each unit."""
     column = side.column
     is_label = np.array([side.criterion.vote(value) == label for value in column.distinct], dtype=float)
-    of_unit = np.array([place[name] for name in side.items()], dtype=np.int64)
     of_label = of_unit[column.unit]
-    hits = np.bincount(of_label, weights=is_label[column.value], minlength=len(place))
-    return hits.astype(np.float64), np.bincount(of_label, minlength=len(place)).astype(np.float64)
+    hits = np.bincount(of_label, weights=is_label[column.value], minlength=n)
+    return hits.astype(np.float64), np.bincount(of_label, minlength=n).astype(np.float64)
 
 
-def _difference(label: str, sides: Sequence[tuple[FloatArray, FloatArray]], level: float) -> ShareDifference:
-    """The difference of two ratios of sums over items, by their linearised residuals.
+def _difference(label: str, sides: Sequence[tuple[FloatArray, FloatArray]], level: float, over: str) -> ShareDifference:
+    """The difference of two ratios of sums over items, or questions, by their linearised residuals.
 
     The residual of an item is what it adds to the difference: an item of both studies adds to both, so that what they
     have in common cancels (Woodruff 1971, Journal of the American Statistical Association 66, 411-414); t with one
@@ -146,10 +155,10 @@ def _difference(label: str, sides: Sequence[tuple[FloatArray, FloatArray]], leve
     residuals = (parts[0] - parts[1])[there]
     n, value = len(residuals), a - b
     if n < 2:
-        return ShareDifference(label, a, b, value, None, None, "one item gives no standard error")
+        return ShareDifference(label, a, b, value, None, None, f"one {over} gives no standard error")
     error = float(np.sqrt((residuals**2).sum() * n / (n - 1)))
     reach = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
-    method = f"difference of shares, linearised over {n:,} items, t"
+    method = f"difference of shares, linearised over {n:,} {over}s, t"
     if error == 0:
-        return ShareDifference(label, a, b, value, None, None, f"{method}: all items are alike")
+        return ShareDifference(label, a, b, value, None, None, f"{method}: all {over}s are alike")
     return ShareDifference(label, a, b, value, max(-1.0, value - reach), min(1.0, value + reach), method)

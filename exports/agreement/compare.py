@@ -69,16 +69,35 @@ def between_studies(
     """The difference between the same criterion of two studies.
 
     Items that both studies have are resampled together: as pairs where both labelled exactly the same units, else as
-    clusters. Raises InvalidInput when the two cannot be on one scale.
+    clusters; questions, where a study's report draws those. Raises InvalidInput when the two cannot be on one scale.
     """
     sides = [_by_item(report) for report in (a, b)]
     units = [set(side.units) for side in sides]
     shared = len(units[0] & units[1])
-    some = shared > 0 and units[0] != units[1]
-    clusters: dict[Hashable, Hashable] | None = {unit: unit for side in units for unit in side} if some else None
+    clusters: dict[Hashable, Hashable] | None = None
+    if questions := questions_of(a, b):
+        clusters = {
+            unit: asked
+            for side, of in zip(sides, questions, strict=True)
+            for unit, asked in zip(side.units, of, strict=True)
+        }
+    elif shared > 0 and units[0] != units[1]:
+        clusters = {unit: unit for side in units for unit in side}
     found = difference(sides[0], sides[1], statistic, clusters=clusters, resamples=resamples, seed=seed)
-    note = f"{shared:,} units are in both studies; they were drawn together." if some else None
-    return Comparison(a.title, names, found, (note,) if note else ())
+    notes = [_QUESTIONS] if questions else []
+    if shared and clusters:
+        notes.append(f"{shared:,} units are in both studies; they were drawn together.")
+    return Comparison(a.title, names, found, tuple(notes))
+
+
+_QUESTIONS = "Questions were drawn, with all that is about them."
+
+
+def questions_of(a: CriterionReport, b: CriterionReport) -> tuple[list[Hashable], list[Hashable]] | None:
+    """The question of each unit of both studies, where the report of one of them draws questions; else None."""
+    if a.clusters() is None and b.clusters() is None:
+        return None
+    return list(a.questions().values()), list(b.questions().values())
 
 
 def between_annotators(
@@ -99,25 +118,28 @@ def between_annotators(
     if small is not None:
         raise InvalidInput(f"{small} has fewer than two annotators: agreement needs two in each group.")
     member: dict[Hashable, Hashable] = {who: place for place, group in enumerate(groups) for who in group}
-    tables = by_raters(ratings, member)
-    return Comparison(
-        report.title, names, difference(tables[0], tables[1], statistic, resamples=resamples, seed=seed, paired=True)
-    )
+    tables, clusters = by_raters(ratings, member), report.clusters()
+    found = difference(tables[0], tables[1], statistic, clusters=clusters, resamples=resamples, seed=seed, paired=True)
+    return Comparison(report.title, names, found, (_QUESTIONS,) if clusters else ())
 
 
 def between_parts(
     report: CriterionReport, by: Grouping, names: tuple[str, str], statistic: str, *, seed: int, resamples: int
 ) -> Comparison:
-    """The difference between two categories, or systems; where both answer the same questions those go together."""
+    """The difference between two categories, or systems.
+
+    Where both answer the same questions those go together; questions are drawn too where the report draws them.
+    """
     ratings, groups, questions = _measurable(report), report.groups(by), report.questions()
     sides = [_part(ratings, groups, name) for name in names]
     asked = [{questions[unit] for unit in side.units} for side in sides]
-    clusters = questions if asked[0] & asked[1] else None
+    shared = bool(asked[0] & asked[1])
+    clusters = questions if shared else report.clusters()
     found = difference(sides[0], sides[1], statistic, clusters=clusters, resamples=resamples, seed=seed)
-    note = "The two parts share questions, which were drawn together." if clusters else None
-    return Comparison(
-        report.title, (names[0] or "no category", names[1] or "no category"), found, (note,) if note else ()
+    notes = (
+        ("The two parts share questions, which were drawn together.",) if shared else (_QUESTIONS,) if clusters else ()
     )
+    return Comparison(report.title, (names[0] or "no category", names[1] or "no category"), found, notes)
 
 
 def difference_table(comparison: Comparison) -> TextTable:
