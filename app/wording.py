@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 NO_REASON = "no reason given"
 _CODE = re.compile(r"(`[^`\n]+`)")
 THIN = "\N{NARROW NO-BREAK SPACE}"
-ORDERS = {
-    "shuffled": "Shuffled, so that systems and categories mix",
-    "own": "Shuffled for each annotator: everybody has an order of their own",
-    "by_question": "Shuffled by question: the answers to one question follow each other",
-    "by_system": "In blocks: one system after another, shuffled in each",
-    "by_category": "In blocks: one category after another, shuffled in each",
-    "by_score": "By a score: the more informative first, drawn with known probabilities",
-    "given": "As imported",
-}
-"""The orders in which a study can offer its items."""
 
 
 def number(value: float | None, digits: int = 2, *, reason: str | None = None) -> str:

@@ -151,8 +151,16 @@ def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bo
 
 
 BY_SCORE, OWN = "by_score", "own"
-ORDERS = ("shuffled", OWN, "by_question", "by_system", "by_category", BY_SCORE, "given")
-"""The orders in which a study can offer its items; that by a score is made in annotators/items/prioritised.py."""
+ORDERS = {
+    "shuffled": "Shuffled, so that systems and categories mix",
+    OWN: "Shuffled for each annotator: everybody has an order of their own",
+    "by_question": "Shuffled by question: the answers to one question follow each other",
+    "by_system": "In blocks: one system after another, shuffled in each",
+    "by_category": "In blocks: one category after another, shuffled in each",
+    BY_SCORE: "By a score: the more informative first, drawn with known probabilities",
+    "given": "As imported",
+}
+"""The orders in which a study can offer its items, in words; that by a score is made in prioritised.py beside this."""
 
 
 def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:

@@ -26,7 +26,6 @@ from app.cli.base import (
 )
 from app.cli.output import emit, table
 from app.cli.protocols import protocol_named
-from app.wording import ORDERS
 from app.wording import state as in_words
 
 if TYPE_CHECKING:
@@ -404,6 +403,8 @@ def _create(here: Here, project_id: int, chosen: Protocol, design: StudyDesign, 
 def _emit_made(
     document: dict[str, Any], made: StudyMade | StudyPlan, begun: str, protocol: Protocol, *, as_json: bool
 ) -> None:
+    from annotators.items.sampling import ORDERS
+
     document |= {
         "protocol": protocol.name,
         "items": made.n_items,

@@ -20,7 +20,7 @@ from annotators.errors import AssayError, NotAllowed, NotSignedIn
 from app.server.health import HEALTH
 from app.server.threads import Threads
 from app.server.upload_store import put
-from app.server.web import COOKIE, cookies_in, error_response, is_same_origin, is_secure
+from app.server.web import COOKIE, answer_to, cookies_in, error_response, is_same_origin, is_secure
 from app.state import AppState
 from db.people.sign_in import session_actor, token_hash
 from db.people.uploads import check_may_upload
@@ -171,7 +171,7 @@ class Sessions:
             where = "/sign-in" if target == "/" else f"/sign-in?next={target}"
             await RedirectResponse(where, 303, {"Cache-Control": "no-store"})(scope, receive, send)
             return
-        await error_response(error)(scope, receive, send)
+        await answer_to(scope, error)(scope, receive, send)
 
 
 class SecurityHeaders:

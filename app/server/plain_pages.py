@@ -13,6 +13,9 @@ from starlette.responses import HTMLResponse
 from app.palette import colours
 from db.inviting.joining import Standing
 
+FORMS = ("/sign-in", "/sign-out", "/join/", "/leave/")
+"""Where the forms of these pages are sent."""
+
 OUTBOX_PREFIX = "assay.outbox."
 """How the names begin under which the annotator's page keeps in the browser what waits to be sent."""
 

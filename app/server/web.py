@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
 from annotators.errors import AssayError, NotFound, NotSignedIn
+from app.server.plain_pages import FORMS, message_page
 from app.settings import Settings
 from db.permissions import Actor
 
@@ -42,10 +44,19 @@ def error_response(error: AssayError, **more: Any) -> JSONResponse:
     return JSONResponse({"error": str(error), "kind": type(error).__name__, **more}, error.status, headers)
 
 
-def handle_error(_request: Request, error: Exception) -> Response:
+def answer_to(scope: Scope, error: AssayError) -> Response:
+    """A domain error as whoever asked can read it: a page for a browser that sent a form, JSON for everybody else."""
+    is_form = scope["method"] == "POST" and scope["path"].startswith(FORMS)
+    if not is_form or "text/html" not in Headers(scope=scope).get("accept", ""):
+        return error_response(error)
+    actor: Actor | None = scope.get("state", {}).get("actor")
+    return message_page("Not done", str(error), status=error.status, signed_in=actor.name if actor else "")
+
+
+def handle_error(request: Request, error: Exception) -> Response:
     """Starlette's handler for domain errors: the one place where routes translate them."""
     assert isinstance(error, AssayError)
-    return error_response(error)
+    return answer_to(request.scope, error)
 
 
 def cookies_in(headers: Headers) -> dict[str, str]:

@@ -27,7 +27,7 @@ from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
-from annotators.items.sampling import BY_SCORE
+from annotators.items.sampling import BY_SCORE, ORDERS
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
@@ -761,9 +761,7 @@ class _More:
 
 def _more(project: ProjectRow, protocol: Protocol) -> _More:
     with st.expander("Order, settling, deadline, blinding"):
-        order = st.selectbox(
-            "Order of items", list(wording.ORDERS), format_func=wording.ORDERS.__getitem__, key="study-order"
-        )
+        order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
         score, first = _order_by_score(project) if order == BY_SCORE else (None, None)
         rule = st.selectbox(
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
@@ -923,5 +921,5 @@ def _size(n_items: int, overlap: int, slots: int, people: int, *, order: str, no
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
     more = f" + {slots - n_items * overlap:,}" if slots > n_items * overlap else ""
     words = f"{wording.count(n_items, noun)} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
-    words += f" {wording.ORDERS[order]}."
+    words += f" {ORDERS[order]}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

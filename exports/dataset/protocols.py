@@ -8,6 +8,7 @@ from typing import Any
 from annotators.criteria.base import Criterion, written
 from annotators.designing.phases import phases_of
 from annotators.figures import count, percent
+from annotators.items.sampling import ORDERS
 from annotators.protocols import Protocol
 from exports.dataset.base import Numbers, OfStudy, Part, Source
 from exports.drawing.report_files import Section
@@ -82,7 +83,7 @@ def _design(of: OfStudy) -> Iterator[tuple[str, str]]:
     study = of.study
     yield "Items", f"{study.n_items:,}"
     yield "Annotators of each item", f"{study.overlap:,}"
-    yield "Order of the items", study.item_order
+    yield "Order of the items", ORDERS[study.item_order]
     yield "Seed", str(study.seed)
     yield "SHA-256 of the sample", study.sample_hash
     yield "When labels settle", RULES.get(study.rule, study.rule)

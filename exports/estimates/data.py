@@ -26,6 +26,11 @@ from exports.alignment.study import drawn_with, metrics_of
 
 JUDGE = "judge:"
 FEWEST_OF_A_CATEGORY = 5
+_NO_RANDOM_ORDERS = {
+    "given": "as they were imported",
+    "by_system": "one system after another",
+    "by_category": "one category after another",
+}
 """Labels that each category must have for categories to be strata."""
 BY = ("system", "category")
 
@@ -213,10 +218,9 @@ def study_units(
     by_id = np.array([at.get(place, (0, 2**62))[1] for place in study_item.tolist()], dtype=np.int64)
     order = np.empty(len(names), dtype=np.int64)
     order[np.lexsort((by_id, first))] = np.arange(len(names))
-    if data.study.item_order in {"given", "by_system", "by_category"} and not draws and len(values) < len(units):
-        notes.append(
-            f"the items come in the order {data.study.item_order!r}: those labelled so far are taken for a random part"
-        )
+    in_order = _NO_RANDOM_ORDERS.get(data.study.item_order)
+    if in_order and not draws and len(values) < len(units):
+        notes.append(f"the items come {in_order}: those labelled so far are taken for a random part")
     return StudyUnits(
         data=data,
         human=human,

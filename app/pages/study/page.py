@@ -14,7 +14,7 @@ from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.designing.design import DYNAMIC
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import phases_of
-from annotators.items.sampling import BY_SCORE
+from annotators.items.sampling import BY_SCORE, ORDERS
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import amendments, criteria, draft, progress, results, so_far
@@ -216,7 +216,7 @@ def _role(project_id: int) -> Role | None:
 def _order(study: Study) -> str:
     """The order in words for those who may know it: a score must not tell annotators what comes first."""
     if study.item_order != BY_SCORE:
-        return wording.ORDERS[study.item_order]
+        return ORDERS[study.item_order]
     role = _role(study.project_id)
     if role is None or not ui.may(role, READERS):
         return ""

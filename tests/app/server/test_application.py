@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -158,6 +159,32 @@ def test_a_wrong_password_shows_the_form_again_with_the_reason(server: RunningSe
         assert "The name or the password is wrong" in answer.text
         assert "<script" not in answer.text
         assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "signed_in", "options", "answered"),
+    [
+        ("/sign-in", False, {"data": {"name": "x" * 20_000}}, (422, "The form is larger than 16000 bytes.")),
+        ("/sign-in", False, {"content": b"name=\xff\xfe"}, (422, "The form cannot be read.")),
+        ("/sign-in", False, {"headers": {"Origin": "https://evil.example"}}, (403, "not this server")),
+        ("/sign-in/none", False, {"data": {}}, (404, "Sign in with a password")),
+        ("/sign-out", False, {"data": {}}, (401, "Sign in with a password")),
+        ("/sign-out", True, {"headers": {"Origin": "https://evil.example"}}, (403, "not this server")),
+        ("/leave/999999", True, {"data": {}}, (404, "no study")),
+        ("/leave/999999", True, {"content": b"", "headers": {"Origin": "null"}}, (403, "not this server")),
+    ],
+)
+def test_a_form_that_is_refused_is_answered_by_a_page(
+    server: RunningServer, path: str, signed_in: bool, options: dict[str, Any], answered: tuple[int, str]
+) -> None:
+    status, words = answered
+    client = server.signed_in("ana") if signed_in else server.client()
+    options["headers"] = {"Accept": "text/html,*/*;q=0.8", **options.get("headers", {})}
+    answer = client.post(path, **options)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert words in answer.text
+    by_a_program = client.post(path, **{**options, "headers": {**options["headers"], "Accept": "*/*"}})
+    assert by_a_program.status_code == status
 
 
 def test_guessing_is_answered_429(server: RunningServer) -> None:
