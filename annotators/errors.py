@@ -125,6 +125,15 @@ class TooManyAttempts(AssayError):
     exit_code = 4
 
 
+class Interrupted(AssayError):
+    """A command was ended by Ctrl-C."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("Interrupted before its end. Give the command again to have it done.")
+
+
 def listed(names: Iterable[str], otherwise: str = "none") -> str:
     """Names that people chose as an error lists them: in quotation marks where a comma or line would make two of one.
 

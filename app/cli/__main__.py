@@ -1,5 +1,5 @@
 """`python -m app.cli`: the command line from a checkout that is not installed."""
 
-from app.cli import main
+from app.program import run
 
-main()
+run()

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
-from annotators.errors import AssayError, NotFound
+from annotators.errors import Interrupted, NotFound
 
 if TYPE_CHECKING:
     from annotators.intervals.result import IntervalKind, Raters
@@ -89,16 +89,6 @@ class Here:
     actor: Actor
 
 
-INTERRUPTED = 130
-"""The exit code of what was stopped before its end."""
-
-
-class Interrupted(AssayError):
-    """A command was ended by Ctrl-C."""
-
-    exit_code = INTERRUPTED
-
-
 class Commands(TyperGroup):
     """All commands. One may have two words of which the first is a command as well: `judge`, and `judge check`."""
 
@@ -107,7 +97,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise Interrupted("Interrupted before its end. Give the command again to have it done.") from None
+            raise Interrupted from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments begin with, the longer name first."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.errors import Interrupted
 from app.cli.base import (
-    INTERRUPTED,
     AsJson,
     Here,
     ProjectName,
@@ -215,7 +215,7 @@ def planned(plan: JudgePlan) -> str:
 def end(found: Mapping[str, Any]) -> None:
     """Leave with the exit code of what was interrupted, where it was."""
     if found["stopped"] == "cancelled":
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(Interrupted.exit_code)
 
 
 def _in_words(found: dict[str, Any]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 import db.projects
 from app.cli import main
+from app.program import run
 from tests.app.cli.command_line import CommandLine
 
 
@@ -40,3 +42,24 @@ def test_its_json_says_so_as_well(interrupted: list[str], capsys: pytest.Capture
         main([*interrupted, "--json"])
     assert ended.value.code == 130
     assert json.loads(capsys.readouterr().out)["kind"] == "Interrupted"
+
+
+class NotThereYet:
+    """A package whose import takes so long that people end it."""
+
+    def __getattr__(self, _name: str) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("wanted", [[], ["--json"]])
+def test_a_command_is_interrupted_before_its_modules_are_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wanted: list[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "app.cli", NotThereYet())
+    monkeypatch.setattr(sys, "argv", ["assay", "project", "list", *wanted])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert ended.value.code == 130
+    said = capsys.readouterr()
+    assert said.err == "Error: Interrupted before its end. Give the command again to have it done.\n"
+    assert [json.loads(line)["kind"] for line in said.out.splitlines()] == ["Interrupted"] * len(wanted)

@@ -19,7 +19,7 @@ from db.items.imports import import_items
 from db.jobs import JobRow, list_jobs, queue_job
 from db.models import Document
 from tests.annotators.pages import makers
-from tests.annotators.pages.words.test_recognition import scan
+from tests.annotators.pages.words.test_recognition import scans
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages
 from tests.db.items.test_imports import Rows
@@ -37,7 +37,7 @@ def project_id(pages: Pages, tmp_path: Path) -> int:
     folder = pages.state.settings.documents_folder
     sources = {
         "written.pdf": makers.put(tmp_path, "written.pdf", makers.pdf("Tide table")),
-        "scan.pdf": makers.put(tmp_path, "scan.pdf", scan()),
+        "scan.pdf": makers.put(tmp_path, "scan.pdf", scans()),
         "elsewhere.pdf": None,
     }
     documents = tuple(ParsedDocument("d", line, key, path=path) for line, (key, path) in enumerate(sources.items(), 1))

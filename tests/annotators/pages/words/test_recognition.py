@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ HOW_IT_LIES = [(0, 0), (90, 0), (0, 90), (180, 0), (270, 180)]
 """(how a PDF displays the page, how the paper lay when it was scanned), in degrees."""
 
 
-def scans() -> bytes:
-    """A document whose pages are only pictures of LINES, each of which lies otherwise."""
+def scans(how_they_lie: Sequence[tuple[int, int]] = ((0, 0),)) -> bytes:
+    """A document whose pages are only pictures of LINES, each of which lies as it is told."""
     typed = mupdf.open()
     page = typed.new_page(width=420, height=300)
     for number, line in enumerate(LINES):
@@ -45,7 +46,7 @@ def scans() -> bytes:
     pixels = page.get_pixmap(dpi=150)
     upright = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples)
     document = mupdf.open()
-    for rotate, turned in HOW_IT_LIES:
+    for rotate, turned in how_they_lie:
         picture = upright.rotate(turned, expand=True)
         data = io.BytesIO()
         picture.save(data, "JPEG", quality=80)
@@ -63,7 +64,7 @@ def put(folder: Path, data: bytes) -> Source:
 @NEEDS_OCR
 @pytest.mark.slow
 def test_scans_are_read_and_their_words_lie_on_the_ink(renderer: Renderer, tmp_path: Path) -> None:
-    source, count = put(tmp_path, scans()), len(HOW_IT_LIES)
+    source, count = put(tmp_path, scans(HOW_IT_LIES)), len(HOW_IT_LIES)
     pages = list(range(1, count + 1))
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", renderer)
     assert pages_without_text(index, source, count) == pages
