@@ -24,7 +24,7 @@ from exports.dataset.protocols import protocol
 from exports.dataset.quality import quality
 from exports.dataset.references import references
 from exports.dataset.sizes import sizes
-from exports.drawing.report_files import Section, made_by, slug, write_report
+from exports.drawing.report_files import Section, made_by, slug, write_reports
 
 STEM = "dataset"
 
@@ -51,8 +51,7 @@ class DatasetReport:
         """Write the files into a folder, plots beside them; the files that were written. Conflict where it has some."""
         chosen = check_dataset_formats(formats)
         check_export_folder(folder)
-        written = [write_report(self, folder / f"{STEM}{DATASET_FORMATS[name]}") for name in chosen]
-        return [path for paths in written for path in paths]
+        return write_reports(self, folder, STEM, [DATASET_FORMATS[name] for name in chosen])
 
 
 @operation(On.PROJECT, RESEARCHERS)

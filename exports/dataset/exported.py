@@ -15,7 +15,6 @@ from exports.checks import DATASET_FORMATS, REPORT_NUMBERS
 from exports.csv_file import CsvFile
 from exports.dataset.base import Numbers
 from exports.dataset.document import STEM, dataset_report
-from exports.drawing.charts import drawn
 from exports.drawing.report_files import report_files
 from exports.sinks import Out, Sink
 
@@ -48,7 +47,7 @@ def write_exported(
         numbers = Path(place) / Path(REPORT_NUMBERS).name
         rows = _write_numbers(made.numbers, numbers)
         put(REPORT_NUMBERS, numbers, rows, _lasts if moved else None)
-        draw = drawn if sink.keeps else _not_drawn
+        draw = None if sink.keeps else _not_drawn
         for name, content in report_files(made, STEM, DATASET_FORMATS.values(), draw=draw).items():
             is_text = name in {f"{STEM}{ending}" for ending in DATASET_FORMATS.values()}
             path = Path(place) / Path(name).name

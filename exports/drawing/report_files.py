@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from annotators.version import program_version
 from exports.checks import check_report
-from exports.drawing.charts import drawn
+from exports.drawing.charts import as_file, as_svg, drawn
 from exports.drawing.latex import LONG, ROOM, latex_table, marked, preamble
 from exports.drawing.markdown import markdown_html, markdown_latex, markdown_quoted
 from exports.drawing.tables import TextTable, as_html, as_markdown, latex_text
@@ -60,28 +60,62 @@ class ReportDocument(Protocol):
         """The parts, in their order."""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A report whose sections are made once, whatever forms it is written in."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    notes: Sequence[str]
+    made: list[Section]
+
+    def sections(self) -> list[Section]:
+        """The parts, in their order."""
+        return self.made
+
+
 def write_report(report: ReportDocument, path: Path) -> list[Path]:
     """Write the report in the form that its ending says; the files that were written, the report first.
 
     .html holds everything in one file. .md and .tex have their plots (SVG, PDF) in a folder beside them that is named
     like the file, with "-plots". Raises InvalidInput for another ending.
     """
-    ending = check_report(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files = report_files(report, path.stem, [ending])
+    return write_reports(report, path.parent, path.stem, [check_report(path)])
+
+
+def write_reports(report: ReportDocument, folder: Path, stem: str, endings: Iterable[str]) -> list[Path]:
+    """Write the report in each of these forms, as `write_report` does one; the files that were written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = report_files(report, stem, endings)
     for name, content in files.items():
-        place = path.parent / name
+        place = folder / name
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(content)
-    return [path.parent / name for name in files]
+    return [folder / name for name in files]
 
 
 Draw = Callable[[Any, Literal["svg", "pdf"]], bytes]
 """A chart and the form → the plot."""
 
 
-def report_files(report: ReportDocument, stem: str, endings: Iterable[str], *, draw: Draw = drawn) -> dict[str, bytes]:
+def _drawn_once() -> Draw:
+    """Draws the charts of one report, which stay where they are: each is laid out once for all forms."""
+    laid_out: dict[int, str] = {}
+
+    def draw(chart: Any, ending: Literal["svg", "pdf"]) -> bytes:
+        if id(chart) not in laid_out:
+            laid_out[id(chart)] = as_svg(chart)
+        return as_file(laid_out[id(chart)], ending)
+
+    return draw
+
+
+def report_files(
+    report: ReportDocument, stem: str, endings: Iterable[str], *, draw: Draw | None = None
+) -> dict[str, bytes]:
     """Path → content of the report in each of these forms: after its text the plots that it names, by `draw`."""
+    report = _Kept(report.title, report.facts, report.notes, report.sections())
+    draw = draw or _drawn_once()
     found: dict[str, bytes] = {}
     for ending in endings:
         if ending == ".html":
