@@ -83,10 +83,14 @@ def bias_plot(found: Sequence[AnnotatorAgreement]) -> alt.LayerChart | None:
     base = alt.Chart(frame).encode(y=y, yOffset=offset, color=colour)
     title = "Share of the label, minus the others' share of it"
     axis = alt.Axis(format="+%", tickCount=TICKS)
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, title=title), x2="high:Q")
-    tips = ["annotator:N", "label:N", *(alt.Tooltip(f"{name}:Q", format="+.1%") for name in ("value", "low", "high"))]
-    points = base.mark_point(filled=True, size=50, opacity=1).encode(x="value:Q", tooltip=tips)
-    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x="zero:Q")
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, title=title), x2=alt.X2("high:Q"))
+    tips = [
+        alt.Tooltip("annotator:N"),
+        alt.Tooltip("label:N"),
+        *(alt.Tooltip(f"{name}:Q", format="+.1%") for name in ("value", "low", "high")),
+    ]
+    points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("value:Q"), tooltip=tips)
+    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x=alt.X("zero:Q"))
     layered: alt.LayerChart = (zero + bars + points).properties(height=alt.Step(max(9, 34 // len(labels))))
     return layered
 
@@ -219,7 +223,7 @@ def drift_plot(found: Sequence[Drift], *, speed: bool = False) -> alt.LayerChart
         x=alt.X("at:Q", **charts.counts("The annotator's ratings, first to last")),
         y=alt.Y("value:Q", **y),
         color=alt.Color("annotator:N", sort=people, title=None, scale=alt.Scale(domain=people, range=COLOURS)),
-        tooltip=["annotator:N", alt.Tooltip("value:Q", format=".1f" if speed else ".1%")],
+        tooltip=[alt.Tooltip("annotator:N"), alt.Tooltip("value:Q", format=".1f" if speed else ".1%")],
     )
     stretches = frame["annotator"].map(frame["annotator"].value_counts())
     lines = base.mark_line().transform_filter(  # a line through two points says no more than the points

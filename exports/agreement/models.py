@@ -141,7 +141,7 @@ def confusion_plot(models: RaterModels, rater: int) -> alt.LayerChart | None:
     )
     tiles = base.mark_rect().encode(
         color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), title="share", legend=None),
-        tooltip=["true:N", "given:N", alt.Tooltip("share:Q", format=".1%")],
+        tooltip=[alt.Tooltip("true:N"), alt.Tooltip("given:N"), alt.Tooltip("share:Q", format=".1%")],
     )
     dark = alt.condition("datum.share > 0.55", alt.value(charts.ON_DARK), alt.value(charts.ON_LIGHT))
     words = base.mark_text().encode(text=alt.Text("share:Q", format=".2f"), color=dark)
@@ -166,12 +166,13 @@ def competence_plot(models: RaterModels) -> alt.LayerChart:
     people = [str(rater) for rater in skene.raters]
     base = alt.Chart(frame).encode(
         y=alt.Y("annotator:N", sort=people, title=None),
-        yOffset="model:N",
+        yOffset=alt.YOffset("model:N"),
         color=alt.Color("model:N", title=None, scale=alt.Scale(range=COLOURS)),
     )
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **charts.values(None, 0, 1)), x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **charts.values(None, 0, 1)), x2=alt.X2("high:Q"))
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x="value:Q", tooltip=["annotator:N", "model:N", alt.Tooltip("value:Q", format=".3f")]
+        x=alt.X("value:Q"),
+        tooltip=[alt.Tooltip("annotator:N"), alt.Tooltip("model:N"), alt.Tooltip("value:Q", format=".3f")],
     )
     layered: alt.LayerChart = (bars + points).properties(height=alt.Step(16))
     return layered

@@ -169,15 +169,23 @@ def plan_plot(found: Plan, width: float | None = None) -> alt.LayerChart | None:
     base = alt.Chart(frame).encode(x=x, color=colour)
     y = alt.Y("low:Q", title="Width of the 95 % interval", axis=alt.Axis(tickCount=charts.TICKS))
     points = base.mark_point(filled=True, size=50, opacity=1).encode(
-        y="width:Q",
-        tooltip=["annotators:N", "items:Q", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("width", "high"))],
+        y=alt.Y("width:Q"),
+        tooltip=[
+            alt.Tooltip("annotators:N"),
+            alt.Tooltip("items:Q"),
+            *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("width", "high")),
+        ],
     )
     if len(sizes) > 2:
-        layers = base.mark_area(opacity=0.15).encode(y=y, y2="high:Q") + base.mark_line().encode(y="width:Q") + points
+        layers = (
+            base.mark_area(opacity=0.15).encode(y=y, y2=alt.Y2("high:Q"))
+            + base.mark_line().encode(y=alt.Y("width:Q"))
+            + points
+        )
     else:  # a line through two points says no more than the points
-        layers = base.mark_rule(strokeWidth=2).encode(y=y, y2="high:Q") + points
+        layers = base.mark_rule(strokeWidth=2).encode(y=y, y2=alt.Y2("high:Q")) + points
     if width is not None:
         wanted = alt.Chart(pd.DataFrame({"wanted": [width]}))
-        layers += wanted.mark_rule(color=QUIET, strokeDash=[4, 3]).encode(y="wanted:Q")
+        layers += wanted.mark_rule(color=QUIET, strokeDash=[4, 3]).encode(y=alt.Y("wanted:Q"))
     layered: alt.LayerChart = layers.properties(height=260)
     return layered

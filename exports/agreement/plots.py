@@ -53,7 +53,12 @@ def similarity(found: Similarity) -> alt.LayerChart | None:
         color=alt.Color(
             "value:Q", scale=alt.Scale(domain=[low, 1], scheme="blues"), title=title, legend=alt.Legend(tickCount=TICKS)
         ),
-        tooltip=["a:N", "b:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("shared:Q", title="shared units")],
+        tooltip=[
+            alt.Tooltip("a:N"),
+            alt.Tooltip("b:N"),
+            alt.Tooltip("value:Q", format=".3f"),
+            alt.Tooltip("shared:Q", title="shared units"),
+        ],
     )
     return _with_numbers(tiles, base, "value", ".2f", middle=low + 0.55 * (1 - low), many=len(names) > _READABLE)
 
@@ -74,7 +79,7 @@ def confusion(counts: Mapping[tuple[str, str], int], raters: tuple[str, str], la
             title="units",
             legend=alt.Legend(tickCount=TICKS, tickMinStep=1, format=",d") if len(labels) > _READABLE else None,
         ),
-        tooltip=["first:N", "second:N", "n:Q"],
+        tooltip=[alt.Tooltip("first:N"), alt.Tooltip("second:N"), alt.Tooltip("n:Q")],
     )
     many = len(labels) > _READABLE
     drawn = _with_numbers(tiles, base, "n", ",d", middle=0.55 * most, many=many)
@@ -109,7 +114,7 @@ def shares(
                 "label:N", sort=list(labels), title=None, scale=alt.Scale(domain=list(labels), range=colours)
             ),
             order=alt.Order("order:Q"),
-            tooltip=["annotator:N", "label:N", alt.Tooltip("share:Q", format=".1%")],
+            tooltip=[alt.Tooltip("annotator:N"), alt.Tooltip("label:N"), alt.Tooltip("share:Q", format=".1%")],
         )
         .properties(height=alt.Step(28))
     )
@@ -163,14 +168,19 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         .encode(
             y=y,
             x=alt.X("from:Q", title="Share of grades", axis=axis, scale=alt.Scale(domain=[-left, end])),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             color=colour,
-            tooltip=["group:N", "label:N", alt.Tooltip("n:Q", format=",d"), alt.Tooltip("share:Q", format=".1%")],
+            tooltip=[
+                alt.Tooltip("group:N"),
+                alt.Tooltip("label:N"),
+                alt.Tooltip("n:Q", format=",d"),
+                alt.Tooltip("share:Q", format=".1%"),
+            ],
         )
     )
-    middle = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.QUIET).encode(x="x:Q")
+    middle = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.QUIET).encode(x=alt.X("x:Q"))
     sizes = alt.Chart(pd.DataFrame(sizes_).assign(at=end)).mark_text(align="right", fontSize=11, color=charts.QUIET)
-    sizes = sizes.encode(x="at:Q", y=y, text="said:N")
+    sizes = sizes.encode(x=alt.X("at:Q"), y=y, text=alt.Text("said:N"))
     layered: alt.LayerChart = (bars + middle + sizes).properties(height=alt.Step(26))
     return layered
 
@@ -198,9 +208,9 @@ def over_time(points: Sequence[tuple[str, Statistic]], title: str) -> alt.LayerC
     lowest = min(0.0, float(frame["low"].astype(float).fillna(frame["value"]).min()))
     y = alt.Y("value:Q", **charts.values(title, lowest, 1))
     base = alt.Chart(frame).encode(x=x)
-    bars = base.mark_rule(color=ACCENT).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    bars = base.mark_rule(color=ACCENT).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"))
     points_ = base.mark_point(color=ACCENT, filled=True, size=60, opacity=1).encode(
-        y=y, tooltip=["when:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("units:Q", format=",d")]
+        y=y, tooltip=[alt.Tooltip("when:N"), alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("units:Q", format=",d")]
     )
     layers = bars + points_
     if len(defined) > 2:  # a line through two points says no more than the points

@@ -51,11 +51,15 @@ def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None =
     few = kinds.tolist()[:: max(1, -(-len(kinds) // 6))]
     axis = alt.Axis(values=few, **_said(pairs)) if len(kinds) <= 12 else alt.Axis(tickCount=TICKS)
     y = alt.Y("shown:Q", title=human, scale=alt.Scale(zero=False), axis=axis)
-    tips = ["item:N", alt.Tooltip("human:Q"), alt.Tooltip("metric:Q", format=".3f")]
+    tips = [alt.Tooltip("item:N"), alt.Tooltip("human:Q"), alt.Tooltip("metric:Q", format=".3f")]
     points = alt.Chart(frame).mark_circle(color=ACCENT, size=34, opacity=0.55).encode(x=x, y=y, tooltip=tips)
     line = _fit(pairs)
-    band = alt.Chart(line).mark_area(color=LINE, opacity=0.18).encode(x="metric:Q", y="low:Q", y2="high:Q")
-    fit = alt.Chart(line).mark_line(color=LINE, strokeWidth=2).encode(x="metric:Q", y="fit:Q")
+    band = (
+        alt.Chart(line)
+        .mark_area(color=LINE, opacity=0.18)
+        .encode(x=alt.X("metric:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    )
+    fit = alt.Chart(line).mark_line(color=LINE, strokeWidth=2).encode(x=alt.X("metric:Q"), y=alt.Y("fit:Q"))
     layered: alt.LayerChart = (points + band + fit).properties(height=300)
     return layered
 
@@ -103,7 +107,7 @@ def _tiles(counts: Mapping[tuple[str, str], int], people: Sequence[str], human: 
     most = max(1, int(frame["n"].max()))
     tiles = base.mark_rect().encode(
         color=alt.Color("n:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
-        tooltip=["people:N", "said:N", alt.Tooltip("n:Q", format=",d")],
+        tooltip=[alt.Tooltip("people:N"), alt.Tooltip("said:N"), alt.Tooltip("n:Q", format=",d")],
     )
     dark = alt.condition(alt.datum.n > 0.55 * most, alt.value(charts.ON_DARK), alt.value(charts.ON_LIGHT))
     words = base.mark_text(fontSize=14).encode(text=alt.Text("n:Q", format=",d"), color=dark)
@@ -150,9 +154,12 @@ def roc(curves: Sequence[tuple[str, Pairs]]) -> alt.LayerChart | None:
     )
     legend = alt.Legend(orient="bottom", columns=1, labelLimit=400)
     lines = alt.Chart(frame).mark_line(strokeWidth=2).encode(
-        x="fpr:Q", y="tpr:Q", order="order:Q",
+        x=alt.X("fpr:Q"), y=alt.Y("tpr:Q"), order=alt.Order("order:Q"),
         color=alt.Color("metric:N", title=None, scale=alt.Scale(range=COLOURS), legend=legend),
-        tooltip=["metric:N", alt.Tooltip("fpr:Q", format=".3f"), alt.Tooltip("tpr:Q", format=".3f"), "at:Q"],
+        tooltip=[
+            alt.Tooltip("metric:N"), alt.Tooltip("fpr:Q", format=".3f"), alt.Tooltip("tpr:Q", format=".3f"),
+            alt.Tooltip("at:Q"),
+        ],
     )  # fmt: skip
     layered: alt.LayerChart = (chance + lines).properties(height=320)
     return layered
@@ -170,11 +177,11 @@ def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerC
         x=alt.X("metric:Q", **charts.values(metric, 0, 1)),
         y=alt.Y("human:Q", **charts.values(f"{human} (0 to 1)", 0, 1)),
     )
-    base = alt.Chart(frame).encode(x="metric:Q")
-    bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y="low:Q", y2="high:Q")
+    base = alt.Chart(frame).encode(x=alt.X("metric:Q"))
+    bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("metric", "human", "low", "high")]
     points = base.mark_circle(color=ACCENT, opacity=1).encode(
-        y="human:Q", size=alt.Size("n:Q", title="units", legend=None), tooltip=[*tips, "n:Q"]
+        y=alt.Y("human:Q"), size=alt.Size("n:Q", title="units", legend=None), tooltip=[*tips, alt.Tooltip("n:Q")]
     )
     layered: alt.LayerChart = (perfect + bars + points).properties(height=320)
     return layered
@@ -202,8 +209,13 @@ def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerC
         x=alt.X("metric:Q", title=f"{metric}, mean", scale=wide, axis=alt.Axis(tickCount=TICKS)),
         y=alt.Y("human:Q", title=f"{human}, mean", scale=wide, axis=alt.Axis(tickCount=TICKS)),
     )
-    tips = ["system:N", "n:Q", alt.Tooltip("human:Q", format=".3f"), alt.Tooltip("metric:Q", format=".3f")]
+    tips = [
+        alt.Tooltip("system:N"),
+        alt.Tooltip("n:Q"),
+        alt.Tooltip("human:Q", format=".3f"),
+        alt.Tooltip("metric:Q", format=".3f"),
+    ]
     points = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(tooltip=tips)
-    names = base.mark_text(align="left", dx=8, fontSize=11, color=QUIET).encode(text="system:N")
+    names = base.mark_text(align="left", dx=8, fontSize=11, color=QUIET).encode(text=alt.Text("system:N"))
     layered: alt.LayerChart = (points + names).properties(height=300)
     return layered

@@ -1,4 +1,8 @@
-"""What all charts of reports and pages share: their colours and axes, and how one becomes a file without a browser."""
+"""What all charts of reports and pages share: their colours and axes, and how one becomes a file without a browser.
+
+Channels are given as objects, `x=alt.X("a:Q")`: for a text, `x="a:Q"`, Altair looks through its whole schema each time,
+for 5 ms of a processor, two hundred times as long.
+"""
 
 from __future__ import annotations
 

@@ -47,14 +47,14 @@ def forest(
     bars = (
         alt.Chart(frame)
         .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=axis), x2="high:Q")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=axis), x2=alt.X2("high:Q"))
     )
     points = (
         alt.Chart(frame)
         .mark_point(color=ACCENT, filled=True, size=70, opacity=1)
         .encode(y=y, x=alt.X("value:Q", scale=scale), tooltip=tips)
     )
-    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x="zero:Q")
+    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x=alt.X("zero:Q"))
     layers: alt.LayerChart = zero + bars + points if around_zero else bars + points
     drawn: alt.LayerChart = layers.properties(height=alt.Step(30))
     return drawn

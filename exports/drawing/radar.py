@@ -83,16 +83,20 @@ def radar(
     layers: list[alt.Chart] = [
         alt.Chart(pd.DataFrame(rings))
         .mark_line(color=charts.QUIET, strokeWidth=0.7, opacity=0.55)
-        .encode(x=x, y=y, detail="ring:N", order="order:O"),
+        .encode(x=x, y=y, detail=alt.Detail("ring:N"), order=alt.Order("order:O")),
         alt.Chart(pd.DataFrame(spokes))
         .mark_line(color=charts.QUIET, strokeWidth=0.7, opacity=0.55)
-        .encode(x=x, y=y, detail="category:N", order="order:O"),
-        base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour, strokeDash=dash, order="order:O"),
+        .encode(x=x, y=y, detail=alt.Detail("category:N"), order=alt.Order("order:O")),
+        base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour, strokeDash=dash, order=alt.Order("order:O")),
         base.mark_point(filled=True, size=46, opacity=1).encode(
             x=x,
             y=y,
             color=colour,
-            tooltip=[alt.Tooltip("name:N", title="of"), "category:N", alt.Tooltip("value:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("name:N", title="of"),
+                alt.Tooltip("category:N"),
+                alt.Tooltip("value:Q", format=".3f"),
+            ],
         ),
     ]
     for align, some in _by_side(categories, angles):
@@ -100,13 +104,13 @@ def radar(
         layers.append(
             alt.Chart(pd.DataFrame(places))
             .mark_text(fontSize=12, align=align, color=ink, limit=220)  # type: ignore[arg-type]
-            .encode(x=x, y=y, text="category:N")
+            .encode(x=x, y=y, text=alt.Text("category:N"))
         )
     marks = [{"x": 0.03, "y": ring, "text": f"{ring * high:g}"} for ring in _RINGS]
     layers.append(
         alt.Chart(pd.DataFrame(marks))
         .mark_text(fontSize=10, align="left", color=ink, dy=-5)
-        .encode(x=x, y=y, text="text:N")
+        .encode(x=x, y=y, text=alt.Text("text:N"))
     )
     drawn = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, autosize="pad")  # else the legend takes of it
     chart: alt.LayerChart = drawn.configure_view(strokeWidth=0)

@@ -43,10 +43,14 @@ def while_labelling(going: Sequence[Look], last: int, stop_with: int | None, tit
         return None
     frame = pd.DataFrame(rows)
     x, y = _labels(last, None), charts.values(title)
-    tips = ["n:Q", "kind:N", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("mean", "low", "high"))]
+    tips = [
+        alt.Tooltip("n:Q"),
+        alt.Tooltip("kind:N"),
+        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("mean", "low", "high")),
+    ]
     base = alt.Chart(frame)
     band: Any = base.mark_area(opacity=0.26).encode(
-        x=x, y=alt.Y("low:Q", **y), y2="high:Q", color=_colour(legend=True), tooltip=tips
+        x=x, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"), color=_colour(legend=True), tooltip=tips
     )
     line: Any = base.mark_line(strokeWidth=2).encode(
         x=x, y=alt.Y("mean:Q", **y), color=_colour(legend=True), tooltip=tips
@@ -77,7 +81,7 @@ def half_widths(
     ]
     frame = pd.DataFrame(rows)
     y = alt.Y("half:Q", title="±", axis=alt.Axis(tickCount=3), scale=alt.Scale(domainMin=0))
-    tips = ["n:Q", "kind:N", alt.Tooltip("half:Q", format=".3f"), "when:N"]
+    tips = [alt.Tooltip("n:Q"), alt.Tooltip("kind:N"), alt.Tooltip("half:Q", format=".3f"), alt.Tooltip("when:N")]
     dash = alt.StrokeDash("when:N", scale=alt.Scale(domain=["so far", "foreseen"], range=[[1, 0], [3, 3]]), legend=None)
     line = alt.Chart(frame).mark_line(strokeWidth=2)
     layers = [
@@ -87,7 +91,7 @@ def half_widths(
     ]
     if stop is not None:
         rule = alt.Chart(pd.DataFrame({"half": [stop], "said": [f"stop at ±{stop:g}"]}))
-        layers.append(rule.mark_rule(color=STOP, strokeDash=[4, 3]).encode(y="half:Q"))
+        layers.append(rule.mark_rule(color=STOP, strokeDash=[4, 3]).encode(y=alt.Y("half:Q")))
     return alt.layer(*layers, *_marks(going[-1].n, stop_with, words=False)).properties(height=170)
 
 
@@ -100,8 +104,8 @@ def _marks(now: int, stop_with: int | None, *, words: bool) -> list[Any]:
     for n, said, colour, align, dx in there:
         frame = pd.DataFrame({"n": [n], "said": [said]})
         dash = [1, 0] if n == now else [4, 3]
-        found.append(alt.Chart(frame).mark_rule(color=colour, strokeDash=dash).encode(x="n:Q"))
+        found.append(alt.Chart(frame).mark_rule(color=colour, strokeDash=dash).encode(x=alt.X("n:Q")))
         if words:
             text = alt.Chart(frame).mark_text(align=align, dx=dx, color=colour, baseline="top", fontSize=12)
-            found.append(text.encode(x="n:Q", y=alt.value(2), text="said:N"))
+            found.append(text.encode(x=alt.X("n:Q"), y=alt.value(2), text=alt.Text("said:N")))
     return found

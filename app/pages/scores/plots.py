@@ -49,9 +49,9 @@ def yes_bars(found: Distribution, title: str) -> alt.LayerChart | None:
     base = alt.Chart(frame).encode(
         x=alt.X("share:Q", **charts.shares(f"{title}: yes")),
         y=alt.Y("system:N", sort=list(frame["system"]), title=None, axis=alt.Axis(labelLimit=320)),
-        tooltip=["system:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("said:N", title="items")],
+        tooltip=[alt.Tooltip("system:N"), alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("said:N", title="items")],
     )
-    words = base.mark_text(align="left", dx=5, fontSize=11, color=charts.QUIET).encode(text="said:N")
+    words = base.mark_text(align="left", dx=5, fontSize=11, color=charts.QUIET).encode(text=alt.Text("said:N"))
     layered: alt.LayerChart = (base.mark_bar(color=charts.ACCENT) + words).properties(width=620, height=alt.Step(26))
     return layered
 
@@ -74,11 +74,16 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
         .mark_bar(binSpacing=1)
         .encode(
             x=alt.X("low:Q", title=title, bin="binned", scale=alt.Scale(domain=[low, high], nice=False), axis=ends),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=alt.Y("n:Q", title="items", axis=charts.whole()),
             color=alt.Color("system:N", sort=names, legend=None, scale=scale),
             row=alt.Row("system:N", sort=names, title=None, header=alt.Header(labelAngle=0, labelAlign="left")),
-            tooltip=["system:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("high:Q", format=".2f"), "n:Q"],
+            tooltip=[
+                alt.Tooltip("system:N"),
+                alt.Tooltip("low:Q", format=".2f"),
+                alt.Tooltip("high:Q", format=".2f"),
+                alt.Tooltip("n:Q"),
+            ],
         )
         .properties(width=620, height=84)
         .resolve_scale(y="independent")
@@ -108,9 +113,9 @@ def joint(found: ScoreComparison, first: str, second: str, *, flags: bool = Fals
         .mark_rect()
         .encode(
             x=alt.X("x0:Q", **charts.values(first, x_low, x_high)),
-            x2="x1:Q",
+            x2=alt.X2("x1:Q"),
             y=alt.Y("y0:Q", **charts.values(second, y_low, y_high)),
-            y2="y1:Q",
+            y2=alt.Y2("y1:Q"),
             color=alt.Color("n:Q", title="items", scale=alt.Scale(type="log", scheme="blues"), legend=whole),
             tooltip=[
                 alt.Tooltip("x0:Q", title=first, format=".2f"),
@@ -122,7 +127,7 @@ def joint(found: ScoreComparison, first: str, second: str, *, flags: bool = Fals
     same = (
         alt.Chart(pd.DataFrame({"x": [max(x_low, y_low), min(x_high, y_high)]}))
         .mark_line(color=charts.QUIET, strokeDash=[4, 4])
-        .encode(x="x:Q", y=alt.Y("x:Q"))
+        .encode(x=alt.X("x:Q"), y=alt.Y("x:Q"))
     )
     chart: alt.LayerChart = (tiles + same).properties(width=420, height=380)
     return chart
