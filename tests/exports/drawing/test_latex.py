@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from exports.drawing.latex import latex_table
-from exports.drawing.tables import TextTable, as_latex, latex_cell
+from exports.drawing.latex import latex_table, preamble
+from exports.drawing.tables import TextTable, as_latex, latex_cell, latex_text
 
 NAME = "Docling with easyOCR/llama3.3:70b_easyOCR"
 
@@ -68,3 +71,25 @@ def test_a_table_too_wide_to_be_read_goes_on_below_with_its_first_column() -> No
     assert all(head.startswith("Label & ") and head.endswith("& n") for head in heads)
     assert (written.count("Settled labels"), written.count(r"\caption"), written.count(r"\end{table}")) == (2, 1, 1)
     assert latex_table(TextTable.of("Fits", columns[:9], [row[:9]])).count("toprule") == 1
+
+
+OUR_SIGNS = "−ακρτωελ±×⇄→≤≥≈√–“”…"
+"""Beyond Latin letters, what reports write of themselves: pdfLaTeX knows none of them by itself."""
+
+
+def test_what_reports_write_of_themselves_needs_no_other_engine() -> None:
+    assert latex_text("a ⇄ b, ≤ 2") == r"a $\leftrightarrow$ b, $\le$ 2"
+    written = latex_text(OUR_SIGNS)
+    assert [letter for letter in written if ord(letter) > 0x24F] == list("“”…")
+
+
+@pytest.mark.slow
+def test_pdflatex_sets_what_reports_write_of_themselves(tmp_path: Path) -> None:
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no LaTeX is installed, so nothing is set in type")
+    body = "\n".join([r"\begin{document}", latex_text(OUR_SIGNS), r"\end{document}", ""])
+    (tmp_path / "r.tex").write_text("\n".join([*preamble(body), body]), encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "r.tex"]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, timeout=120)
+    assert done.returncode == 0, (tmp_path / "r.log").read_text("utf-8", errors="replace")[-2000:]
+    assert "Missing character" not in (tmp_path / "r.log").read_text("utf-8", errors="replace")
