@@ -51,9 +51,10 @@ def project_events(
     *,
     before: int | None = None,
     kind: str | None = None,
+    limit: int = PAGE,
 ) -> list[EventRow]:
     """Events of one project with an id below `before`, newest first; `kind` is how the kind begins."""
-    return _page(db, project_id, before, kind, PAGE)
+    return _page(db, project_id, before, kind, limit)
 
 
 @operation(On.PROJECT, RESEARCHERS)

@@ -12,6 +12,7 @@ from db.permissions import Actor
 from db.projects import my_projects
 
 _BEFORE = "audit-before"
+"""Session state: the project (None for all) whose events are looked through, and the id that they are below."""
 
 
 def page() -> None:
@@ -27,12 +28,16 @@ def page() -> None:
     if where is None and not actor.is_admin:
         ui.empty("You have no project.", "A researcher of a project, or an administrator, gives you a role.")
         return
-    before = st.session_state.get(_BEFORE)
+    of, before = st.session_state.get(_BEFORE, (where, None))
+    if of != where:  # another project was chosen, in whichever place: from its newest on
+        _to_newest()
+        before = None
+    # One more than is shown tells whether there are older ones.
     if where is None:
-        events = list_events(ui.db(), actor, before=before, kind=kind or None)
+        events = list_events(ui.db(), actor, before=before, kind=kind or None, limit=PAGE + 1)
     else:
-        events = project_events(ui.db(), actor, where, before=before, kind=kind or None)
-    _draw(events, before)
+        events = project_events(ui.db(), actor, where, before=before, kind=kind or None, limit=PAGE + 1)
+    _draw(events, where, before)
 
 
 def _where(actor: Actor, names: dict[int, str], chosen: int | None) -> int | None:
@@ -46,7 +51,8 @@ def _where(actor: Actor, names: dict[int, str], chosen: int | None) -> int | Non
     )
 
 
-def _draw(events: list[EventRow], before: int | None) -> None:
+def _draw(events: list[EventRow], where: int | None, before: int | None) -> None:
+    there, events = events, events[:PAGE]
     if not events:
         ui.empty("There is no such event.", "Choose another project or kind, or go back to the newest.")
     else:
@@ -72,8 +78,8 @@ def _draw(events: list[EventRow], before: int | None) -> None:
         if before is not None and st.button("Newest"):
             _to_newest()
             st.rerun()
-        if len(events) == PAGE and st.button("Older"):
-            st.session_state[_BEFORE] = events[-1].event_id
+        if len(there) > PAGE and st.button("Older"):
+            st.session_state[_BEFORE] = (where, events[-1].event_id)
             st.rerun()
 
 

@@ -365,6 +365,27 @@ def test_the_audit_page_goes_back_in_time_by_key(pages: Pages) -> None:
     assert "<td>person 59</td>" in words(page)
 
 
+def test_the_audit_page_begins_with_the_newest_of_another_project(pages: Pages) -> None:
+    pages.person("rosa")
+    known = {}
+    for name in ("Alpha", "Beta"):
+        known[name] = create_project(pages.db, pages.admin, name)
+        set_member(pages.db, pages.admin, known[name], name="rosa", role=Role.RESEARCHER)
+        for role in (Role.VIEWER, Role.RESEARCHER) * 24:
+            set_member(pages.db, pages.admin, known[name], name="rosa", role=role)
+    page = pages.open(pages.token("rosa"), "audit", project=str(known["Beta"]))
+    assert [button.label for button in page.button].count("Older") == 0, "fifty events are one page"
+    set_member(pages.db, pages.admin, known["Beta"], name="rosa", role=Role.VIEWER)
+    set_member(pages.db, pages.admin, known["Beta"], name="rosa", role=Role.RESEARCHER)
+    page.run()
+    _button(page, "Older")
+    assert "project created" in words(page)
+    set_member(pages.db, pages.admin, known["Alpha"], name="rosa", role=Role.RESEARCHER)
+    page.selectbox[0].set_value(known["Alpha"]).run()
+    assert "There is no such event" not in words(page)
+    assert words(page).count("<tr") > 40
+
+
 def test_a_project_without_events_for_others_stays_invisible_in_the_audit(pages: Pages) -> None:
     create_project(pages.db, pages.admin, "Secret plans")
     energy = create_project(pages.db, pages.admin, "Energy")
