@@ -63,6 +63,13 @@ def count(n: int, noun: str, nouns: str | None = None, *, nothing: str = "0") ->
     return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}" if n else f"{nothing} {nouns or f'{noun}s'}"
 
 
+def money(amount: float | None) -> str:
+    """`12.35`, `0.0123`, `0.000123`: two digits after the point, and three that say something; None has no price."""
+    if amount is None:
+        return "no price known"
+    return number(amount, max(2, 2 - math.floor(math.log10(amount))) if 0 < amount < 1 else 2, grouped=True)
+
+
 def size_in_words(n: int) -> str:
     """Bytes as people read them: `640.2 kB`, `1.2 GB`."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.errors import Interrupted
+from annotators.figures import money
 from app.cli.base import (
     AsJson,
     Here,
@@ -206,7 +207,7 @@ def planned(plan: JudgePlan) -> str:
         ["tokens sent, about", f"{plan.tokens_in:,}"],
         ["tokens received, about", f"{plan.tokens_out:,}"],
         ["tokens, at most", f"{plan.most_tokens:,}"],
-        ["cost, about", "no price known" if plan.cost is None else f"{plan.cost:,.4f}"],
+        ["cost, about", money(plan.cost)],
         ["leaves this machine", ", ".join(plan.shows) or "nothing"],
     ]
     return table(["a run would have", ""], rows) + f"\n\nThe first request:\n\n{plan.first_prompt}"
@@ -219,7 +220,6 @@ def end(found: Mapping[str, Any]) -> None:
 
 
 def _in_words(found: dict[str, Any]) -> str:
-    cost = "no price known" if found["cost"] is None else f"{found['cost']:,.4f}"
     rows = [
         ["judge", found["judge"]],
         ["items", f"{found['items']:,}"],
@@ -228,7 +228,7 @@ def _in_words(found: dict[str, Any]) -> str:
         *[[f"unscored: {one['reason']}", f"{one['n']:,}"] for one in found["unscored"]],
         ["requests", f"{found['requests']:,} ({found['cached']:,} more known, {found['retries']:,} tried again)"],
         ["tokens", f"{found['tokens']['in']:,} sent, {found['tokens']['out']:,} received"],
-        ["cost", cost],
+        ["cost", money(found["cost"])],
     ]
     if found["left"]:
         rows.append(["items still to be done", f"{found['left']:,}: give the command again"])

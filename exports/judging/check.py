@@ -10,12 +10,14 @@ from annotators.alignment import small_sample_warnings, title_of
 from annotators.alignment.statistics.base import STATISTICS
 from annotators.alignment.tables.pairs import Pairs
 from annotators.errors import InvalidInput, NotFound
+from annotators.figures import money
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.judges.trust.base import TRUST
 from annotators.judges.trust.confusing import Confusion
 from annotators.judges.trust.families import family_of
 from annotators.judges.trust.prompts import PromptCell
+from annotators.judges.trust.saving import COST
 from annotators.progress import Progress
 from db.engine import Database
 from db.permissions import Actor
@@ -266,7 +268,7 @@ def part_table(criterion: CriterionCheck, part: Part) -> TextTable | None:
         [
             title_of_figure(entry.name),
             entry.against or entry.group or "",
-            figure(entry, 3),
+            figure(entry, 3) if entry.name != COST.name or entry.value is None else money(entry.value),
             f"{entry.n:,}",
             entry.method or "",
         ]
@@ -403,7 +405,7 @@ def data_sets_table(criterion: CriterionCheck) -> TextTable | None:
 def plans_table(criterion: CriterionCheck) -> TextTable | None:
     """How many labels of people are still needed beside the judge's for an interval as narrow; None where unknown."""
     rows = [
-        [f"{plan.people:,}", f"{plan.judged:,}", f"{plan.still:,}", "" if plan.cost is None else f"{plan.cost:,.4g}"]
+        [f"{plan.people:,}", f"{plan.judged:,}", f"{plan.still:,}", "" if plan.cost is None else money(plan.cost)]
         for plan in criterion.plans
     ]
     columns = ("Labels of people now", "Units judged", "Labels of people still needed", "Cost of the judge")

@@ -14,6 +14,7 @@ from annotators.alignment.statistics.calibration import ERROR as CALIBRATION
 from annotators.alignment.statistics.calibration import Bin
 from annotators.alignment.tables.pairs import Pairs
 from annotators.arrays import np
+from annotators.figures import money
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.judges.trust.as_rater import one_more_rater
@@ -476,6 +477,11 @@ class OfCriterion:
         judge = self.labels.as_numbers(self.given)
         people = self.labels.reference(self.about.by)
         units = sorted(judge.keys() & people.keys(), key=str)
+        for who, numbers, given in (("people", people, self.people), ("the judge", judge, self.given)):
+            if len(units) > 2 and len({numbers[unit] for unit in units}) == 1:
+                label = self.labels.criterion.said(given[units[0]])
+                why = f"{who} gave every unit the label {label}, so that there is nothing to compare with"
+                return [], [STILL.without_value(why, len(units), **self.entry)]
         clusters = self.about.units.question
         pairs = Pairs.of(
             [people[unit] for unit in units],
@@ -501,7 +507,7 @@ class OfCriterion:
                 else f"no price of its model was known for its {spent.requests:,} requests ({spent.tokens:,} tokens)"
             )
             return COST.without_value(why, n, **self.entry)
-        words = f"{spent.money:,.6g} for {spent.requests:,} requests and {n:,} labels on all criteria, by the ledger"
+        words = f"{money(spent.money)} for {spent.requests:,} requests and {n:,} labels on all criteria, by the ledger"
         return replace(COST.about(n, **self.entry), value=price, method=f"no interval: it is counted; {words}")
 
     def _notes(self) -> list[str]:

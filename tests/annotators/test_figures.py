@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotators.figures import count, duration, ends, number, p_value, percent
+from annotators.figures import count, duration, ends, money, number, p_value, percent
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,19 @@ def test_shares_and_p_values_take_the_space_of_where_they_stand() -> None:
     assert percent(-0.02, 0, sign=True, space="\N{NARROW NO-BREAK SPACE}") == "−2\N{NARROW NO-BREAK SPACE}%"
     assert percent(None, reason="no page") == "not defined: no page"
     assert [p_value(value) for value in (0.0009, 0.001, 0.04, None)] == ["< 0.001", "0.001", "0.040", "not defined"]
+
+
+def test_money_keeps_what_a_cheap_call_costs() -> None:
+    amounts = (None, 0, 0.000123, 0.0123, 0.5, 12.345, 1234.5)
+    assert [money(amount) for amount in amounts] == [
+        "no price known",
+        "0.00",
+        "0.000123",
+        "0.0123",
+        "0.500",
+        "12.35",
+        "1,234.50",
+    ]
 
 
 def test_counts_and_durations_are_in_words() -> None:

@@ -11,6 +11,7 @@ import pytest
 from sqlmodel import col, select
 from streamlit.testing.v1 import AppTest
 
+from annotators.figures import money
 from annotators.intervals.bootstrap import Resampling
 from app.worker.jobs import carry_out, worker_name
 from db.items.read import ItemDetails, item_details
@@ -97,7 +98,7 @@ def test_what_a_run_would_send_and_cost_is_said_before_and_what_it_came_to_after
     no_problem(page)
     [row] = tables(page)["Judges of study"]
     assert row[:6] == ["tiny-judge plain@1", "4", "4", "0", "0", str(server.requests)]
-    assert row[8:] == [f"{found.spent.cost:,.4f}", "done"]
+    assert row[8:] == [money(found.spent.cost), "done"]
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ from html import escape
 
 import streamlit as st
 
+from annotators.figures import money
 from app import ui
-from app.pages.judges import one, panel, run, sending
+from app.pages.judges import one, panel, run
 from app.widgets import blocks, choices, job_bar
 from app.worker.kinds.judge import JUDGE
 from app.worker.kinds.judge_check import JUDGE_CHECK
@@ -96,7 +97,7 @@ def _row(study: StudyRow, row: JudgeInStudy, job: JobRow | None) -> tuple[object
         f"{spent.requests:,}" if asked else "",
         f"{spent.tokens_in:,}" if asked else "",
         f"{spent.tokens_out:,}" if asked else "",
-        sending.money(spent.cost) if asked else "",
+        money(spent.cost) if asked else "",
         "labels imported" if row.judge is None else "" if job is None else _state(job),
     )
 

@@ -6,16 +6,12 @@ from html import escape
 
 import streamlit as st
 
+from annotators.figures import money
 from annotators.judges.budget import Price
 from app import wording
 from app.state import app_state
 from app.widgets import blocks
 from db.judging.planning import JudgePlan
-
-
-def money(cost: float | None) -> str:
-    """An amount as the command line prints it."""
-    return "no price known" if cost is None else f"{cost:,.4f}"
 
 
 def shown(plan: JudgePlan, server: str, price: Price | None, budget: str | None) -> None:
@@ -26,7 +22,7 @@ def shown(plan: JudgePlan, server: str, price: Price | None, budget: str | None)
             ("items", f"{plan.items:,}"),
             ("requests", f"{plan.requests:,}"),
             ("tokens, about", f"{plan.tokens_in + plan.tokens_out:,}"),
-            ("cost, about", "?" if plan.cost is None else f"{plan.cost:,.4f}"),
+            ("cost, about", "?" if plan.cost is None else money(plan.cost)),
         ]
     )
     kept = wording.count(plan.kept, "item") if plan.kept else ""

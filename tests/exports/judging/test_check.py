@@ -10,7 +10,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.intervals.bootstrap import Resampling
 from db.engine import Database
 from exports.judging.check import CheckReport, check_report, tables
-from tests.exports.judging.makers import panelled
+from tests.exports.judging.makers import judge_labels, panelled
 from tests.makers import first_administrator
 
 FEW = Resampling(resamples=200)
@@ -104,3 +104,15 @@ def test_a_judge_that_is_not_there_is_refused_with_those_that_are(sqlite_databas
         check_report(sqlite_database, admin, made.study_id, judge="ada")
     with pytest.raises(InvalidInput, match="ε is 1"):
         check_report(sqlite_database, admin, made.study_id, judge="a", epsilon=1.0)
+
+
+def test_a_judge_that_says_one_label_saves_nothing_and_the_label_is_named(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2})
+    judge_labels(sqlite_database, made.study_id, "nodder", lambda _: {"right": "yes"})
+    found = check_report(sqlite_database, admin, made.study_id, judge="nodder", asked=FEW)
+    still = found.find("labels_still_needed", criterion="right")
+    assert still is not None
+    assert (still.reason or "").startswith("the judge gave every unit the label Yes, so that there is nothing to")
