@@ -26,6 +26,9 @@ from db.releasing.states import (
 from db.studies import tallies
 from db.studies.design import protocol_of
 
+ENDS = (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)
+"""The stages in which items end: nothing goes on from them."""
+
 
 @dataclass
 class Stage:
@@ -131,7 +134,7 @@ class _Counts:
         self.items = 0
         self.states = dict.fromkeys((state.value for state in State if state is not State.NO_STUDY), 0)
         self.stages = {name: Stage(name) for name in ("labels", "adjudication", "revision", "recheck")}
-        self.ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
+        self.ends = {state: Stage(state.value) for state in ENDS}
 
     def found(self) -> tuple[dict[str, int], list[Stage]]:
         """Items by state, and the stages."""

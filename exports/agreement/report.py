@@ -83,7 +83,7 @@ class Report:
         facts = [
             ("Study", report.study),
             ("Protocol", report.protocol),
-            ("Items", f"{report.n_items:,}"),
+            ("Pairs of items" if report.found.protocol.about_pairs else "Items", f"{report.n_items:,}"),
             ("Annotators", ", ".join(report.raters)),
             *_how(report.resamples, report.seed, report.level),
         ]

@@ -49,7 +49,7 @@ class AlignmentDocument:
             ("Study", report.study),
             ("Protocol", report.protocol),
             ("Labels", {"item": "one value a unit", "each": "each label", "settled": "settled"}[report.labels]),
-            ("Items", f"{data.study.n_items:,}"),
+            ("Pairs of items" if data.protocol.about_pairs else "Items", f"{data.study.n_items:,}"),
             *_how(report.asked),
         ]
         rows = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from annotators.figures import count
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Result
 from db.annotating.amendments import amendments_by_study
@@ -67,6 +68,15 @@ class OfStudy:
     def name(self) -> str:
         """Its name."""
         return self.study.name
+
+    @property
+    def about_pairs(self) -> bool:
+        """Whether its units are pairs of items."""
+        return self.labels.protocol.about_pairs
+
+    def items(self, n: int) -> str:
+        """So many of its items, or pairs of items, in words."""
+        return count(n, "pair of items", "pairs of items") if self.about_pairs else count(n, "item")
 
     @property
     def is_labelled(self) -> bool:

@@ -139,7 +139,7 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
             f"{count(of.study.overlap, 'annotator')} an item." for of in studies
         ),
         SAMPLE: " ".join(
-            f"Study {of.name} has {count(of.study.n_items, 'item')}{_drawn(of)}." for of in studies
+            f"Study {of.name} has {of.items(of.study.n_items)}{_drawn(of)}." for of in studies
         ),
         PREPROCESSED: " ".join(map(_settled, studies)) + " See “How units were settled”.",
         VERSIONS: "Releases are kept, each with the hashes of its items and labels.",

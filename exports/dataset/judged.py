@@ -9,12 +9,12 @@ from dataclasses import replace
 from annotators.figures import number, percent
 from db.adjudicating.causes import CAUSES, cause_counts
 from db.adjudicating.stages import double_decided, is_double
-from db.releasing.counts import study_stages
+from db.releasing.counts import ENDS, study_stages
 from exports.agreement.report import Usual, statistics_table
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers, once
 from exports.dataset.protocols import RULES
 from exports.drawing.report_files import Section
-from exports.drawing.tables import TextTable
+from exports.drawing.tables import DASH, TextTable
 
 SETTLED = {"unanimous": "Unanimous", "majority": "By majority", "adjudicated": "Adjudicated", "open": "Open"}
 LOW = 0.667
@@ -86,8 +86,8 @@ def _stages(source: Source, of: OfStudy) -> tuple[list[TextTable], Numbers]:
                 stage.stage,
                 f"{stage.reached:,}",
                 percent(stage.reached / found.items) if found.items else "",
-                f"{stage.moved:,}",
-                percent(stage.moved / stage.reached) if stage.reached else "",
+                DASH if stage.stage in ENDS else f"{stage.moved:,}",
+                DASH if stage.stage in ENDS else percent(stage.moved / stage.reached) if stage.reached else "",
             ]
         )
         numbers |= {
@@ -96,12 +96,13 @@ def _stages(source: Source, of: OfStudy) -> tuple[list[TextTable], Numbers]:
         }
     tables = []
     if found.items:
-        columns = ("Stage", "Items that reached it", "Share of all", "Went on", "Share of those")
-        tables.append(TextTable.of("Items by stage", columns, rows))
+        what = "Pairs" if found.pairs else "Items"
+        columns = ("Stage", f"{what} that reached it", "Share of all", "Went on", "Share of those")
+        tables.append(TextTable.of(f"{what} by stage", columns, rows))
         states = [
             [state.replace("_", " "), f"{n:,}", percent(n / found.items)] for state, n in found.states.items() if n
         ]
-        tables.append(TextTable.of("Where items stand", ("State", "Items", "Share"), states))
+        tables.append(TextTable.of(f"Where {what.lower()} stand", ("State", what, "Share"), states))
         numbers |= {source.named(f"items.state.{state}", of): n for state, n in found.states.items()}
     tables += _decisions(source, of, numbers)
     return tables, numbers

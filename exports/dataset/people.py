@@ -66,8 +66,9 @@ def _team(of: OfStudy) -> TextTable:
             ]
         )
     rows.sort(key=lambda row: (row[0][:1], len(row[0]), row[0]))
-    columns = ("Annotator", "Items", "Time an item", "With most of the rest", "With themselves", "Gold right", "State")
-    return TextTable.of("Annotators", columns, rows, words=("State",))
+    what = "Pairs" if of.about_pairs else "Items"
+    columns = ("Annotator", what, "Time an item", "With most of the rest", "With themselves", "Gold right", "State")
+    return TextTable.of("Annotators", columns, rows, words=("State",)).without_empty()
 
 
 def _share(found: ShareRight) -> str:

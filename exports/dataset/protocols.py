@@ -81,7 +81,7 @@ def protocol(source: Source, of: OfStudy) -> Part:
 
 def _design(of: OfStudy) -> Iterator[tuple[str, str]]:
     study = of.study
-    yield "Items", f"{study.n_items:,}"
+    yield "Pairs of items" if of.about_pairs else "Items", f"{study.n_items:,}"
     yield "Annotators of each item", f"{study.overlap:,}"
     yield "Order of the items", ORDERS[study.item_order]
     yield "Seed", str(study.seed)
@@ -166,4 +166,4 @@ def _limits(of: OfStudy) -> Iterator[str]:
     labelled = len(set(of.labels.found.annotations.item.tolist()))
     if labelled < study.n_items:
         share = percent(labelled / study.n_items) if study.n_items else "none"
-        yield f"{labelled:,} of {study.n_items:,} items of study {study.name} have a label so far ({share})."
+        yield f"{labelled:,} of {of.items(study.n_items)} of study {study.name} have a label so far ({share})."

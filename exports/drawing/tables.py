@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from unicodedata import bidirectional, east_asian_width
 
@@ -104,6 +104,13 @@ class TextTable:
             tuple(tuple("" if cell is None else str(cell) for cell in row) for row in rows),
             frozenset(words),
         )
+
+    def without_empty(self) -> TextTable:
+        """The table without the columns in which no row says anything."""
+        kept = [at for at in range(len(self.columns)) if any(row[at] for row in self.rows)]
+        columns = tuple(self.columns[at] for at in kept)
+        rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
+        return replace(self, columns=columns, rows=rows, words=self.words & set(columns))
 
     def numeric(self, column: int) -> bool:
         """Whether the column holds numbers, which are aligned at the right; a dash stands for one that is not there."""

@@ -33,7 +33,10 @@ class Results:
         facts = [
             ("Study", labels.study.name),
             ("Protocol", f"{labels.protocol.title}, version {labels.protocol.version}"),
-            ("Items", f"{labels.study.n_items:,}, {len(labels.found.annotations.item):,} annotations of them"),
+            (
+                "Pairs of items" if labels.protocol.about_pairs else "Items",
+                f"{labels.study.n_items:,}, {len(labels.found.annotations.item):,} annotations of them",
+            ),
             ("Annotators", f"{len(people):,}"),
             ("Intervals", f"{100 * asked.level:g} %, over {labels.over}"),
             made_by(),

@@ -12,6 +12,7 @@ import pytest
 from annotators.asking.submissions import GivenLabel, broken_rules, is_asked
 from annotators.criteria import Criterion
 from annotators.designing.design import StudyDesign
+from annotators.intervals.bootstrap import Resampling
 from annotators.protocols import PROTOCOLS, Protocol
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
@@ -25,6 +26,7 @@ from db.schema import migrate
 from db.studies.ratings import decided_labels
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
+from exports.dataset.document import dataset_report
 from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from exports.results.document import Results
@@ -191,3 +193,26 @@ def test_disputes_of_each_protocol_are_decided_as_the_browser_sends_them(
     assert decided
     assert all(value is not None for units in decided.values() for value in units.values())
     assert Results.of_study(db, admin, study).figures
+
+
+def test_the_report_of_a_study_of_pairs_counts_pairs_and_leaves_out_what_nothing_is_known_of(
+    place: tuple[Database, Actor, int],
+) -> None:
+    db, admin, project = place
+    protocol = PROTOCOLS.get("pairwise_preference")
+    study_id = study_of(place, protocol, "pairs in the report")
+    label(place, protocol, study_id, actor_named(db, "ana"))
+    found = dataset_report(db, admin, project, study_id=study_id, asked=Resampling(20, 1))
+    tables = {table.caption: table for section in found.sections() for table in section.tables}
+    assert ("Items", str(2 * QUESTIONS)) in tables["Sizes"].rows
+    assert ("Pairs of items", str(QUESTIONS)) in tables["Design"].rows
+    stages = {row[0]: row[1:] for row in tables["Pairs by stage"].rows}
+    assert stages["labels"] == (str(QUESTIONS), "100.0 %", "0", "0.0 %")
+    assert stages["accepted"] == ("0", "0.0 %", "–", "–"), "nothing goes on from an end"
+    assert tables["Annotators"].columns == (
+        "Annotator",
+        "Pairs",
+        "Time an item",
+        "With most of the rest",
+        "State",
+    )
