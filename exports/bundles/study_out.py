@@ -106,6 +106,7 @@ def _judged(
 
 def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:
     """The coefficient that stands for agreement on each criterion of a study, as the page of agreement has it."""
+    from annotators.agreement.statistics.base import title_of  # noqa: PLC0415 - as above
     from exports.agreement.study import agreement_report  # noqa: PLC0415 - as above
 
     assert study.id is not None
@@ -116,13 +117,14 @@ def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:
         found.append(
             Coefficient(
                 criterion.criterion.name,
-                headline.name,
+                title_of(headline.name),
                 headline.value,
                 headline.low,
                 headline.high,
                 headline.n_units,
                 headline.n_raters,
                 headline.reason,
+                headline.method,
             )
         )
     return found

@@ -122,16 +122,20 @@ OPEN = "open"
 
 
 class Coefficient(NamedTuple):
-    """How far people agree on a criterion: a coefficient with its interval, or the reason why there is none."""
+    """How far people agree on a criterion: a coefficient with its interval, or the reason why there is none.
+
+    `title` is what the coefficient is called, `method` says how the interval was made.
+    """
 
     criterion: str
-    name: str
+    title: str
     value: float | None
     low: float | None
     high: float | None
     n_units: int
     n_raters: int
     reason: str | None
+    method: str | None = None
 
 
 class PairOut(NamedTuple):

@@ -774,16 +774,18 @@ def _annotated(facts: _Facts, study: StudyOut) -> list[str]:
     ]
     lines += [f"| {_word(one.title)} (`{one.name}`) | {one.target} | {one.scale} |" for one in protocol.criteria]
     if facts.how:
-        reached = ", ".join(f"{how} {n:,}" for how, n in facts.how.most_common())
-        lines += ["", f"Of {count(facts.how.total(), 'unit')}, {facts.settled:,} are settled: {reached}."]
+        reached = ", ".join(f"{how} {n:,}" for how, n in facts.how.most_common() if how != OPEN)
+        settled = f"{facts.settled:,} are settled ({reached})" if reached else "none is settled"
+        lines += ["", f"Of {count(facts.how.total(), 'unit')}, {settled}, {facts.how[OPEN]:,} open."]
     lines += ["", "## Agreement", ""]
     found = study.agreement()
     if not found:
         return [*lines, "It was not measured here; `assay agreement` measures it on the labels.", ""]
-    lines += ["| criterion | coefficient | value | units | annotators |", "|---|---|---|---|---|"]
+    lines += ["| criterion | coefficient | value | units | annotators | how |", "|---|---|---|---|---|---|"]
     for row in found:
         value = figure(row.value, reason=row.reason) + ends(row.low, row.high)
-        lines.append(f"| `{row.criterion}` | {_word(row.name)} | {value} | {row.n_units:,} | {row.n_raters:,} |")
+        cells = [_word(row.title), value, f"{row.n_units:,}", f"{row.n_raters:,}", _word(row.method or "")]
+        lines.append(f"| `{row.criterion}` | {' | '.join(cells)} |")
     return [*lines, ""]
 
 

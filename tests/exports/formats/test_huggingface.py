@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 from sqlmodel import select
 
+from annotators.agreement.statistics.base import title_of
 from annotators.errors import InvalidInput
 from annotators.items.parsed import Rejected
 from db.engine import Database
@@ -95,6 +97,12 @@ def test_the_card_has_the_agreement_of_the_page(sqlite_database: Database, tmp_p
     for criterion in report.criteria:
         if criterion.headline and criterion.headline.value is not None:
             assert f"| {criterion.headline.value:.2f} [" in card.replace("−", "-")
+            assert f"| {title_of(criterion.headline.name)} | " in card
+            assert criterion.headline.method in card
+    counted = re.search(r"Of ([\d,]+) units, ([\d,]+) are settled \([^)]*\), ([\d,]+) open\.", card)
+    assert counted is not None
+    units, settled, left = (int(n.replace(",", "")) for n in counted.groups())
+    assert units == settled + left > 0
     assert "ada" not in card
 
 
