@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -26,16 +27,38 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+class Read(NamedTuple):
+    """What the rules look at in a file: its docstring, and its imports with those that are for types alone."""
+
+    docstring: str
+    imports: tuple[tuple[ast.Import | ast.ImportFrom, bool], ...]
+
+
 @cache
-def imported(path: Path) -> frozenset[str]:
+def read(path: Path) -> Read:
+    """A file, parsed once for all rules: parsing all of them takes longer than all that is asked of them."""
+
+    def statements(node: ast.AST, *, for_types: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                yield child, for_types
+            elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+                only = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+                yield from statements(child, for_types=for_types or only)
+
+    parsed = ast.parse(path.read_text())
+    return Read(ast.get_docstring(parsed) or "", tuple(statements(parsed)))
+
+
+def imported(path: Path) -> set[str]:
     """Every module that a file imports, wherever in the file."""
     modules: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            modules.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            modules.add(node.module)
-    return frozenset(modules)
+    for statement, _ in read(path).imports:
+        if isinstance(statement, ast.Import):
+            modules.update(alias.name for alias in statement.names)
+        elif statement.module and statement.level == 0:
+            modules.add(statement.module)
+    return modules
 
 
 # Each rule is one test that names every file which breaks it: a test a file and rule took half a minute.
@@ -84,30 +107,21 @@ def test_only_settings_read_the_environment() -> None:
 
 
 def test_a_module_begins_with_a_sentence_that_says_what_lives_there() -> None:
-    wrong = []
-    for path in FILES:
-        words = ast.get_docstring(ast.parse(path.read_text())) or ""
-        if not re.search(r"[.:]$|[.:]\n", words.split("\n\n")[0].strip() + "\n"):
-            wrong.append(name(path))
+    said = {path: read(path).docstring.split("\n\n")[0].strip() for path in FILES}
+    wrong = [name(path) for path, words in said.items() if not re.search(r"[.:]$|[.:]\n", words + "\n")]
     assert wrong == []
 
 
+@cache
 def _imports() -> dict[str, set[str]]:
     """Module → the modules of ours that it imports, anywhere in the file but for types alone."""
     modules = {_module(path): path for path in FILES}
-
-    def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                continue
-            if isinstance(child, ast.Import | ast.ImportFrom):
-                yield child
-            yield from statements(child)
-
     found: dict[str, set[str]] = {}
     for module, path in modules.items():
         names: set[str] = set()
-        for statement in statements(ast.parse(path.read_text())):
+        for statement, for_types in read(path).imports:
+            if for_types:
+                continue
             if isinstance(statement, ast.Import):
                 names |= {alias.name for alias in statement.names}
             else:
