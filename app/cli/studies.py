@@ -875,8 +875,10 @@ def arms(
         }
 
         def words() -> str:
-            tables = [f"{made.caption}\n{table(made.columns, made.rows)}" for made in (row.table() for row in found)]
-            return "\n\n".join([*tables, ABOUT] if tables else ["Nothing is labelled in two of the arms yet."])
+            tables = [row.table() for row in found if row.labels]
+            shown = [f"{made.caption}\n{table(made.columns, made.rows)}" for made in tables]
+            shown += [f"{row.title} in {' and '.join(row.names)}: {row.reason}." for row in found if row.reason]
+            return "\n\n".join([*shown, ABOUT] if tables else shown)
 
         emit(document, words, as_json=as_json)
 

@@ -53,13 +53,17 @@ class ShareDifference:
 
 @dataclass(frozen=True)
 class CriterionBeside:
-    """One criterion in two studies: its labels, and the coefficient of its scale where it has one."""
+    """One criterion in two studies: its labels, and the coefficient of its scale where it has one.
+
+    `reason` says why no labels stand beside one another, or why there is no coefficient.
+    """
 
     criterion: str
     title: str
     names: tuple[str, str]
     labels: list[ShareDifference]
     agreement: CoefficientDifference | None
+    reason: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison for JSON."""
@@ -69,6 +73,7 @@ class CriterionBeside:
             "b": self.names[1],
             "labels": [label.to_json() for label in self.labels],
             "agreement": None if self.agreement is None else self.agreement.to_json(),
+            "reason": self.reason,
         }
 
     def table(self) -> TextTable:
@@ -90,21 +95,25 @@ def beside(
     seed: int = 0,
     level: float = 0.95,
 ) -> list[CriterionBeside]:
-    """Every criterion that both studies ask, with labels in both."""
+    """Every criterion that both studies ask; one that somewhere nobody has labelled yet has a reason for labels."""
     shared = [one.criterion.name for one in a.criteria if one.criterion.name in {c.criterion.name for c in b.criteria}]
     found = []
     for name in shared:
         sides = (unmeasured(a, name), unmeasured(b, name))
-        if not all(side.n_ratings for side in sides):
+        without = [study for study, side in zip(names, sides, strict=True) if not side.n_ratings]
+        if without:
+            unlabelled = f"nobody has labelled it in {' or '.join(without)} yet"
+            found.append(CriterionBeside(name, sides[0].title, names, [], None, unlabelled))
             continue
-        agreement = None
+        agreement, reason = None, None
         if all(side.ratings is not None for side in sides):
             try:
                 statistic = headline(sides[0].ratings.scale) if sides[0].ratings is not None else ""
                 agreement = between_studies(*sides, names, statistic, seed=seed, resamples=resamples).found
-            except InvalidInput:
-                agreement = None  # on different scales: labels can be set beside each other, a coefficient cannot
-        found.append(replace(labels_beside(*sides, names, level), agreement=agreement))
+            except InvalidInput as problem:
+                # On different scales: labels can be set beside each other, a coefficient cannot.
+                reason = str(problem).rstrip(".")
+        found.append(replace(labels_beside(*sides, names, level), agreement=agreement, reason=reason))
     return found
 
 

@@ -278,8 +278,10 @@ def test_arms_are_made_together_and_name_each_other(project: CommandLine, tmp_pa
     assert shown["design"]["order"] == "given"
     assert "arms, with people dealt out: tone / a, tone / b" in project("study", "show", "finance", "tone / a").out
     beside = project.json("study", "arms", "finance", "tone / a")
-    assert ([arm["arm"] for arm in beside["arms"]], beside["criteria"]) == (["a", "b"], [])
-    assert "Nothing is labelled in two of the arms yet." in project("study", "arms", "finance", "tone / a").out
+    assert [arm["arm"] for arm in beside["arms"]] == ["a", "b"]
+    reason = "nobody has labelled it in tone / a or tone / b yet"
+    assert {(row["reason"], *row["labels"]) for row in beside["criteria"]} == {(reason,)}
+    assert f"in tone / a and tone / b: {reason}." in project("study", "arms", "finance", "tone / a").out
     project("study", "create", "finance", "plain", "--protocol", "ambiguity", "--annotators", "ada", "--overlap", "1")
     assert "'plain' has no arms" in project("study", "arms", "finance", "plain", code=5).err
     wrong = written(tmp_path, text.replace("order: given", "overlap: 2").replace("name: a}", "nam: a}"), "wrong.yaml")

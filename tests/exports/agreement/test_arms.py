@@ -20,7 +20,7 @@ from tests.makers import StudyInUse, tiny_protocol
 ITEMS = 8
 
 
-def labelled(database: Database, allot: str) -> tuple[StudyInUse, list[int]]:
+def labelled(database: Database, allot: str, in_arms: int = 2) -> tuple[StudyInUse, list[int]]:
     """Arm a says yes of three items in four, arm b of one in four; by one annotator each, or the same two."""
     study = StudyInUse(database, items=ITEMS, annotators=2, overlap=1)
     design = StudyDesign(
@@ -34,7 +34,7 @@ def labelled(database: Database, allot: str) -> tuple[StudyInUse, list[int]]:
     about: dict[str, Any] = {"protocol": tiny_protocol(), "design": design}
     made = create_study(database, study.researcher, study.project_id, **about)
     arms = [arm.study_id or 0 for arm in made.arms]
-    for study_id, no in zip(arms, (1, 3), strict=True):
+    for study_id, no in zip(arms[:in_arms], (1, 3), strict=False):
         study.study_id = study_id
         done = 0
         for who in (0, 1):
@@ -67,3 +67,12 @@ def test_shares_of_labels_and_their_difference_stand_side_by_side(database: Data
     assert table.columns == ("", "tone / a", "tone / b", "tone / a − tone / b", "p")
     assert found.to_json()["labels"][0]["a"] + found.to_json()["labels"][1]["a"] == 1
     assert found.agreement is not None and found.agreement.reason is not None, "one label an item: nothing to agree on"
+
+
+def test_a_criterion_that_nobody_has_labelled_in_one_arm_is_there_with_the_reason(sqlite_database: Database) -> None:
+    study, arms = labelled(sqlite_database, "people", in_arms=1)
+    sides = [ratings(sqlite_database, study.researcher, arm) for arm in arms]
+    [found] = beside(sides[0], sides[1], ("tone / a", "tone / b"))
+    assert (found.labels, found.agreement) == ([], None)
+    assert found.reason == "nobody has labelled it in tone / b yet"
+    assert found.to_json()["reason"] == found.reason
