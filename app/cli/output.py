@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,7 +30,20 @@ def emit(document: Any, text: str | Callable[[], str], *, as_json: bool) -> None
     if as_json:
         _emit_json(document)
     else:
-        say(text if isinstance(text, str) else text())
+        say(text if isinstance(text, str) else _for_terminal(text))
+
+
+def _for_terminal(text: Callable[[], str]) -> str:
+    """The words, their tables no wider than the terminal where standard output is one."""
+    if not sys.stdout.isatty():
+        return text()
+    from exports.drawing.tables import LINE
+
+    before = LINE.set(shutil.get_terminal_size().columns)
+    try:
+        return text()
+    finally:
+        LINE.reset(before)
 
 
 def emit_error(

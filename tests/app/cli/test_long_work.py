@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from app.cli.output import progress, working
+from app.cli.output import emit, progress, table, working
 
 
 class Terminal(io.StringIO):
@@ -46,3 +46,14 @@ def test_the_line_goes_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ValueError, match="bad"), working("Exporting"):
         raise ValueError("bad")
     assert terminal.getvalue().endswith("\r")
+
+
+def test_tables_fit_the_terminal_and_are_whole_lines_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def widest(out: io.StringIO) -> int:
+        monkeypatch.setattr(sys, "stdout", out)
+        emit({}, lambda: table(("format", "loses"), [("argilla", "times of labels, " * 9)]), as_json=False)
+        return max(map(len, out.getvalue().splitlines()))
+
+    monkeypatch.setenv("COLUMNS", "60")
+    assert widest(Terminal()) <= 60
+    assert widest(io.StringIO()) > 140
