@@ -101,7 +101,11 @@ class Preference:
             given = [labels.labels(criterion.name, whose) for whose in WHOSE]
             mine = [found for some in given for found in _figures(labels, some, sides, asked)]
             figures += mine
-            sections.append(Section(f"Preference: {criterion.title}", _tables(criterion, mine), words=[HOW, SIDES]))
+            of_sides = [found for found in mine if found.name == LEFT]
+            known = not any(found.reason == ELSEWHERE for found in of_sides)
+            words = [HOW, SIDES if known else f"Nothing can be said of the side: {ELSEWHERE}."]
+            tables = [_systems(criterion, mine), *([_position(criterion, of_sides)] if known else [])]
+            sections.append(Section(f"Preference: {criterion.title}", tables, words=words))
         return Findings(figures, sections)
 
 
@@ -163,7 +167,7 @@ def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntA
     return found
 
 
-def _tables(criterion: Criterion, figures: Sequence[Figure]) -> list[TextTable]:
+def _systems(criterion: Criterion, figures: Sequence[Figure]) -> TextTable:
     rows: dict[tuple[str, str], dict[str, Figure]] = {}
     for found in figures:
         if found.group is not None and found.labels is not None:
@@ -175,8 +179,9 @@ def _tables(criterion: Criterion, figures: Sequence[Figure]) -> list[TextTable]:
         ]
         for (system, whose), cells in sorted(rows.items())
     ]  # fmt: skip
-    sides = [[WHOSE[found.labels or "each"], cell(found), f"{found.n:,}"] for found in figures if found.name == LEFT]
-    return [
-        TextTable.of(f"{criterion.title}: systems", ["System", "Labels", "Won", "Tied", "Strength", "n"], lines),
-        TextTable.of(f"{criterion.title}: position", ["Labels", "Left preferred", "n"], sides),
-    ]
+    return TextTable.of(f"{criterion.title}: systems", ["System", "Labels", "Won", "Tied", "Strength", "n"], lines)
+
+
+def _position(criterion: Criterion, sides: Sequence[Figure]) -> TextTable:
+    rows = [[WHOSE[found.labels or "each"], cell(found), f"{found.n:,}"] for found in sides]
+    return TextTable.of(f"{criterion.title}: position", ["Labels", "Left preferred", "n"], rows)

@@ -161,6 +161,11 @@ def test_labels_as_a_file_give_the_same_shares_and_coefficients(
     assert all(row["value"] is not None for row in sides if row["n"])
     coefficients_taken, shares_taken, sides_taken = found(taken)
     assert (coefficients_taken, shares_taken) == (coefficients, shares)
+    if protocol.about_pairs:
+        sections = Results.of_study(db, admin, taken).sections()
+        about = [section for section in sections if section.title.startswith("Preference: ")]
+        assert len(about) == len(protocol.criteria)
+        assert all(len(section.tables) == 1 and ELSEWHERE in section.words[1] for section in about)
     assert {(row["value"], row["reason"]) for row in sides_taken if row["n"] or row["labels"] == "each"} <= {
         (None, ELSEWHERE)
     }
