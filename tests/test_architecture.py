@@ -287,3 +287,13 @@ def test_figures_alone_import_nothing_that_draws_plots() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]", "they are imported when a plot is drawn: exports and annotators/later.py"
+
+
+def test_no_test_waits_for_a_promise_that_is_there_at_once() -> None:
+    """Playwright's wait_for_function takes the promise of an async function for its answer, and does not wait."""
+    wrong = [
+        name(path)
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if re.search(r"wait_for_function\(\s{0,200}[rf]?[\"']{1,3}\s{0,200}async\b", path.read_text())
+    ]
+    assert wrong == []

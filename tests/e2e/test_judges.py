@@ -28,6 +28,7 @@ from tests.judging.answering import AnsweringServer, Habits
 from tests.judging.wire import Said, Sent, completion
 from tests.makers import StudyInUse, make_member, make_project, read_guidelines, tiny_protocol
 from tests.servers import RunningServer, running_server
+from tests.waiting import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -168,9 +169,8 @@ def test_a_preference_is_suggested_for_its_side_and_taken_or_not_by_keyboard(
     for key in given:
         page.keyboard.press(str(key))
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "async (url) => (await (await fetch(url)).json()).progress.done >= 1", arg=f"/api/studies/{of}/work"
-    )
+    work = "async (url) => (await (await fetch(url)).json()).progress.done"
+    until(lambda: page.evaluate(work, f"/api/studies/{of}/work") >= 1)
     assert name not in page.content()
     figures = {one.criterion: one.value for one in Results.of_study(server.db, server.admin, of).figures
                if one.name == "suggestion_followed" and one.by is None}  # fmt: skip

@@ -20,6 +20,7 @@ from tests.e2e.conftest import ARTEFACTS, NewPage, another_page, sign_in
 from tests.e2e.test_disclosure import Wire
 from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
+from tests.waiting import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -60,9 +61,8 @@ def judged(page: Page, keys: str) -> None:
 
 def wait_until_saved(page: Page, study_id: int) -> None:
     """Until the server says that one pair is done."""
-    page.wait_for_function(
-        "async (url) => (await (await fetch(url)).json()).progress.done >= 1", arg=f"/api/studies/{study_id}/work"
-    )
+    work = "async (url) => (await (await fetch(url)).json()).progress.done"
+    until(lambda: page.evaluate(work, f"/api/studies/{study_id}/work") >= 1)
 
 
 def labels_in(folder: Path) -> list[dict[str, str]]:
