@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import orjson
 import streamlit as st
 
 from app import ui
@@ -68,7 +67,7 @@ def _draw(events: list[EventRow], where: int | None, before: int | None) -> None
                     row.project or "",
                     blocks.short(row.kind),
                     row.about,
-                    ", ".join(f"{name}: {_in_words(value)}" for name, value in row.details.items()),
+                    _in_words(row.details),
                 )
                 for row in events
             ],
@@ -87,5 +86,17 @@ def _to_newest() -> None:
     st.session_state.pop(_BEFORE, None)
 
 
-def _in_words(value: object) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+def _in_words(value: object, *, inside: bool = False) -> str:
+    """Details as people read them; what is of one detail, in brackets where it has names, after semicolons else."""
+    match value:
+        case dict():
+            words = ", ".join(f"{name}: {_in_words(part, inside=True)}" for name, part in value.items())
+            return f"({words})" if inside and words else words
+        case list():
+            return "; ".join(_in_words(part, inside=True) for part in value)
+        case bool():
+            return "yes" if value else "no"
+        case None:
+            return "none"
+        case _:
+            return str(value)

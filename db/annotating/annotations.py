@@ -99,8 +99,7 @@ def work(
     with db.read() as session:
         out: dict[str, Any] = {
             "items": _items(session, member, hand, have),
-            "progress": _progress(session, member, hand),
-            **_whether_more(session, member, hand),
+            **_standing(session, member, hand),
         }
         if about:
             protocol = protocol_of(study)
@@ -182,15 +181,21 @@ def _items(session: Session, member: Member, hand: Hand, have: Sequence[int]) ->
     return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
 
 
-def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
-    """Whether everything is done, and why nothing is given out, in words for the annotator."""
+def _standing(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
+    """How far the person is; whether everything is done, and why nothing is given out, in words for the annotator."""
     phase = _open_phase(session, member, hand)
     halted = _why_nothing(session, member) if is_halted(member) else None
+    nothing_left = not hand.items and halted is None
     enough = None
-    if not hand.items and halted is None and member.quota is not None and hand.done >= member.quota:
+    if nothing_left and member.quota is not None and hand.done >= member.quota:
         enough = f"You have done {hand.done:,} items, as many as are asked of you. What is left waits for others."
-    finished = not hand.items and halted is None and phase is None
-    return {"finished": finished, "halted": halted, "enough": enough, "phase": phase}
+    # An equal part is what people can expect; where others did more, what they did is all there is.
+    at_the_end = nothing_left and (phase is None or phase["phase"] == AFTER)
+    of = hand.done if at_the_end else equal_part(member.study, hand.members, hand.done, member.quota)
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    progress = {"done": hand.done, "of": of, "seconds_today": round(spent_today(session, member.person_id, midnight))}
+    finished = nothing_left and phase is None
+    return {"progress": progress, "finished": finished, "halted": halted, "enough": enough, "phase": phase}
 
 
 def _why_nothing(session: Session, member: Member) -> str:
@@ -263,8 +268,7 @@ def answer_phase(
             "item": None,
             "saved_at": saved_at,
             "items": _items(session, member, hand, ()),
-            "progress": _progress(session, member, hand),
-            **_whether_more(session, member, hand),
+            **_standing(session, member, hand),
         }
 
 
@@ -304,13 +308,6 @@ def _answer_open(
             session.add(locked)
             session.flush()
     return PhaseAnswer(uid="", study_id=study.id, person_id=actor.person_id, phase=phase, answers=said)
-
-
-def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
-    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = spent_today(session, member.person_id, midnight)
-    of = equal_part(member.study, hand.members, hand.done, member.quota)
-    return {"done": hand.done, "of": of, "seconds_today": round(today)}
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------
@@ -407,8 +404,7 @@ def submit(
             status=status,
             item=following,
             items=_items(session, member, hand, [*have, row.id] if following else have),
-            progress=_progress(session, member, hand),
-            **_whether_more(session, member, hand),
+            **_standing(session, member, hand),
         )
 
 

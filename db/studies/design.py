@@ -559,7 +559,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-            of=of,
+            of=tallies.done(own) + left if gets else of,
             returned=own.get(AssignmentState.RETURNED, 0) if gets else 0,
             left_for_me=left,
             is_annotator=member is not None and member.left_at is None,

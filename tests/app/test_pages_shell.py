@@ -23,7 +23,7 @@ from db.people.accounts import (
     set_member,
 )
 from db.people.sign_in import one_time_person, session_actor, sign_in
-from db.permissions import EVERYBODY, Actor, Role
+from db.permissions import EVERYBODY, Actor, Role, record
 from db.projects import create_project, my_projects
 from db.studies.design import my_studies
 from tests.app.filled import Filled
@@ -363,6 +363,22 @@ def test_the_audit_page_goes_back_in_time_by_key(pages: Pages) -> None:
     assert "<td>person 59</td>" not in words(page)
     _button(page, "Newest")
     assert "<td>person 59</td>" in words(page)
+
+
+def test_the_audit_page_says_details_in_words(pages: Pages) -> None:
+    details = {
+        "changes": ["ana joined", "overlap 3 → 1"],
+        "left_out_by": {"same_question": 30, "no_answer": 2},
+        "names": False,
+        "default_role": None,
+        "reason": "<b>new</b>",
+    }
+    with pages.db.write() as session:
+        record(session, pages.admin, "study amended", "study", 1, details=details)
+    page = pages.open(pages.token("admin"), "audit")
+    said = re.sub("<[^>]*>", "", words(page))
+    assert "changes: ana joined; overlap 3 → 1, left_out_by: (same_question: 30, no_answer: 2), names: no" in said
+    assert "default_role: none, reason: &lt;b&gt;new&lt;/b&gt;" in said
 
 
 def test_the_audit_page_begins_with_the_newest_of_another_project(pages: Pages) -> None:

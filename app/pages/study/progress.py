@@ -32,7 +32,7 @@ _STYLE = """<style>
 .assay-stage.end { background: color-mix(in srgb, var(--assay-ok) 12%, var(--assay-panel));
   border-color: color-mix(in srgb, var(--assay-ok) 40%, var(--assay-line)); }
 .assay-stage.end b { color: var(--assay-ok); }
-.assay-stage b a { color: inherit !important; }
+.assay-stages b a { color: inherit !important; }
 .assay-stages > i { color: var(--assay-soft); font-style: normal; }
 </style>"""
 

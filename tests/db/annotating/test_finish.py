@@ -13,6 +13,7 @@ from db.annotating.status import study_status
 from db.engine import Database
 from db.guards import lifted
 from db.models import Annotation, StudyState, now
+from db.studies.design import list_studies
 from tests.makers import StudyInUse
 
 
@@ -66,3 +67,23 @@ def test_days_before_the_latest_that_are_looked_at_are_left_out(
     spread(study, [4, 4, 4, 4, 4])
     monkeypatch.setattr(status, "_LATEST", 18)
     assert days_to(study, "at") is None  # of the first day only a part would be counted
+
+
+def test_who_has_nothing_left_has_done_all_there_is_where_others_did_more_than_an_equal_part(
+    database: Database,
+) -> None:
+    study = StudyInUse(database, items=40, annotators=2, overlap=1)
+    assert study.work(1)["progress"] == {"done": 0, "of": 20, "seconds_today": 0}
+    others = study.label_all(0)
+    mine = 40 - others
+    [row] = list_studies(database, study.annotators[1], study.project_id)
+    assert 0 < mine < 20
+    assert (row.done, row.of, row.left_for_me) == (0, mine, mine)
+    for _ in range(mine):
+        seen = study.work(1)
+        assert (seen["finished"], seen["progress"]["of"]) == (False, 20)
+        answer = study.submit(1, seen["items"][0], {"right": "yes"})
+    assert (answer.finished, answer.progress["done"], answer.progress["of"]) == (True, mine, mine)
+    assert study.work(1)["progress"]["of"] == mine
+    [row] = list_studies(database, study.annotators[1], study.project_id)
+    assert (row.done, row.of, row.left_for_me) == (mine, mine, 0)
