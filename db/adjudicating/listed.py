@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlmodel import col, select
 
+from annotators.asking.rounds import Stage
 from annotators.items.pairs import BETWEEN
+from db.adjudicating.stages import blind_rounds, differing_units, is_double
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Settlement, SettlementState, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
@@ -31,9 +33,10 @@ class ListedUnit:
 
 @dataclass(frozen=True)
 class ListedDispute:
-    """A disputed item (of a pair: with the other) and its disputed units, in the protocol's order.
+    """A disputed item (of a pair: with the other) and the units to decide of it, in the protocol's order.
 
-    `stage` says which decision it waits for: the `first`, or in double adjudication the `second` or the `final` one.
+    `stage` says which decision it waits for: the `first`, or in double adjudication the `second` or the `final` one,
+    which is about the units alone that the first two leave otherwise.
     """
 
     item: str
@@ -94,9 +97,15 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
                 for study_item_id, stage in block:
                     mine = labels[study_item_id]
                     found = list(settle_item(protocol, mine, study.rule, known))
+                    if is_double(study) and stage == Stage.FINAL:
+                        given = blind_rounds(session, study_item_id)
+                        left = set(differing_units(session, study, study_item_id, given))
+                        asked = [unit for unit in found if unit[:2] in left]
+                    else:
+                        asked = to_decide(protocol, found, mine.n_annotations)
                     units = tuple(
                         ListedUnit(criterion, target, settled.votes, settled.dispute)
-                        for criterion, target, settled in to_decide(protocol, found, mine.n_annotations)
+                        for criterion, target, settled in asked
                     )
                     item, _, other = names[study_item_id].partition(BETWEEN)
                     yield ListedDispute(item, other or None, units, stage)

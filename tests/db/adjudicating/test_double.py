@@ -56,6 +56,10 @@ def stages(study: StudyInUse, actor: Actor) -> list[str]:
     return [row.stage for row in listed_disputes(study.db, actor, study.study_id)]
 
 
+def listed(study: StudyInUse, actor: Actor) -> list[str]:
+    return [unit.criterion for row in listed_disputes(study.db, actor, study.study_id) for unit in row.units]
+
+
 def three(study: StudyInUse) -> tuple[Actor, Actor, Actor]:
     """Two adjudicators and a third."""
     return adjudicator(study), adjudicator(study), adjudicator(study)
@@ -135,8 +139,10 @@ def test_where_they_differ_a_third_decides_what_is_left(database: Database) -> N
         return [UnitDecision("right", "item", right), UnitDecision("whole", "item", whole, f"it is {whole}")]
 
     adjudicate(database, rosa, item, uid="a", decisions=both("yes", "yes"))
+    assert listed(study, tia) == ["right", "whole"]
     adjudicate(database, sam, item, uid="b", decisions=both("yes", "no"))
     assert final(study) == [("i00001", "adjudicated", "yes"), ("i00001", "open", None)]
+    assert listed(study, tia) == ["whole"]
     assert (queue(study, rosa), queue(study, sam), queue(study, tia), stages(study, tia)) == ([], [], [item], ["final"])
     for one in (rosa, sam):
         with pytest.raises(NotAllowed, match="for a third person"):
@@ -209,6 +215,7 @@ def test_a_settled_unit_that_one_of_them_overrules_goes_to_the_final_round(datab
     adjudicate(database, rosa, item, uid="a", decisions=[overruled, whole])
     adjudicate(database, sam, item, uid="b", decisions=[whole])
     assert final(study) == [("i00001", "unanimous", "yes"), ("i00001", "adjudicated", "yes")]
+    assert listed(study, tia) == ["right"]
     right = disputed_item(database, tia, item).units[0]
     assert (right.needs_decision, [each.value for each in right.rounds]) == (True, ["no", None])
     adjudicate(database, tia, item, uid="c", decisions=[overruled])
