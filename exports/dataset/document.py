@@ -25,11 +25,13 @@ from exports.dataset.quality import quality
 from exports.dataset.references import references
 from exports.dataset.sizes import sizes
 from exports.drawing.report_files import Section, made_by, slug, write_reports
+from exports.drawing.shown import shown_html, shown_text
+from exports.drawing.tables import TextTable
 
 STEM = "dataset"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DatasetReport:
     """The report of a project's data, or of one study: sections, every number in them by its name, notes."""
 
@@ -52,6 +54,23 @@ class DatasetReport:
         chosen = check_dataset_formats(formats)
         check_export_folder(folder)
         return write_reports(self, folder, STEM, [DATASET_FORMATS[name] for name in chosen])
+
+    def contents(self) -> TextTable:
+        """Its sections, and how many tables and plots each has."""
+        rows = [
+            (section.title, str(len(section.tables) or ""), str(len(section.plots) or ""))
+            for section in self.sections()
+        ]
+        return TextTable("Contents", ("Section", "Tables", "Plots"), tuple(rows))
+
+    def __repr__(self) -> str:
+        """What is in it; not the whole of it, which fills a hundred screens."""
+        return shown_text(self, [self.contents()])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is in it, and how to have it."""
+        more = f"{len(self.numbers):,} numbers: .numbers; the files: .write(folder), or `assay report`."
+        return shown_html(self, [self.contents()], more)
 
 
 @operation(On.PROJECT, RESEARCHERS)

@@ -209,6 +209,8 @@ class Project:
         >>> report = open_home(home).project("finance").report("grading", resamples=20)
         >>> report.numbers["items"], report.numbers["annotators"]
         (18, 3)
+        >>> print(repr(report).splitlines()[0])
+        The dataset finance, study grading
         """
         study_id = None if study is None else self.study(study).study_id
         return dataset_report(*self._known, study_id=study_id, asked=Resampling(resamples, seed))

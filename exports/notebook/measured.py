@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,14 @@ from annotators.errors import NotFound
 from annotators.later import Later
 from exports.drawing.latex import latex_table, marked
 from exports.drawing.report_files import ReportDocument, slug, write_report
-from exports.drawing.tables import STYLE, TextTable, as_html, as_text
+from exports.drawing.shown import shown_html, shown_text
+from exports.drawing.tables import TextTable
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 else:
-    pd = Later("pandas")
-
-_SHOWN_AS = """
-.assay-shown { overflow-x: auto; }
-.assay-shown caption { caption-side: top; text-align: left; font-weight: bold; padding: 0.6em 0 0.3em; }
-.assay-shown :is(th, td) { padding: 0.25em 0.8em; text-align: left; vertical-align: top; }
-.assay-shown .n { text-align: right; }
-"""
-"""Tables as a notebook has them, whatever its own style."""
+    alt, pd = Later("altair"), Later("pandas")
 
 SHOWN = 3
 """Tables that a notebook shows of itself; `tables()` has all."""
@@ -51,7 +44,10 @@ class Measured:
         0     right           percent_agreement  0.778
         1     right  krippendorff_alpha_nominal  0.563
         """
-        return pd.DataFrame(list(self.rows))
+        frame = pd.DataFrame(list(self.rows))
+        if "label" in frame:  # of some statistics only: beside those that have none, -2 would become -2.0
+            frame["label"] = pd.Series([row.get("label") for row in self.rows], dtype=object)
+        return frame
 
     def tables(self) -> list[TextTable]:
         """Every table of the report, as it prints them: caption, columns, rows of texts.
@@ -74,6 +70,9 @@ class Measured:
     def plot(self, name: str | None = None) -> Any:
         """One plot, the first where none is named; NotFound lists the names.
 
+        Plots show themselves as SVG, for what Altair does of itself fetches its scripts from the network. Who wants the
+        plots to move sets a renderer: `altair.renderers.enable("html")`.
+
         >>> figures = open_home(home).project("finance").study("grading").agreement(seed=1)
         >>> type(figures.plot("coefficients")).__name__
         'LayerChart'
@@ -81,6 +80,8 @@ class Measured:
         Traceback (most recent call last):
         annotators.errors.NotFound: There is no plot 'pie'. There are: coefficients, ...
         """
+        if alt.renderers.active == "default":
+            alt.renderers.enable("svg")
         found = self.plots()
         if not found:
             raise NotFound("There is no plot: nothing is defined that could be drawn.")
@@ -122,15 +123,10 @@ class Measured:
 
     def __repr__(self) -> str:
         """The first table in columns of text."""
-        tables = self.tables()[:1]
-        return "\n".join([self.document.title, *(as_text(table) for table in tables)])
+        return shown_text(self.document, self.tables()[:1])
 
     def _repr_html_(self) -> str:
         """What a notebook shows: title, facts, the first tables, notes."""
-        facts = " · ".join(f"{escape(name)}: {escape(value)}" for name, value in self.document.facts)
-        tables = "".join(f"<div class=assay-shown>{as_html(table)}</div>" for table in self.tables()[:SHOWN])
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.document.notes)
-        return (
-            f"<style>{STYLE}{_SHOWN_AS}</style><h4>{escape(self.document.title)}</h4><p><small>{facts}</small></p>{tables}"
-            + (f"<ul>{notes}</ul>" if notes else "")
-        )
+        tables = self.tables()
+        more = f"{SHOWN} of {len(tables)} tables; tables() has all." if len(tables) > SHOWN else ""
+        return shown_html(self.document, tables[:SHOWN], more)
