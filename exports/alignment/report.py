@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from annotators.intervals.result import Aligned
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.data import grade_titles, grades_by_group
-from exports.alignment.sections import chosen, sections
+from exports.alignment.sections import chosen, sections, titled
 from exports.alignment.study import AlignmentReport, comparable, pairs_of
 from exports.alignment.table import TableAlignment
 from exports.drawing.forest import forest
@@ -40,6 +40,8 @@ class AlignmentDocument:
     rows: Sequence[tuple[str, tuple[float, float] | None, str, Pairs]]
     grades: Sequence[tuple[str, str, Sequence[str], Mapping[str, Mapping[str, int]]]] = ()
     """Of criteria that ask agreement with a score: (criterion, grouping, its grades, group → grade → how often)."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What readers call the criteria, by name; files of plots keep the names."""
 
     @classmethod
     def of_study(cls, report: AlignmentReport) -> AlignmentDocument:
@@ -71,6 +73,7 @@ class AlignmentDocument:
             [*report.notes, *report.warnings],
             rows,
             grades,
+            {criterion.name: criterion.title for criterion in data.protocol.criteria},
         )
 
     @classmethod
@@ -90,18 +93,37 @@ class AlignmentDocument:
         """The tables, and with each criterion its plots."""
         found = []
         for section in sections(self.statistics):
-            drawn = list(self.plots_of(section.title))
-            if section.title == "Mean agreement":
-                drawn = [*_means(self.statistics), *self._likert()]
-            found.append(Section(section.title, section.tables, drawn, section.words))
+            about = section.title
+            drawn = list(self.plots_of(about))
+            if about == "Mean agreement":
+                drawn = [*self._means(), *self._likert()]
+            tables = [titled(table, self.titles) for table in section.tables]
+            found.append(Section(self._called(about), tables, drawn, section.words, name=slug(about)))
         return found
+
+    def _called(self, criterion: str) -> str:
+        return self.titles.get(criterion, criterion)
+
+    def _means(self) -> Iterator[Plot]:
+        """A forest of mean agreement by group for every criterion."""
+        found = chosen(self.statistics, name="mean_agreement")
+        for criterion in dict.fromkeys(mean.criterion for mean in found):
+            rows = [(mean.group or "All units", mean) for mean in found if mean.criterion == criterion]
+            top = max((mean.high or mean.value or 0.0) for _, mean in rows)
+            bottom = min((mean.low if mean.low is not None else mean.value or 0.0) for _, mean in rows)
+            likert = bottom >= 1 and top <= 5
+            chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
+            if chart is not None:
+                caption = f"{self._called(criterion or 'mean')}: mean agreement by group, with intervals."
+                yield f"{slug(criterion or 'mean')}-means", caption, chart
 
     def _likert(self) -> Iterator[Plot]:
         """Grades by group as bars that part in the middle."""
         for criterion, by, grades, counts in self.grades:
             chart = agreement_plots.likert(counts, grades)
             if chart is not None:
-                caption = f"{criterion}: grades by {by}, disagreement to the left; n is the number of grades."
+                called = self._called(criterion)
+                caption = f"{called}: grades by {by}, disagreement to the left; n is the number of grades."
                 yield f"{slug(criterion)}-grades-by-{by}", caption, chart
 
     def plots_of(self, criterion: str) -> Iterator[Plot]:
@@ -109,23 +131,23 @@ class AlignmentDocument:
         rows = [(scale, metric, pairs) for name, scale, metric, pairs in self.rows if name == criterion]
         best = self._best_first(criterion)
         rows.sort(key=lambda row: best.index(row[1]) if row[1] in best else len(best))
-        place_of = slug(criterion)
+        place_of, called = slug(criterion), self._called(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         named = [(value.metric or "", value) for value in values if value.metric is not None]
         chart = forest(named, f"{title_of('spearman')}, {_level(values)} interval")
         if chart is not None:
-            yield f"{place_of}-forest", f"{criterion}: Spearman's ρ of every metric with its interval.", chart
+            yield f"{place_of}-forest", f"{called}: Spearman's ρ of every metric with its interval.", chart
         curves = plots.roc([(metric, pairs) for _, metric, pairs in rows])
         if curves is not None:
-            yield f"{place_of}-roc", f"{criterion}: ROC curves of the metrics.", curves
+            yield f"{place_of}-roc", f"{called}: ROC curves of the metrics.", curves
         for place, (scale, metric, pairs) in enumerate(rows[:MOST_SCATTERS]):
             if pairs.why_not() is not None:
                 continue
-            caption = plots.scatter_caption(pairs, criterion, metric)
-            yield f"{place_of}-scatter-{place + 1}", caption, plots.scatter(pairs, criterion, metric)
-            curve = plots.calibration_of(pairs, scale, criterion, metric) if scale else None
+            caption = plots.scatter_caption(pairs, called, metric)
+            yield f"{place_of}-scatter-{place + 1}", caption, plots.scatter(pairs, called, metric)
+            curve = plots.calibration_of(pairs, scale, called, metric) if scale else None
             if curve is not None:
-                caption = f"{criterion}: calibration of {metric}; the dashed line is a perfect one."
+                caption = f"{called}: calibration of {metric}; the dashed line is a perfect one."
                 yield f"{place_of}-calibration-{place + 1}", caption, curve
 
     def _best_first(self, criterion: str) -> list[str]:
@@ -146,16 +168,3 @@ def _how(asked: Resampling) -> list[tuple[str, str]]:
 def _level(values: Sequence[Aligned]) -> str:
     level = next((value.interval.level for value in values if value.interval is not None), 0.95)
     return f"{100 * level:g} %"
-
-
-def _means(statistics: Sequence[Aligned]) -> Iterator[Plot]:
-    """A forest of mean agreement by group for every criterion."""
-    found = chosen(statistics, name="mean_agreement")
-    for criterion in dict.fromkeys(mean.criterion for mean in found):
-        rows = [(mean.group or "All units", mean) for mean in found if mean.criterion == criterion]
-        top = max((mean.high or mean.value or 0.0) for _, mean in rows)
-        bottom = min((mean.low if mean.low is not None else mean.value or 0.0) for _, mean in rows)
-        likert = bottom >= 1 and top <= 5
-        chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
-        if chart is not None:
-            yield f"{slug(criterion or 'mean')}-means", f"{criterion}: mean agreement by group, with intervals.", chart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotators.alignment import title_of
@@ -214,3 +214,12 @@ def sections(statistics: Sequence[Aligned]) -> list[Section]:
             words = reasons_of(statistics, criterion) if criterion in compared else []
             found.append(Section(criterion, tables, words=words))
     return found
+
+
+def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
+    """The table with titles of criteria where it heads or begins with their names."""
+    about, colon, rest = given.caption.partition(": ")
+    caption = f"{titles.get(about, about)}{colon}{rest}"
+    columns = [titles.get(column, column) for column in given.columns]
+    rows = [[titles.get(row[0], row[0]), *row[1:]] if given.columns[0] == "Criterion" else row for row in given.rows]
+    return TextTable.of(caption, columns, rows)

@@ -211,7 +211,7 @@ def metrics(source: Source, of: OfStudy) -> Part:
             section,
             title=source.titled(f"Metrics against people: {section.title}", of),
             plots=[(f"metrics-{of.study_id}-{name}", caption, chart) for name, caption, chart in section.plots],
-            name=f"metrics-{of.study_id}-{slug(section.title)}",
+            name=f"metrics-{of.study_id}-{section.name}",
         )
         for section in document.sections()
         if section.plots or any(table.rows for table in section.tables)

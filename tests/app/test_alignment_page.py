@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.pages.alignment.views import titled
 from db.models import Study
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.studies.design import list_studies
+from exports.alignment.sections import titled
 from exports.drawing.tables import TextTable
 from exports.importing.items import import_paths
 from tests.app.filled import no_problem, press

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -28,6 +28,7 @@ from exports.alignment.sections import (
     metrics_table,
     plain_table,
     reasons_of,
+    titled,
 )
 from exports.alignment.views import (
     AdvisedItem,
@@ -75,15 +76,6 @@ def table(shown: TextTable, outline: Outline, name: str | None = None) -> None:
     st.caption(ui.plain(told.caption))
     rows = [[blocks.short(cell, 24) for cell in row] for row in told.rows]
     blocks.table(shown.caption, shown.columns, shown.rows, name=name, seen=(told.caption, told.columns, rows))
-
-
-def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
-    """The table with titles of criteria where it heads or begins with their names."""
-    about, colon, rest = given.caption.partition(": ")
-    caption = f"{titles.get(about, about)}{colon}{rest}"
-    columns = [titles.get(column, column) for column in given.columns]
-    rows = [[titles.get(row[0], row[0]), *row[1:]] if given.columns[0] == "Criterion" else row for row in given.rows]
-    return TextTable.of(caption, columns, rows)
 
 
 # Coefficients ---------------------------------------------------------------------------------------------------------

@@ -450,7 +450,7 @@ def test_each_stratum_has_a_lambda_of_its_own_where_it_has_labels_enough() -> No
     given = np.where(labelled, y, np.nan)
     own = by_name(prediction_powered_mean(given, f, strata=strata))["ppi_plus_plus_mean"]
     statistic = by_name(prediction_powered_mean(given, f))["ppi_plus_plus_mean"]
-    assert "λ by stratum from -0." in (own.method or "")
+    assert "λ by stratum from −0." in (own.method or "")
     assert (own.high or 0) - (own.low or 0) < 0.5 * ((statistic.high or 0) - (statistic.low or 0))
     assert own.n_effective is not None
     assert own.n_effective > 4 * 60

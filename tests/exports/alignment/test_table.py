@@ -208,8 +208,12 @@ def test_the_report_of_a_study_has_every_criterion_and_its_plots(sqlite_database
     admin = make_person(sqlite_database, admin=True)
     made = make_judged(sqlite_database, admin, tmp_path, questions=12, labelled=10)
     report = AlignmentDocument.of_study(alignment_report(sqlite_database, admin, made.study_id, asked=QUICK))
-    titles = [section.title for section in report.sections()]
-    assert titles == ["Metrics and criteria", "right", "quality"]
+    matrix, right, quality = report.sections()
+    titles = [section.title for section in (matrix, right, quality)]
+    assert titles == ["Metrics and criteria", "Right", "Quality"]
+    assert list(matrix.tables[0].columns) == ["Metric", "Right", "Quality"]
+    assert {table.caption.partition(":")[0] for table in quality.tables} == {"Quality"}
+    assert all(file.startswith("quality-") and caption.startswith("Quality") for file, caption, _ in quality.plots)
     text = report_html(report)
     for words in ("one person against the rest (3 people)", "ROC curves", "calibration of", "straight fit", "seed 0"):
         assert words in text
