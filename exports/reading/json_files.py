@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from annotators.items.parsed import Rejected
-from exports.reading.sources import SourceFile
+from exports.reading.sources import UTF_16, SourceFile
 
 LONGEST_LINE = 16 << 20
 LARGEST_FILE = 256 << 20
@@ -29,7 +29,6 @@ class Meter:
 
 
 _FIRST_OBJECT = re.compile(r"\s*?\n([ \t]+)(?=\{)")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def json_lines(
@@ -47,7 +46,7 @@ def json_lines(
             if meter is not None:
                 meter.done += len(line)
             if number == 1:
-                if line.startswith(_UTF_16):
+                if line.startswith(UTF_16):
                     yield Rejected(file.name, 1, "the file is in UTF-16. Save it as UTF-8.")
                     return
                 line = line.removeprefix(b"\xef\xbb\xbf")
@@ -80,7 +79,7 @@ def _pass_over(stream: Any) -> None:
 
 
 def _why(error: orjson.JSONDecodeError, data: bytes) -> str:
-    if data.startswith(_UTF_16):
+    if data.startswith(UTF_16):
         return "the text is in UTF-16. Save it as UTF-8."
     if "UTF-8" in error.msg:
         return "the text is not in UTF-8. Save it as UTF-8."

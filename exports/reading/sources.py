@@ -16,6 +16,9 @@ from exports.reading.archives import MOST_MEMBERS, is_archive, unpack
 HEAD = 64 << 10
 """Bytes of a file that a format may look at to see whether it is its own."""
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""What a text in UTF-16 begins with, as spreadsheets save "Unicode text"."""
+
 DOCUMENT_ENDINGS = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 """Files that are documents wherever they lie; texts are documents only in a folder called `documents`."""
 TEXT_ENDINGS = (".txt", ".md", ".markdown")

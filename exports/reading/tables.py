@@ -18,6 +18,7 @@ from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
 from exports.reading.parquet import parquet_batches
+from exports.reading.sources import UTF_16
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
 LONGEST_CELL = 16 << 20
@@ -25,7 +26,6 @@ LONGEST_CELL = 16 << 20
 
 MOST_COLUMNS = 2_000
 _DELIMITERS = ",;\t|"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _ROWS_AT_ONCE = 500
 _LAST_ROW = 1 << 20
 """The last row that a sheet can have."""
@@ -97,7 +97,7 @@ def _headings(cells: Iterable[Any]) -> list[str]:
 
 def _delimited(path: Path) -> Table:
     with path.open("rb") as raw:
-        if raw.read(2) in _UTF_16:
+        if raw.read(2) in UTF_16:
             raise InvalidInput("the file is in UTF-16. Save it as UTF-8.")
     rows = _csv_rows(path)
     heading = next(rows, None)

@@ -89,6 +89,16 @@ def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
     assert "mine.json, mmdocrag: it does not end with .jsonl." in lines
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_a_table_in_utf_16_is_named_for_what_it_is(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"unicode.{ending}"
+    path.write_text("question\tanswer\nQ?\tA\n", encoding="utf-16")
+    with open_sources([path]) as sources:
+        assert recognise(sources).name == "table"
+        [row] = FORMATS.get("table").read(sources).items()
+    assert row == Rejected(path.name, 1, "the file is in UTF-16. Save it as UTF-8.")
+
+
 HOSTILE = {
     "empty": b"",
     "cut off": b'[{"uid": "1", "question": "Q',
