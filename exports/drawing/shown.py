@@ -11,10 +11,10 @@ from exports.drawing.tables import STYLE, TextTable, as_html, as_text
 _SHOWN_AS = """
 .assay-shown { overflow-x: auto; }
 .assay-shown caption { caption-side: top; text-align: left; font-weight: bold; padding: 0.6em 0 0.3em; }
-.assay-shown :is(th, td) { padding: 0.25em 0.8em; text-align: left; vertical-align: top; }
-.assay-shown .n { text-align: right; }
+.assay-shown .assay-table :is(th, td) { padding: 0.25em 0.8em; text-align: left; vertical-align: top; }
+.assay-shown .assay-table .n { text-align: right; }
 """
-"""Tables as a notebook has them, whatever its own style."""
+"""Tables as a notebook has them, over its own style, which sets all cells to the right."""
 
 
 def shown_html(document: ReportDocument, tables: Sequence[TextTable], more: str = "") -> str:
