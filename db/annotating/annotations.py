@@ -99,7 +99,7 @@ def work(
     with db.read() as session:
         out: dict[str, Any] = {
             "items": _items(session, member, hand, have),
-            **_standing(session, member, hand),
+            **_how_far(session, member, hand),
         }
         if about:
             protocol = protocol_of(study)
@@ -181,7 +181,7 @@ def _items(session: Session, member: Member, hand: Hand, have: Sequence[int]) ->
     return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
 
 
-def _standing(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
+def _how_far(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     """How far the person is; whether everything is done, and why nothing is given out, in words for the annotator."""
     phase = _open_phase(session, member, hand)
     halted = _why_nothing(session, member) if is_halted(member) else None
@@ -268,7 +268,7 @@ def answer_phase(
             "item": None,
             "saved_at": saved_at,
             "items": _items(session, member, hand, ()),
-            **_standing(session, member, hand),
+            **_how_far(session, member, hand),
         }
 
 
@@ -404,7 +404,7 @@ def submit(
             status=status,
             item=following,
             items=_items(session, member, hand, [*have, row.id] if following else have),
-            **_standing(session, member, hand),
+            **_how_far(session, member, hand),
         )
 
 

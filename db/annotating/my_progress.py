@@ -14,7 +14,7 @@ from db.models import Assignment, AssignmentState, Study, StudyMember, Submissio
 from db.permissions import Actor, On, operation
 from db.query import pick
 from db.studies import tallies
-from db.studies.design import share
+from db.studies.design import expected
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     with db.read() as session:
         studies = session.execute(
-            pick(Study, StudyMember.quota)
+            pick(Study, StudyMember)
             .join(StudyMember, col(StudyMember.study_id) == col(Study.id))
             .where(col(StudyMember.person_id) == actor.person_id)
             .order_by(col(Study.id))
@@ -56,9 +56,10 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
         )
         today = {row[0]: row[1] for row in spent_today}
         found = []
-        for study, quota in studies:
+        for study, member in studies:
             assert study.id is not None
-            own = tallies.counts(session, study.id, actor.person_id)
+            own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
+            of, _ = expected(session, study, member, own, n_open=everybody.get(AssignmentState.OPEN, 0))
             spent = [session.get(Tally, (study.id, actor.person_id, state)) for state in tallies.DONE]
             done, seconds = tallies.done(own), sum(tally.seconds for tally in spent if tally)
             found.append(
@@ -66,7 +67,7 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
                     study.id,
                     study.name,
                     done,
-                    share(session, study, done, quota),
+                    of,
                     own.get(AssignmentState.RETURNED, 0),
                     own.get(AssignmentState.SKIPPED, 0),
                     round(seconds),

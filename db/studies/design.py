@@ -542,10 +542,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             continue
         own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
         member = mine.get(study.id)
-        of = share(session, study, tallies.done(own), member.quota if member is not None else None)
-        gets = member is not None and _gets_items(study, member)
-        n_open = everybody.get(AssignmentState.OPEN, 0)
-        left = _left_for(session, study, member, own, n_open=n_open, of=of) if member is not None and gets else 0
+        of, left = expected(session, study, member, own, n_open=everybody.get(AssignmentState.OPEN, 0))
         yield StudyRow(
             study_id=study.id,
             name=study.name,
@@ -559,8 +556,8 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-            of=tallies.done(own) + left if gets else of,
-            returned=own.get(AssignmentState.RETURNED, 0) if gets else 0,
+            of=of,
+            returned=own.get(AssignmentState.RETURNED, 0) if member is not None and _gets_items(study, member) else 0,
             left_for_me=left,
             is_annotator=member is not None and member.left_at is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
@@ -608,8 +605,23 @@ def disputed_items(session: Session, study_id: int) -> int:
     return tallies.settled(session, study_id)[SettlementState.DISPUTED]
 
 
-def share(session: Session, study: Study, done: int, quota: int | None = None) -> int:
-    """About how many items one annotator of the study will have done at its end, at most their quota."""
+def expected(
+    session: Session, study: Study, member: StudyMember | None, own: Mapping[str, int], *, n_open: int
+) -> tuple[int, int]:
+    """About how many items somebody will have done at a study's end, at most their quota; how many of them are left.
+
+    `own` are their assignments by state, `n_open` the study's open slots. Who gets no items has an equal part of all
+    and none left.
+    """
+    done = tallies.done(own)
+    of = _share(session, study, done, member.quota if member is not None else None)
+    if member is None or not _gets_items(study, member):
+        return of, 0
+    left = _left_for(session, study, member, own, n_open=n_open, of=of)
+    return min(of, done + left), left
+
+
+def _share(session: Session, study: Study, done: int, quota: int | None) -> int:
     active = select(func.count()).where(StudyMember.study_id == study.id, col(StudyMember.left_at).is_(None))
     members: int = session.execute(active).scalar_one()
     return equal_part(study, members, done, quota)

@@ -9,6 +9,7 @@ from sqlmodel import col, select
 
 from db.annotating import status
 from db.annotating.amendments import set_state
+from db.annotating.my_progress import my_progress
 from db.annotating.status import study_status
 from db.engine import Database
 from db.guards import lifted
@@ -79,6 +80,7 @@ def test_who_has_nothing_left_has_done_all_there_is_where_others_did_more_than_a
     [row] = list_studies(database, study.annotators[1], study.project_id)
     assert 0 < mine < 20
     assert (row.done, row.of, row.left_for_me) == (0, mine, mine)
+    assert [(own.done, own.of) for own in my_progress(database, study.annotators[1])] == [(0, mine)]
     for _ in range(mine):
         seen = study.work(1)
         assert (seen["finished"], seen["progress"]["of"]) == (False, 20)
@@ -87,3 +89,4 @@ def test_who_has_nothing_left_has_done_all_there_is_where_others_did_more_than_a
     assert study.work(1)["progress"]["of"] == mine
     [row] = list_studies(database, study.annotators[1], study.project_id)
     assert (row.done, row.of, row.left_for_me) == (mine, mine, 0)
+    assert [(own.done, own.of) for own in my_progress(database, study.annotators[1])] == [(mine, mine)]
