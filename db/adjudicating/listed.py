@@ -10,7 +10,7 @@ from sqlmodel import col, select
 
 from annotators.asking.rounds import Stage
 from annotators.items.pairs import BETWEEN
-from db.adjudicating.stages import blind_rounds, differing_units, is_double
+from db.adjudicating.stages import blind_rounds, is_double, units_left
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Settlement, SettlementState, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
@@ -99,7 +99,7 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
                     found = list(settle_item(protocol, mine, study.rule, known))
                     if is_double(study) and stage == Stage.FINAL:
                         given = blind_rounds(session, study_item_id)
-                        left = set(differing_units(session, study, study_item_id, given))
+                        left = set(units_left(protocol, found, mine.n_annotations, given))
                         asked = [unit for unit in found if unit[:2] in left]
                     else:
                         asked = to_decide(protocol, found, mine.n_annotations)

@@ -18,8 +18,9 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, func, or_, select
 
 from annotators.asking.rounds import BLIND, DOUBLE, Stage, Unit, differing
-from annotators.asking.settling import Outcome
+from annotators.asking.settling import Outcome, Settled
 from annotators.errors import Conflict, NotAllowed
+from annotators.protocols import Protocol
 from db.engine import Database
 from db.models import (
     Account,
@@ -76,10 +77,16 @@ def differing_units(session: Session, study: Study, study_item_id: int, rounds: 
     assert study.id is not None
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     protocol = protocol_of(study)
-    units = list(settle_item(protocol, labels, study.rule))
+    return units_left(protocol, list(settle_item(protocol, labels, study.rule)), labels.n_annotations, rounds)
+
+
+def units_left(
+    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], n_annotations: int, rounds: dict[Stage, Round]
+) -> list[Unit]:
+    """The units that two blind rounds do not leave alike, of an item whose annotators' labels settle as `units` say."""
     votes = {(name, target): settled.value for name, target, settled in units if settled.outcome is not Outcome.OPEN}
     disputed = {
-        (name, target) for name, target, settled in units if is_disputed(protocol, name, settled, labels.n_annotations)
+        (name, target) for name, target, settled in units if is_disputed(protocol, name, settled, n_annotations)
     }
     first, second = ({unit: label.value for unit, label in rounds[stage].labels.items()} for stage in BLIND)
     return differing(first, second, votes=votes, disputed=disputed)

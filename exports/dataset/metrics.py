@@ -216,10 +216,9 @@ def metrics(source: Source, of: OfStudy) -> Part:
         for section in document.sections()
         if section.plots or any(table.rows for table in section.tables)
     ]
-    titles = {one.criterion.name: one.title for one in of.agreement.criteria}
     parts = (warning.partition(": ") for warning in found.warnings)
     limits = [
         f"Study {of.name}, metrics against {limit}"
-        for limit in once((titles.get(name, name), sentence) for name, _, sentence in parts)
+        for limit in once((document.titles.get(name, name), sentence) for name, _, sentence in parts)
     ]
     return Part(sections, numbers, limits, [entry.name for entry in found.statistics])

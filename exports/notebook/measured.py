@@ -61,17 +61,19 @@ class Measured:
     def plots(self) -> dict[str, Any]:
         """Name → Altair chart of every plot of the report.
 
+        Plots show themselves as SVG, for what Altair does of itself fetches its scripts from the network. Who wants the
+        plots to move sets a renderer: `altair.renderers.enable("html")`.
+
         >>> figures = open_home(home).project("finance").study("grading").agreement(seed=1)
         >>> "coefficients" in figures.plots()
         True
         """
+        if alt.renderers.active == "default":
+            alt.renderers.enable("svg")
         return {name: chart for section in self.document.sections() for name, _, chart in section.plots}
 
     def plot(self, name: str | None = None) -> Any:
         """One plot, the first where none is named; NotFound lists the names.
-
-        Plots show themselves as SVG, for what Altair does of itself fetches its scripts from the network. Who wants the
-        plots to move sets a renderer: `altair.renderers.enable("html")`.
 
         >>> figures = open_home(home).project("finance").study("grading").agreement(seed=1)
         >>> type(figures.plot("coefficients")).__name__
@@ -80,8 +82,6 @@ class Measured:
         Traceback (most recent call last):
         annotators.errors.NotFound: There is no plot 'pie'. There are: coefficients, ...
         """
-        if alt.renderers.active == "default":
-            alt.renderers.enable("svg")
         found = self.plots()
         if not found:
             raise NotFound("There is no plot: nothing is defined that could be drawn.")

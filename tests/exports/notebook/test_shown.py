@@ -21,9 +21,10 @@ def renderer() -> Iterator[None]:
         yield
 
 
-def test_a_plot_needs_no_network_to_show_itself(home: Path) -> None:
-    plot = open_home(home).project("finance").study("grading").agreement(seed=1, resamples=20).plot()
-    shown = plot._repr_mimebundle_()
+@pytest.mark.parametrize("one", [True, False], ids=["plot", "plots"])
+def test_a_plot_needs_no_network_to_show_itself(home: Path, one: bool) -> None:
+    figures = open_home(home).project("finance").study("grading").agreement(seed=1, resamples=20)
+    shown = (figures.plot() if one else figures.plots()["coefficients"])._repr_mimebundle_()
     assert list(shown) == ["image/svg+xml"]
     assert "<svg" in shown["image/svg+xml"]
 
