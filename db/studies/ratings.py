@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import orjson
-from sqlalchemy import ColumnElement, Select, String, cast, func, text, type_coerce
+from sqlalchemy import ColumnElement, Select, String, case, cast, func, text, type_coerce
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
@@ -74,7 +74,7 @@ class StudyItems:
 class Annotations:
     """The annotations that count in columns: place of the item in `StudyItems`, person, time, seconds spent.
 
-    `time` is in seconds since 1970; `seconds` is NaN where nobody measured them.
+    `time` is in seconds since 1970, NaN where an import brought none; `seconds` is NaN where nobody measured them.
     """
 
     item: IntArray
@@ -459,13 +459,17 @@ def _annotations(
     """The ids of the annotations that count, sorted, and their columns in that order."""
     moment = col(Annotation.created_at)
     on_sqlite = is_sqlite(session)
-    when: Any = type_coerce(moment, String) if on_sqlite else func.extract("epoch", moment)
+    when: Any = type_coerce(moment, String) if on_sqlite else cast(func.extract("epoch", moment), String)
+    # Labels that come in without a time have that of their import, which says nothing of when, or in which order, they
+    # were given; what was given is older than its import.
+    when = case((moment >= col(Batch.created_at), "NaT" if on_sqlite else "nan"), else_=when)
     spent = func.coalesce(cast(col(Annotation.seconds), String), "nan")
     rows = session.execute(
         pick(
             Annotation.person_id, _listed(Annotation.id), _listed(Annotation.study_item_id), _listed(when),
             _listed(spent),
         )
+        .outerjoin(Batch, col(Batch.id) == Annotation.batch_id)
         .where(*counting)
         .group_by(col(Annotation.person_id))
     ).all()  # fmt: skip
@@ -477,7 +481,8 @@ def _annotations(
     seconds = np.concatenate([np.fromstring(row[4], sep=",") for row in rows] or [nothing.astype(np.float64)])
     if on_sqlite:
         moments = [text for row in rows for text in row[3].split(",")]
-        time = np.array(moments, dtype="datetime64[us]").astype(np.int64) / 1e6
+        given = np.array(moments, dtype="datetime64[us]")
+        time = np.where(np.isnat(given), np.nan, given.astype(np.int64) / 1e6)
     else:
         time = np.concatenate([np.fromstring(row[3], sep=",") for row in rows] or [nothing.astype(np.float64)])
     place = np.searchsorted(items.study_item, item[order])

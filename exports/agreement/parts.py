@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from annotators.agreement.groups import GroupAgreement, agreement_by_group, agreement_over_time
 from annotators.agreement.statistics.base import title_of
 from annotators.later import Later
@@ -22,7 +24,7 @@ else:
 
 STRETCHES = 8
 FEWEST = 40
-"""Units with two labels below which agreement over time is not measured: it would be two stretches of less than 20."""
+"""Units with two labels and times below which agreement over time is not measured: two stretches of less than 20."""
 
 Parts = tuple[GroupAgreement, ...]
 
@@ -40,10 +42,11 @@ def by_part(report: CriterionReport, by: Grouping, *, resamples: int, seed: int)
 
 
 def over_time(report: CriterionReport, *, resamples: int, seed: int) -> Parts:
-    """Raw agreement and the headline in stretches of 20 units and more; nothing with too few units."""
+    """Raw agreement and the headline in stretches of 20 units and more; nothing with too few whose times are known."""
     if report.ratings is None or report.headline is None:
         return ()
-    units = int((report.ratings.sizes > 1).sum())
+    untimed = report.ratings.unit[np.isnan(report.times)]
+    units = len(np.setdiff1d(np.flatnonzero(report.ratings.sizes > 1), untimed))
     if units < FEWEST:
         return ()
     stretches = min(STRETCHES, units // 20)

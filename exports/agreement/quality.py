@@ -231,12 +231,18 @@ def _of_gold(found: StudyRatings, own: list[GoldGiven]) -> ShareRight:
     return share_right(hits, items, over="items", none="they have had no gold item")
 
 
+def _in_order(found: StudyRatings, person_id: int) -> IntArray:
+    """The person's annotations (their places) as they came after each other; those without a time are left out."""
+    time = found.annotations.time
+    own = np.flatnonzero((found.annotations.person == person_id) & ~np.isnan(time))
+    return own[np.argsort(time[own], kind="stable")]
+
+
 def _quarters(found: StudyRatings, parts: list[Beside], gold: list[GoldGiven], person_id: int) -> Iterator[Quarter]:
     """The quarters of what the person has annotated of the sample, with the gold labels that they gave meanwhile."""
-    own = np.flatnonzero(found.annotations.person == person_id)
+    own = _in_order(found, person_id)
     if len(own) < 4 * FEWEST:
         return
-    own = own[np.argsort(found.annotations.time[own], kind="stable")]
     pieces = np.array_split(own, 4)
     ends = [float(found.annotations.time[piece[0]]) for piece in pieces[1:]]
     at = np.searchsorted(ends, [given.at.timestamp() for given in gold], side="right")
@@ -271,9 +277,7 @@ def share_right(hits: FloatArray, clusters: IntArray, *, over: str = "questions"
 
 
 def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[Remark]:
-    given = found.annotations
-    own = np.flatnonzero(given.person == member.person_id)
-    own = own[np.argsort(given.time[own], kind="stable")]
+    given, own = found.annotations, _in_order(found, member.person_id)
     run = hurried(given.seconds[own], lengths[given.item[own]])
     if run is None or run.ratio is None:
         return []
@@ -302,6 +306,7 @@ def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> l
     remarks = []
     for part in parts:
         own = part.own(member.person_id)
+        own = own[~np.isnan(found.annotations.time[part.column.annotation[own]])]
         if not len(own):
             continue
         item = part.column.item[part.column.unit[own]]

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from annotators.figures import count, duration
 from exports.dataset.base import OfStudy, Part, Source
 from exports.dataset.sizes import shown
@@ -133,7 +135,7 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
     )
     found = {
         LABEL: f"Yes, labels of people by criterion. {asked}.",
-        ACQUIRED: "Labels are judgements of people who saw question, answer and evidence by steps; see the protocol.",
+        ACQUIRED: " ".join(filter(None, (_acquired(studies, foreign=False), _acquired(studies, foreign=True)))),
         MECHANISM: " ".join(
             f"{of.name}: protocol {of.labels.protocol.title}, version {of.labels.protocol.version}, "
             f"{count(of.study.overlap, 'annotator')} an item." for of in studies
@@ -149,17 +151,19 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
         found[STRATEGY] = " ".join(
             f"{of.name}: {_strata(of)}ranks of a hash with seed {of.study.seed}." for of in drawn
         )  # fmt: skip
-    people, days = [], []
+    people, days, undated = [], list[float](), 0
     for of in studies:
         given = of.labels.found.annotations
         seconds = float(given.seconds[given.seconds == given.seconds].sum())
         who = len(set(given.person.tolist()))
         people.append(f"{of.name}: {count(who, 'annotator')}" + (f", {duration(seconds)} of work." if seconds else "."))
-        if len(given.time):
-            days += [float(given.time.min()), float(given.time.max())]
+        days += given.time[~np.isnan(given.time)].tolist()
+        undated += int(np.isnan(given.time).sum())
     found[WHO] = " ".join(people) + " Compensation: see “What annotators said of themselves” where it was asked for."
     if days:
         found[WHEN] = f"{_day(min(days))} to {_day(max(days))} (first and last label)."
+        if undated:
+            found[WHEN] += f" {count(undated, 'annotation')} came without a time."
     differing = [of for of in studies if of.agreement.criteria]
     if differing:
         found[ERRORS] = "Disagreement of annotators is reported by criterion, and what is not settled is counted."
@@ -167,6 +171,16 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
     if consented:
         found[CONSENT] = f"Annotators of {', '.join(consented)} agreed to the text under “Consent” before they began."
     return found
+
+
+def _acquired(studies: Sequence[OfStudy], *, foreign: bool) -> str:
+    """How the labels came about that were given here, or those that were made elsewhere."""
+    names = ", ".join(of.name for of in studies if bool(of.study.settings.get("foreign")) == foreign)
+    if not names:
+        return ""
+    if foreign:
+        return f"{names}: labels were made elsewhere and imported; how is not known here."
+    return f"{names}: labels are judgements of people, who saw what the steps of the protocol show."
 
 
 def _how_many(numbers: Mapping[str, Any]) -> str:

@@ -35,7 +35,9 @@ def agreement(source: Source, of: OfStudy) -> Part:
         statistics_table(title, some, report.level, usual)
         for (title, some), usual in zip(measured, methods, strict=True)
     ]
-    usually = once((title, usual.in_words()) for (title, _), usual in zip(measured, methods, strict=True))
+    usually = once(
+        (title, usual.in_words()) for (title, _), usual in zip(measured, methods, strict=True) if usual != Usual()
+    )
     said_once = [f"Intervals of which nothing else is said, {words}" for words in usually]
     numbers: Numbers = {}
     statistics: list[str] = []

@@ -153,7 +153,10 @@ def _limits(of: OfStudy, n: int) -> Iterator[str]:
     given = of.labels.found.annotations
     untimed = int(np.isnan(given.seconds).sum())
     if untimed:
-        yield f"{untimed:,} of {len(given.seconds):,} annotations of study {name} have no time."
+        yield f"How long {untimed:,} of {len(given.seconds):,} annotations of study {name} took is not known."
+    undated = int(np.isnan(given.time).sum())
+    if undated:
+        yield f"When {undated:,} of {len(given.time):,} annotations of study {name} were made is not known."
     if of.study.settings.get("foreign"):
         yield f"The labels of study {name} were made elsewhere and imported: what annotators saw is not known here."
     if not phases_of(of.study.settings).before:

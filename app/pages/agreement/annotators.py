@@ -165,7 +165,8 @@ def _pace(view: View, criterion: CriterionReport) -> None:
         drift_plot(found),
         f"drift-{view.slug}",
         f"{criterion.title}: agreement with the others, first label to last.",
-        otherwise="There is no plot of drift: it takes two stretches of units that others labelled, too.",
+        otherwise="There is no plot of drift: it takes two stretches of units that others labelled, too; "
+        "labels that were imported without a time are left out.",
     )
     note("Harder items later look like drift, too: compare annotators who saw the same items.")
 

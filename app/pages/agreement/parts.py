@@ -65,7 +65,10 @@ def _over_time(view: View, criterion: CriterionReport) -> None:
     report = view.report
     found = kept(view, "over-time", None, over_time, criterion, resamples=report.resamples, seed=report.seed)
     if not found:
-        note(f"Agreement over time appears with {FEWEST} units that two annotators have labelled.")
+        note(
+            f"Agreement over time appears with {FEWEST} units that two annotators have labelled; labels that were "
+            "imported without a time are left out."
+        )
         return
     shown = time_table(criterion, found)
     rows = [

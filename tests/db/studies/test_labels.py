@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,18 @@ def test_imported_labels_count_and_their_people_need_no_login(database: Database
     found = ratings(database, study.researcher, study.study_id).criteria[0]
     assert sorted(found.values) == ["no", "yes", "yes", "yes"]
     assert len(set(found.units)) == 2
+
+
+def test_labels_that_came_without_a_time_have_none_though_their_import_had_one(database: Database) -> None:
+    study, at = StudyInUse(database, items=2, annotators=2, overlap=2), datetime(2025, 3, 1, 12, tzinfo=UTC)
+    first, second = rows(("i00001", "x", "yes"), ("i00002", "y", "no"))
+    given = [first._replace(time=at), second]
+    import_labels(database, study.researcher, study.study_id, rows=given, source="table.csv")
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    found = ratings(database, study.researcher, study.study_id).annotations
+    assert found.time[0] == at.timestamp()
+    assert math.isnan(found.time[1])
+    assert found.time[2] == pytest.approx(time.time(), abs=60)
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,18 @@ import pytest
 
 from annotators.agreement.annotators import agreement_with_rest, similarity
 from annotators.agreement.measure import measure
+from annotators.agreement.pace import drifts
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.annotating.annotations import reopen
 from db.batches import withdraw_batch
+from db.designing.making import create_study
 from db.engine import Database
 from db.items.imports import staged
 from db.people.accounts import erase_person
 from db.scores.write import run_scorer
+from db.studies.labels import import_labels
 from db.studies.ratings import alignment_stamp, ratings, ratings_stamp, scores_stamp
 from exports.agreement.annotators import (
     beside_table,
@@ -40,13 +44,14 @@ from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_
 from exports.agreement.models import posterior_table, rater_models, raters_table, uncertain_units
 from exports.agreement.parts import by_part, over_time
 from exports.agreement.planning import criterion_plan, plan_words, study_plan
+from exports.agreement.quality import annotator_quality
 from exports.agreement.study import AgreementReport, agreement_report, unmeasured
 from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from tests.db.items.test_imports import Rows
 from tests.db.items.test_imports import row as item_row
-from tests.exports.labelled import PEOPLE, Labelled, labelled, labelled_study, labels_of
-from tests.makers import StudyInUse, make_person
+from tests.exports.labelled import PEOPLE, Labelled, every_scale, labelled, labelled_study, labels_of
+from tests.makers import StudyInUse, make_member, make_person
 
 ALPHA = "krippendorff_alpha_nominal"
 
@@ -289,6 +294,35 @@ def test_parts_are_measured_on_their_own_units(report: AgreementReport) -> None:
     assert sum(group.n_units for group in stretches) == 60
     assert all(a.last is not None and b.first is not None and a.last <= b.first
                for a, b in pairwise(stretches))  # fmt: skip
+
+
+def test_labels_without_times_have_no_order_that_anything_is_measured_over(
+    sqlite_database: Database, study: Labelled
+) -> None:
+    db, actor = sqlite_database, study.researcher
+    for name in PEOPLE:
+        make_member(db, study.project_id, make_person(db, f"{name}.undated"), "annotator")
+    rows = [row._replace(time=None, annotator=f"{row.annotator}.undated") for row in labels_of(60)]
+    people = tuple(f"{name}.undated" for name in PEOPLE)
+    design = StudyDesign(name="undated", annotators=people, overlap=1, order="given")
+    made = create_study(db, actor, study.project_id, protocol=every_scale(), design=design)
+    import_labels(db, actor, made.study_id, rows=rows, source="table.csv")
+    criterion = agreement_report(db, actor, made.study_id, resamples=0).criteria[0]
+    assert over_time(criterion, resamples=0, seed=0) == ()
+    assert criterion.ratings is not None
+    assert [change.n_ratings for change in drifts(criterion.ratings, criterion.times)] == [0, 0, 0, 0]
+    team = [one for one in annotator_quality(db, actor, made.study_id) if one.member.submitted]
+    assert len(team) == len(PEOPLE)
+    for annotator in team:
+        assert annotator.with_rest.n > 50
+        assert (annotator.quarters, annotator.remarks) == ([], [])
+    # Those that have a time are measured over it, whatever the others lack.
+    rows = [row._replace(time=None) if row.item > "i00045" else row for row in labels_of(60)]
+    design = design.model_copy(update={"name": "some"})
+    made = create_study(db, actor, study.project_id, protocol=every_scale(), design=design)
+    import_labels(db, actor, made.study_id, rows=rows, source="table.csv")
+    some = over_time(agreement_report(db, actor, made.study_id, resamples=0).criteria[0], resamples=0, seed=0)
+    assert [part.n_units for part in some] == [23, 22]
 
 
 # Comparisons ----------------------------------------------------------------------------------------------------------

@@ -272,6 +272,23 @@ def test_pay_and_background_are_told_in_counts_where_a_study_asked(sqlite_databa
     assert "called 0" not in report_html(report)
 
 
+def test_labels_that_were_made_elsewhere_are_said_to_be_and_no_day_is_made_up_for_them(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    actor, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    record = {"id": "1", "response": "A", "m_response_kg": [{"triplet": ["a", "b", "c"], "human_label": "Neutral"}]}
+    (tmp_path / "d_s_answers.json").write_text(json.dumps([record]))
+    import_paths(sqlite_database, actor, project, paths=[tmp_path / "d_s_answers.json"], labels_into="people")
+    report = dataset_report(sqlite_database, actor, project, asked=ASKED)
+    [datasheet] = [section for section in report.sections() if section.name == "datasheet"]
+    answers = {row[0]: row[1] for table in datasheet.tables for row in table.rows}
+    assert answers["Over what timeframe was the data collected?"] == OPEN
+    assert "made elsewhere" in answers["How was the data associated with each instance acquired?"]
+    text = report_markdown(report, "d")[0]
+    assert "When 1 of 1 annotations of study people were made is not known." in text
+    assert "Intervals of which nothing else is said" not in text
+
+
 @pytest.fixture
 def hostile(sqlite_database: Database) -> DatasetReport:
     """One item and one label, with hostile and Arabic text wherever there is text."""
