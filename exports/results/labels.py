@@ -13,6 +13,7 @@ import numpy as np
 from annotators.arrays import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.criteria.base import written
+from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.models import Study
@@ -27,6 +28,13 @@ Grouping = Literal["system", "category"]
 GROUPINGS: tuple[Grouping, ...] = ("system", "category")
 
 NO_CATEGORY = "no category"
+
+
+def is_preference(criterion: Criterion) -> bool:
+    """Whether it asks which of two answers is better, by a number: below zero the first, above it the second."""
+    values = [label.value for label in criterion.label_list()]
+    numbers = not values or all(isinstance(value, int) for value in values)
+    return criterion.target == TargetKind.PAIR and criterion.ordered and numbers
 
 
 @dataclass(frozen=True, eq=False)

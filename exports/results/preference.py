@@ -11,19 +11,18 @@ from sqlmodel import col
 from annotators.arrays import BoolArray, FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.intervals.bootstrap import Resampling
-from annotators.items.targets import TargetKind
 from annotators.paired_comparisons import ONE_WAY, Comparisons, bradley_terry, strength_interval
 from annotators.protocols import Protocol
 from db.models import AnnotationKind, Assignment, Item, ItemVersion, StudyItem
 from db.query import pick
-from exports.drawing.figures import figure
+from exports.drawing.figures import figure, share
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
 from exports.results.base import REPORTS, Figure, Findings
-from exports.results.labels import WHOSE, CriterionLabels, StudyLabels
+from exports.results.labels import WHOSE, CriterionLabels, StudyLabels, is_preference
 from exports.results.shares import cell, share_of
 
-WON, TIED, STRENGTH, LEFT = "won", "tied", "strength", "left preferred"
+WON, TIED, STRENGTH, LEFT, AGAINST = "won", "tied", "strength", "left preferred", "won against"
 ELSEWHERE = "the labels were made elsewhere, and it is not known which answer stood left"
 HOW = (
     "Won and tied are shares of a system's comparisons. Strength is the logarithm of its worth in the Bradley–Terry "
@@ -31,6 +30,12 @@ HOW = (
     "e times as often as the other, ties aside. Ties are estimated and not shared out as half wins, so that how often "
     "people see no difference does not draw the systems together."
 )
+HEADS = (
+    "Head to head: of the comparisons of two systems, ties among them, the share in which that of the row won against "
+    "that of the column; in brackets how many there are."
+)
+NAMED = 4
+"""Systems up to which the columns of a table of each against each have their names; more have the number of the row."""
 SIDES = "Left preferred is the share of the labels without ties that are for the answer on the left; 50 % is chance."
 
 
@@ -81,8 +86,8 @@ class _Sides:
 class Preference:
     """For protocols about pairs: shares of wins and ties, Bradley–Terry strengths, and the effect of the position.
 
-    Labels are numbers from the first system (below zero) to the second; only their sign counts here. How much better is
-    in the report of shares.
+    Of three systems and more also how each did against each. Labels are numbers from the first system (below zero) to
+    the second; only their sign counts here. How much better is in the report of shares.
     """
 
     name = "preference"
@@ -90,32 +95,28 @@ class Preference:
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols with a criterion about pairs whose labels are numbers."""
-        return any(_is_asked(criterion) for criterion in protocol.criteria)
+        return any(is_preference(criterion) for criterion in protocol.criteria)
 
     def make(self, labels: StudyLabels, asked: Resampling) -> Findings:
         """A section a criterion."""
         sides = _Sides.of(labels)
         figures: list[Figure] = []
         sections = []
-        for criterion in filter(_is_asked, labels.protocol.criteria):
+        for criterion in filter(is_preference, labels.protocol.criteria):
             given = [labels.labels(criterion.name, whose) for whose in WHOSE]
             mine = [found for some in given for found in _figures(labels, some, sides, asked)]
             figures += mine
             of_sides = [found for found in mine if found.name == LEFT]
             known = not any(found.reason == ELSEWHERE for found in of_sides)
-            words = [HOW, SIDES if known else f"Nothing can be said of the side: {ELSEWHERE}."]
-            tables = [_systems(criterion, mine), *([_position(criterion, of_sides)] if known else [])]
+            against = [] if len(sides.systems) < 3 else list(_head_to_head(criterion, mine, sides.systems))
+            words = [HOW, *([HEADS] if against else [])]
+            words += [SIDES if known else f"Nothing can be said of the side: {ELSEWHERE}."]
+            tables = [_systems(criterion, mine), *against, *([_position(criterion, of_sides)] if known else [])]
             sections.append(Section(f"Preference: {criterion.title}", tables, words=words))
         return Findings(figures, sections)
 
 
 REPORTS.register(Preference())
-
-
-def _is_asked(criterion: Criterion) -> bool:
-    values = [label.value for label in criterion.label_list()]
-    numbers = not values or all(isinstance(value, int) for value in values)
-    return criterion.target == TargetKind.PAIR and criterion.ordered and numbers
 
 
 def _figures(study: StudyLabels, labels: CriterionLabels, sides: _Sides, asked: Resampling) -> Iterator[Figure]:
@@ -129,6 +130,11 @@ def _figures(study: StudyLabels, labels: CriterionLabels, sides: _Sides, asked: 
         tied = (said == 0).astype(np.float64)
         yield share_of(study, mine, won, asked, name=WON, group=system, by="system")
         yield share_of(study, mine, tied, asked, name=TIED, group=system, by="system")
+        for other, beside in enumerate(sides.systems):
+            both = np.flatnonzero((first[here] == other) | (second[here] == other))
+            if other != number and len(both):
+                met = labels.chosen(here[both])
+                yield share_of(study, met, won[both], asked, name=AGAINST, group=system, by="system", label=beside)
     yield from _strengths(study, labels, sides, sign, asked)
     yield _left(study, labels, sides, sign, asked)
 
@@ -170,7 +176,7 @@ def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntA
 def _systems(criterion: Criterion, figures: Sequence[Figure]) -> TextTable:
     rows: dict[tuple[str, str], dict[str, Figure]] = {}
     for found in figures:
-        if found.group is not None and found.labels is not None:
+        if found.group is not None and found.labels is not None and found.label is None:
             rows.setdefault((found.group, found.labels), {})[found.name] = found
     lines = [
         [
@@ -180,6 +186,26 @@ def _systems(criterion: Criterion, figures: Sequence[Figure]) -> TextTable:
         for (system, whose), cells in sorted(rows.items())
     ]  # fmt: skip
     return TextTable.of(f"{criterion.title}: systems", ["System", "Labels", "Won", "Tied", "Strength", "n"], lines)
+
+
+def _head_to_head(criterion: Criterion, figures: Sequence[Figure], systems: Sequence[str]) -> Iterator[TextTable]:
+    """A row and a column a system, of settled labels and of single annotators'."""
+    for whose, title in WHOSE.items():
+        met = {
+            (found.group, found.label): f"{share(found.value, 0)} ({found.n:,})"
+            for found in figures if found.name == AGAINST and found.labels == whose
+        }  # fmt: skip
+        if met:
+            rows, columns = list(systems), list(systems)
+            if len(systems) > NAMED:
+                rows = [f"{number}. {system}" for number, system in enumerate(systems, 1)]
+                columns = [f"{number}." for number in range(1, len(systems) + 1)]
+            lines = [
+                [row, *(met.get((system, other), "") for other in systems)]
+                for row, system in zip(rows, systems, strict=True)
+            ]
+            caption = f"{criterion.title}: head to head, {title[0].lower()}{title[1:]}"
+            yield TextTable.of(caption, ["System", *columns], lines)
 
 
 def _position(criterion: Criterion, sides: Sequence[Figure]) -> TextTable:

@@ -18,7 +18,15 @@ from exports.drawing.figures import figure, percent
 from exports.drawing.report_files import Section
 from exports.drawing.tables import DASH, TextTable
 from exports.results.base import REPORTS, Figure, Findings
-from exports.results.labels import GROUPINGS, WHOSE, CriterionLabels, Grouping, StudyLabels, Whose
+from exports.results.labels import (
+    GROUPINGS,
+    WHOSE,
+    CriterionLabels,
+    Grouping,
+    StudyLabels,
+    Whose,
+    is_preference,
+)
 
 NOBODY = "nobody has given such a label yet"
 
@@ -144,10 +152,12 @@ def _means(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Itera
 
 
 def _section(study: StudyLabels, criterion: Criterion, figures: Sequence[Figure]) -> Section:
+    # Each two systems in each order would be a group; how they did against each other is in the report of preferences.
     tables = [
         table
         for by in (None, *GROUPINGS)
-        if (table := _table(criterion, [entry for entry in figures if entry.by == by], by)) is not None
+        if not (by == "system" and is_preference(criterion))
+        and (table := _table(criterion, [entry for entry in figures if entry.by == by], by)) is not None
     ]
     return Section(criterion.title, tables, words=_words(study, criterion))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,9 @@ def test_the_real_raters_agree_as_is_known(database: Database, shared_data: Path
     )  # fmt: skip
     assert made.labels.labels == 3 * 560
     assert_known(database, admin, made.study_id)
-    assert_results(Results.of_study(database, admin, made.study_id).to_json()["rows"])
+    results = Results.of_study(database, admin, made.study_id)
+    assert_results(results.to_json()["rows"])
+    assert_head_to_head(results, orjson.loads(source.read_bytes()))
     inside = import_paths(
         database, admin, project_id,
         paths=[source], format_name="ragchecker", data_folder=tmp_path / "data", labels_into="of the file",
@@ -107,3 +110,29 @@ def assert_results(rows: list[dict[str, Any]]) -> None:
     [left] = [row for row in each if row["name"] == "left preferred"]
     assert left["value"] is None
     assert "not known which answer stood left" in left["reason"]
+
+
+def assert_head_to_head(results: Results, records: list[dict[str, Any]]) -> None:
+    """Each system against each, counted from the file; and no table of ordered pairs of systems beside it."""
+    met, won = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for record in records:
+        first, second, said = record["model1"]["model_name"], record["model2"]["model_name"], record["overall_label"]
+        met.update([(first, second), (second, first)])
+        won.update([(first, second)] if said < 0 else [(second, first)] if said > 0 else [])
+    found = {
+        (row["group"], row["label"]): (row["value"], row["n"])
+        for row in results.to_json()["rows"]
+        if (row["name"], row["criterion"], row.get("labels")) == ("won against", "overall", "each")
+    }
+    assert found == {pair: (pytest.approx(won[pair] / n), n) for pair, n in met.items()}
+    sections = [section for found in results.findings for section in found.sections]
+    [section] = [section for section in sections if section.title == "Preference: Overall"]
+    table = section.tables[2]
+    assert table.caption == "Overall: head to head, labels of single annotators"
+    assert [row[0].split()[0] for row in table.rows] == list(table.columns[1:]) == [f"{n}." for n in range(1, 9)]
+    systems = [row[0].split()[1] for row in table.rows]
+    for system, row in zip(systems, table.rows, strict=True):
+        for other, cell in zip(systems, row[1:], strict=True):
+            n = met[system, other]
+            assert cell == (f"{100 * won[system, other] / n:.0f} % ({n})" if n else "")
+    assert not [table.caption for section in sections for table in section.tables if "by system" in table.caption]
