@@ -187,7 +187,10 @@ class _Instance(NamedTuple):
 
 
 class _State:
-    """What one user said: instance → scheme → name → value, and the marked stretches of each scheme."""
+    """What one user said: instance → scheme → name → value, and the marked stretches of each scheme.
+
+    `opened` are the instances that Potato itself showed them.
+    """
 
     def __init__(self, user: str, data: Mapping[str, Any]) -> None:
         self.user = user
@@ -195,6 +198,7 @@ class _State:
         self.marked: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
         self.seconds: dict[str, float] = {}
         self.times: dict[str, datetime] = {}
+        self.opened: set[str] = set()
         for instance, about, value in _entries(data.get(_LABELS)):
             self.names.setdefault(instance, {}).setdefault(str(about["schema"]), {})[str(about.get("name"))] = value
         for instance, about, value in _entries(data.get(_SPANS)):
@@ -208,6 +212,7 @@ class _State:
     def _note_time(self, instance: str, of: object) -> None:
         if not isinstance(of, dict):
             return
+        self.opened.add(instance)
         spent, end = of.get("total_time_ms"), of.get("session_end")
         if isinstance(spent, int | float) and 0 < spent < 1e12:
             self.seconds[instance] = spent / 1000
@@ -398,9 +403,9 @@ class _Reading(FilesReading):
         for asked in project.asked:
             of_scheme = names.get(asked.scheme, {})
             if asked.criterion.scale == "spans":
-                if marked is None or not (self._key.there or names or any(marked.values()) or project.spans_alone):
+                if not self._looked_for_spans(project, asked, state, instance):
                     continue
-                value = asked.read(of_scheme, self._of_answer(project, marked.get(asked.scheme, ()), answer))
+                value = asked.read(of_scheme, self._of_answer(project, (marked or {}).get(asked.scheme, ()), answer))
             else:
                 value = asked.read(of_scheme, ())
             of_image = asked.scheme in project.images
@@ -435,6 +440,18 @@ class _Reading(FilesReading):
         """The criteria whose labels are stretches."""
         asked = (one.criterion for project in self._projects for one in project.asked)
         return {criterion.name for criterion in asked if criterion.scale == "spans"}
+
+    def _looked_for_spans(self, project: _Theirs, asked: Asked, state: _State, instance: str) -> bool:
+        """Whether somebody said which stretches there are, or that there is none.
+
+        Potato keeps nothing of an instance in which nobody marked anything: whoever answered something else of it while
+        it was open there found none. Of our own labels, which were not opened there, those without an entry are none.
+        """
+        names, marked = state.names.get(instance, {}), state.marked.get(instance)
+        if marked is not None:
+            return self._key.there or bool(names) or any(marked.values()) or project.spans_alone
+        free = asked.criterion.when is None and (self._key.there or not asked.criterion.required)
+        return bool(names) and free and (not self._key.there or instance in state.opened)
 
     def _may_be_empty(self, asked: Asked) -> bool:
         """Whether somebody who answered something of an instance said, with no label of this, that none fits."""

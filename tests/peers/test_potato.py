@@ -17,11 +17,13 @@ import orjson
 import pytest
 import yaml
 from PIL import Image
+from playwright.sync_api import sync_playwright
 from sqlmodel import select
 
 from db.models import Study
 from exports.bundles.bundle import export_project
 from exports.formats._potato_media import tuples_of
+from tests.e2e.conftest import FLAGS, find_chromium
 from tests.environments import environment_python, program
 from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
 from tests.exports.formats.places import Place
@@ -102,6 +104,41 @@ def test_potato_starts_with_a_study_and_its_labels_come_back(
         ("q2:secret-system", "why", "['vague']"),
         ("q2:secret-system", "wrong", "[{'start': 0, 'end': 3, 'label': 'name', 'text': 'Ada'}]"),
     ]
+
+
+@pytest.mark.slow
+def test_a_set_without_any_label_is_asked_for_and_given_in_potatos_own_page(
+    place: Place,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    study = marked_study(place, tmp_path / "in")
+    out = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=out, study_id=study, formats=["potato"], names=True)
+    folder = shutil.copytree(out / "potato" / "item", tmp_path / "running" / "item")
+    chromium = find_chromium() or pytest.skip("no Chromium is installed")
+    with potato(folder) as client, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1366, "height": 768})
+        page.goto(str(client.base_url))
+        page.fill("input[name=email]", "ben")
+        page.locator("button[type=submit], input[type=submit]").first.click()
+        page.get_by_text("Question 1?").wait_for()
+        none = page.locator("input[name='why:::(none of these)']")
+        assert none.is_checked()
+        page.click("#next-btn")
+        page.get_by_text("Question 2?").wait_for()
+        page.click("#next-btn")
+        page.get_by_text("Required annotation(s) not completed: why").wait_for()
+        none.check()
+        page.click("#next-btn")
+        page.get_by_text("Your annotations have been saved").wait_for()
+        browser.close()
+    shutil.copytree(folder, out / "potato" / "item", dirs_exist_ok=True)
+    report = Place(place.db, tmp_path / "again").take(out / "potato", labels_into="again")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    with place.db.read() as session:
+        before, after = (labels_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
+    assert sorted(set(after) - set(before)) == [("q2:secret-system", "why", "[]"), ("q2:secret-system", "wrong", "[]")]
 
 
 @pytest.mark.slow

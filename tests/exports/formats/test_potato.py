@@ -176,6 +176,35 @@ def test_two_texts_that_are_compared_become_a_pair(place: Place, tmp_path: Path)
     assert stored(place) == {("ada", "better", "pair", 1), ("ada", "better", "pair", 0)}
 
 
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, [("ada", "wrong"), ("ben", "wrong")]),
+        ({"label_requirement": {"required": True}}, [("ada", "wrong")]),
+        (
+            {"display_logic": {"show_when": [{"schema": "Right", "operator": "equals", "value": "no"}]}},
+            [("ada", "wrong")],
+        ),
+    ],
+)
+def test_who_answered_and_marked_nothing_found_no_stretch(
+    tmp_path: Path, more: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    right, wrong = CONFIG["annotation_schemes"][0], CONFIG["annotation_schemes"][5]
+    config = {**CONFIG, "annotation_schemes": [right, {**wrong, **more}]}
+    said = {_NAMES: {"q1": [entry("Right", "yes", "yes")]}}
+    spans = {"instance_id_to_span_to_value": {"q1": [marked("wrong", "fact", 8, 12)]}}
+    nothing = {"instance_id_to_behavioral_data": {"q1": {"total_time_ms": 900}}}  # looked, and answered nothing
+    folder = project(tmp_path / "set", config, ada={**said, **spans}, ben=said, chloe=nothing)
+    with open_sources([folder]) as sources:
+        rows = [row for row in FORMATS.get("potato").read(sources).items() if isinstance(row, ParsedItem)]
+    found = {
+        (one.annotator, one.criterion): one.value for row in rows for one in row.labels if one.criterion == "wrong"
+    }
+    assert sorted(found) == expected
+    assert found.get(("ben", "wrong"), "[]") == "[]"
+
+
 def test_places_in_what_potato_shows_are_places_in_the_answer(tmp_path: Path) -> None:
     spans = {"annotation_type": "span", "name": "wrong", "description": "Wrong?", "labels": ["fact"]}
     config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": [spans]}
