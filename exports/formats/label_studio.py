@@ -105,7 +105,7 @@ class _Reading(FilesReading):
             text = configs[0].path.read_text("utf-8-sig", errors="replace")
             name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
             self._theirs = read_theirs(read_config(text, configs[0].name), name)
-        self._labels = self._skipped = self._ours = 0
+        self._labels = self._skipped = self._ours = self._none = 0
 
     def label_protocol(self) -> Protocol:
         """What the project asks, as far as it can be asked here."""
@@ -123,7 +123,7 @@ class _Reading(FilesReading):
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """An item a task, or two where two texts are compared."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
-        self._labels = self._skipped = self._ours = 0
+        self._labels = self._skipped = self._ours = self._none = 0
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
@@ -143,6 +143,11 @@ class _Reading(FilesReading):
         found = []
         if self._labels:
             found.append(f"{count(self._labels, 'annotation')} of people. {NAME_A_STUDY}")
+        if self._none:
+            found.append(
+                f"{count(self._none, 'time')} nothing was ticked or marked where nothing needs to be: that counts as "
+                "none of the labels."
+            )
         if self._skipped:
             found.append(f"{count(self._skipped, 'annotation')} skipped there: left out.")
         if self._ours:
@@ -227,7 +232,9 @@ class _Reading(FilesReading):
         self._labels += len(latest)
         if theirs is None:
             return
-        from annotators.criteria.base import written  # noqa: PLC0415 - a file is recognised without it
+        from annotators.asking.submissions import GivenLabel  # noqa: PLC0415 - a file is recognised without it
+        from annotators.criteria.base import written  # noqa: PLC0415
+        from exports.label_studio.theirs import Said  # noqa: PLC0415
 
         known = {asked.name for asked in theirs.asked}
         for who, one in latest.items():
@@ -238,18 +245,22 @@ class _Reading(FilesReading):
                     by_name.setdefault(str(result.get("from_name")), []).append(result)
             theirs.lost.add("What was given to such controls", len(by_name.keys() - known))
             seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
+            decided: dict[tuple[str, str], GivenLabel] = {}
             for asked in theirs.asked:
-                given = by_name.get(asked.name)
-                if not given:
+                given, target = by_name.get(asked.name), asked.criterion.target.value
+                if not given and not asked.none_of(decided):
                     continue
-                said = asked.read(given, data)
+                self._none += not given
+                said = asked.read(given, data) if given else Said([])
+                value = asked.criterion.check(said.value)
+                decided[asked.criterion.name, target] = GivenLabel(asked.criterion.name, target, value)
                 yield ForeignLabel(
                     line,
                     items[0],
                     who,
                     asked.criterion.name,
-                    asked.criterion.target.value,
-                    written(asked.criterion.check(said.value)),
+                    target,
+                    written(value),
                     _time(at),
                     None,
                     items[1] if len(items) > 1 else None,

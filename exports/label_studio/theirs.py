@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotators.asking.inferred_protocols import criterion_name
+from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
 from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
@@ -39,11 +40,20 @@ class Said:
 
 @dataclass
 class Asked:
-    """A control of theirs as a criterion of ours, and how its results are read."""
+    """A control of theirs as a criterion of ours, and how its results are read.
+
+    `hidden`: it is shown there under a condition that cannot be said here.
+    """
 
     name: str
     criterion: Criterion
     read: Callable[[Sequence[Given], Mapping[str, Any]], Said]
+    hidden: bool = False
+
+    def none_of(self, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:
+        """Whether nothing given says that no label fits: of sets and stretches that were asked and need none."""
+        free = self.criterion.scale in ("set", "spans") and not self.criterion.required
+        return free and not self.hidden and is_asked(self.criterion, self.criterion.target.value, decided)
 
 
 @dataclass
@@ -408,6 +418,7 @@ def _add_conditions(found: Theirs, config: Tag) -> None:
                 changed = {**one.criterion.model_dump(), "when": when}
                 one.criterion = type(one.criterion).model_validate(changed)
             else:
+                one.hidden = True
                 found.lost.add(f"{one.name!r} is shown there only {view.get('visibleWhen')}: here it is always asked")
 
 

@@ -127,6 +127,21 @@ def test_their_controls_become_criteria_and_each_part_that_cannot_is_named(tmp_p
         assert part in said, part
 
 
+def test_who_submitted_and_marked_nothing_gave_none_of_the_labels(tmp_path: Path) -> None:
+    good, bad = (result("good", "choices", choices=[one]) for one in ("Yes", "No"))
+    _, labels, rejected, reading = read(write(tmp_path / "p", [annotated(good), annotated(bad, number=6)]))
+    assert rejected == []
+    given = {(label.item, label.criterion): label.value for label in labels}
+    none = {"topic": "[]", "ner": "[]", "box": "[]"}
+    asked = {("5", name): value for name, value in none.items()} | {("6", name): value for name, value in none.items()}
+    assert given == asked | {("5", "good"): "yes", ("6", "good"): "No", ("6", "faults"): "[]"}
+    assert "7 times nothing was ticked or marked" in "\n".join(reading.notes())
+    # What is shown under a condition that cannot be said here was perhaps not shown.
+    hidden = CONFIG.replace('visibleWhen="choice-selected"', 'visibleWhen="region-selected"')
+    _, labels, _, _ = read(write(tmp_path / "hidden", [annotated(bad)], hidden))
+    assert "faults" not in {label.criterion for label in labels}
+
+
 def test_a_project_of_theirs_is_imported_with_its_labels_in_one_go_and_twice_is_once(
     sqlite_database: Database, tmp_path: Path
 ) -> None:
