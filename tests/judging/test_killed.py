@@ -72,6 +72,7 @@ class Killed:
         before = self.server.requests
         child = os.fork()
         if child == 0:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever tests in the background ignores it
             try:
                 (what or self.command)(seed)
             except BaseException:
