@@ -300,7 +300,9 @@ class _Reading(FilesReading):
             names = ", ".join(sorted(self._machines)[:5])
             found.append(f"{count(len(self._machines), 'state')} of machines ({names}) are no person's: left out.")
         if self._unknown:
-            found.append(f"{count(self._unknown, 'instance')} that somebody labelled are not in the data: left out.")
+            found.append(
+                f"{count(self._unknown, 'labelled instance is', 'labelled instances are')} not in the data: left out."
+            )
         return [*found, *(f"{LOST}{line}." for line in (*self._of_configs.lines(), *self._lost.lines()))]
 
     # Items -----------------------------------------------------------------------------------------------------------

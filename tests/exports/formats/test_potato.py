@@ -298,7 +298,7 @@ def test_the_best_and_the_worst_of_tuples_that_potato_draws(place: Place, tmp_pa
     assert stored(place) == {("ada", "good_best", "item", "B"), ("ada", "good_worst", "item", "A")}
     second = next(item for item in place.items() if item.id == "bws_tuple_0002")
     assert second.answer == "\n\n".join(f"{name}. Text {n}" for name, n in second.metadata["positions"].items())
-    assert "1 instance that somebody labelled are not in the data: left out." in report.notes
+    assert "1 labelled instance is not in the data: left out." in report.notes
     write_json(folder / "d.json", [{"id": 1, "response": "Text"}])
     with open_sources([folder]) as sources:
         [row] = FORMATS.get("potato").read(sources).items()
