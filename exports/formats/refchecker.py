@@ -185,8 +185,8 @@ class _RefCheckerReading(RecordReading):
         if not self._n_items:
             return ()
         found = [
-            f"The files hold no question and no passage: {count(self._n_items, 'item')} are bare, with the question's "
-            "id for its text."
+            "The files hold no question and no passage: "
+            f"{count(self._n_items, 'item is', 'items are')} bare, with the question's id for its text."
         ]
         if self._labels:
             shares = ", ".join(f"{name} {n:,}" for name, n in self._labels.most_common())

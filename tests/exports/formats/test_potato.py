@@ -104,7 +104,7 @@ def test_a_project_gives_items_labels_and_what_was_asked(place: Place, tmp_path:
     first = next(item for item in place.items() if item.id == "q1")
     assert (first.question, first.answer, first.metadata) == ("Who?", "Ada, in 1843.", {"page": 3})
     assert any("1 state of machines (judge)" in note for note in report.notes)
-    assert any("1 instance that somebody labelled" in note for note in report.notes)
+    assert any("1 labelled instance is not in the data" in note for note in report.notes)
     assert "Lost: audio_annotation 'sounds': nothing here is like it." in report.notes
 
 
