@@ -105,7 +105,7 @@ class _Reading(FilesReading):
             text = configs[0].path.read_text("utf-8-sig", errors="replace")
             name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
             self._theirs = read_theirs(read_config(text, configs[0].name), name)
-        self._labels = self._skipped = self._ours = self._none = 0
+        self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
 
     def label_protocol(self) -> Protocol:
         """What the project asks, as far as it can be asked here."""
@@ -123,7 +123,7 @@ class _Reading(FilesReading):
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """An item a task, or two where two texts are compared."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
-        self._labels = self._skipped = self._ours = self._none = 0
+        self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
@@ -150,6 +150,10 @@ class _Reading(FilesReading):
             )
         if self._skipped:
             found.append(f"{count(self._skipped, 'annotation')} skipped there: left out.")
+        if self._drafts:
+            found.append(f"{count(self._drafts, 'draft')} that nobody submitted there: left out.")
+        if self._predicted:
+            found.append(f"{count(self._predicted, 'prediction')} of models: no person's labels, so they are left out.")
         if self._ours:
             found.append(
                 f"{count(self._ours, 'task')} of a study that was pushed from here: take its labels back with `assay "
@@ -171,6 +175,8 @@ class _Reading(FilesReading):
             yield ParsedItem(file, line, read_item(data[OURS], scorer=SCORER))
             return
         self._ours += STUDY in data
+        self._drafts += _how_many(task.get("drafts"))
+        self._predicted += _how_many(task.get("predictions"))
         key = str(data.get(ITEM) or task.get("id") or line)
         items = [read_item(row, scorer=SCORER) for row in self._rows(key, data, task)]
         labels = tuple(self._said(file, line, task, [item.id for item in items], data))
@@ -268,6 +274,10 @@ class _Reading(FilesReading):
                     float(seconds) if isinstance(seconds, int | float) else None,
                     said.rationale,
                 )
+
+
+def _how_many(listed: object) -> int:
+    return len(listed) if isinstance(listed, list) else 0
 
 
 def _ranked(listed: Any) -> Iterator[Normal]:

@@ -163,6 +163,19 @@ def test_a_project_of_theirs_is_imported_with_its_labels_in_one_go_and_twice_is_
     assert (again.added, again.unchanged) == (0, 2)
 
 
+def test_what_models_predicted_and_nobody_submitted_is_left_out_and_counted(tmp_path: Path) -> None:
+    task = {
+        **annotated(*RESULTS),
+        "predictions": [{"model_version": "m", "result": []}] * 2,
+        "drafts": [{"result": []}],
+    }
+    _, labels, _, reading = read(write(tmp_path / "p", [task]))
+    assert {label.annotator for label in labels} == {"zoe@example.org"}
+    notes = "\n".join(reading.notes())
+    assert "2 predictions of models: no person's labels, so they are left out." in notes
+    assert "1 draft that nobody submitted there: left out." in notes
+
+
 def test_two_texts_that_are_compared_are_a_pair(sqlite_database: Database, tmp_path: Path) -> None:
     config = """<View><Text name="p" value="$prompt"/><Text name="a" value="$first"/><Text name="b" value="$second"/>
       <Pairwise name="better" toName="a,b"/></View>"""
