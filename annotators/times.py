@@ -15,3 +15,8 @@ def time_of(text: str) -> datetime:
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except OverflowError:
         raise ValueError(text) from None
+
+
+def today_began() -> datetime:
+    """The midnight that today began with where this machine is."""
+    return datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -75,6 +75,7 @@ def _in_words(found: Sequence[ListedDispute]) -> str:
     if not found:
         return "Nothing is disputed."
     units = sum(len(dispute.units) for dispute in found)
+    in_stages = any(dispute.stage != "first" for dispute in found)
     rows = [
         (
             in_words(pair_name(dispute.item, dispute.other)),
@@ -82,12 +83,12 @@ def _in_words(found: Sequence[ListedDispute]) -> str:
             unit.target,
             ", ".join(f"{value} {n}" for value, n in unit.votes.items()),
             round(unit.weight, 2),
-            dispute.stage,
+            *([dispute.stage] if in_stages else []),
         )
         for dispute in found
         for unit in dispute.units
     ]
-    headers = ("item", "criterion", "target", "votes", "weight", "stage")
+    headers = ("item", "criterion", "target", "votes", "weight", *(["stage"] if in_stages else []))
     about = f"{count(len(found), 'disputed item')}, {count(units, 'unit')} to decide."
     return f"{about}\n\n{table(headers, rows, decimals=2)}"
 

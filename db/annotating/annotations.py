@@ -14,6 +14,7 @@ from annotators.designing.phases import AFTER, CONSENT, DECLINED, PHASES
 from annotators.errors import Conflict, InvalidInput, NotFound, shown
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
+from annotators.times import today_began
 from db.allotting.slots import is_balanced, share_out
 from db.annotating.assignments import (
     AHEAD,
@@ -192,8 +193,8 @@ def _how_far(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     # An equal part is what people can expect; where others did more, what they did is all there is.
     at_the_end = nothing_left and (phase is None or phase["phase"] == AFTER)
     of = hand.done if at_the_end else equal_part(member.study, hand.members, hand.done, member.quota)
-    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    progress = {"done": hand.done, "of": of, "seconds_today": round(spent_today(session, member.person_id, midnight))}
+    spent = spent_today(session, member.person_id, today_began())
+    progress = {"done": hand.done, "of": of, "seconds_today": round(spent)}
     finished = nothing_left and phase is None
     return {"progress": progress, "finished": finished, "halted": halted, "enough": enough, "phase": phase}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import func
 from sqlmodel import col
 
 from annotators.designing.own_figures import NONE, PROGRESS
+from annotators.times import today_began
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Study, StudyMember, Submission, Tally
 from db.permissions import Actor, On, operation
@@ -39,7 +39,7 @@ class MyProgress:
 @operation(On.APP, anyone_signed_in=True)
 def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
     """The studies that I am an annotator of, in the order they were made; today begins at the server's midnight."""
-    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = today_began()
     with db.read() as session:
         studies = session.execute(
             pick(Study, StudyMember)

@@ -17,6 +17,7 @@ from sqlmodel import Session, col
 
 from annotators.designing.own_figures import GOLD, PROGRESS, QUALITY
 from annotators.protocols import Protocol
+from annotators.times import today_began
 from db.annotating.planting import gold_labels_given
 from db.engine import Database
 from db.items.current import is_set_aside
@@ -68,7 +69,7 @@ def my_figures(db: Database, actor: Actor, *, before: datetime | None = None) ->
 
     That is the server's midnight unless told otherwise.
     """
-    until = before or datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    until = before or today_began()
     with db.read() as session:
         studies = session.execute(
             pick(Study)
