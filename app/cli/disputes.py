@@ -81,7 +81,7 @@ def _in_words(found: Sequence[ListedDispute]) -> str:
             in_words(pair_name(dispute.item, dispute.other)),
             unit.criterion,
             unit.target,
-            ", ".join(f"{value} {n}" for value, n in unit.votes.items()),
+            ", ".join(f"{value}: {n}" for value, n in unit.votes.items()),
             round(unit.weight, 2),
             *([dispute.stage] if in_stages else []),
         )
