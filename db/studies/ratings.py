@@ -310,15 +310,23 @@ def pair_name(first: str, other: str | None) -> str:
     return f"{first} ⇄ {other}" if other else first
 
 
+_UNTIMED = col(Annotation.created_at) >= col(Batch.created_at)
+"""Labels that come in without a time have that of their import, which says nothing of when, or in which order, they
+were given: what was given is older than its import (`_UNTIMED` of exports/bundles/labels/block.py is the same)."""
+
+
 class CountedLabel(NamedTuple):
-    """A label that counts: of which item (its id in the project), by whom, for what, when and with which remark."""
+    """A label that counts: of which item (its id in the project), by whom, for what, when and with which remark.
+
+    `time` is None where an import brought none.
+    """
 
     item: str
     person_id: int
     criterion: str
     target: str
     value: Any
-    time: datetime
+    time: datetime | None
     comment: str | None
     other: str | None = None
     """Of a pair: its second item."""
@@ -334,7 +342,7 @@ def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) 
     rows = session.execute(
         pick(
             Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value,
-            Submission.created_at, StoredLabel.comment, of_second.external_id,
+            case((_UNTIMED, None), else_=col(Submission.created_at)), StoredLabel.comment, of_second.external_id,
         )
         .select_from(Annotation)
         .join(
@@ -343,6 +351,7 @@ def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) 
             & (col(StoredLabel.sitting) == Annotation.sitting),
         )
         .join(Submission, col(Submission.id) == StoredLabel.submission_id)
+        .outerjoin(Batch, col(Batch.id) == Annotation.batch_id)
         .join(StudyItem, col(StudyItem.id) == Annotation.study_item_id)
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .join(Item, col(Item.id) == ItemVersion.item_id)
@@ -460,9 +469,7 @@ def _annotations(
     moment = col(Annotation.created_at)
     on_sqlite = is_sqlite(session)
     when: Any = type_coerce(moment, String) if on_sqlite else cast(func.extract("epoch", moment), String)
-    # Labels that come in without a time have that of their import, which says nothing of when, or in which order, they
-    # were given; what was given is older than its import.
-    when = case((moment >= col(Batch.created_at), "NaT" if on_sqlite else "nan"), else_=when)
+    when = case((_UNTIMED, "NaT" if on_sqlite else "nan"), else_=when)
     spent = func.coalesce(cast(col(Annotation.seconds), String), "nan")
     rows = session.execute(
         pick(

@@ -90,7 +90,7 @@ def _judged(
     for block in blocks():
         given: dict[str, list[Given]] = {}
         for label in labels_of_versions(session, study, block):
-            time = label.time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            time = label.time.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if label.time else None
             about = (label.criterion, label.target, label.value, time, label.comment or None, label.other)
             given.setdefault(label.item, []).append(Given(called[label.person_id], *about))
         units: dict[str, list[Unit]] = {}

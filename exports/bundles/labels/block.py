@@ -50,7 +50,9 @@ _SUBMITTED = f"""
 FROM study_item x JOIN assignment a ON a.study_item_id = x.id JOIN submission s ON s.assignment_id = a.id {_SAMPLED}"""
 _ANNOTATED = f"""
 FROM study_item x JOIN annotation n ON n.study_id = x.study_id AND n.study_item_id = x.id
-LEFT JOIN set_aside z ON z.annotation_id = n.id {_SAMPLED}"""
+LEFT JOIN set_aside z ON z.annotation_id = n.id LEFT JOIN batch b ON b.id = n.batch_id {_SAMPLED}"""
+_UNTIMED = "n.created_at >= b.created_at"
+"""An annotation that came in without a time has that of its import (`_UNTIMED` of db/studies/ratings.py says why)."""
 _WITHDRAWN = """
 SELECT w.batch_id FROM withdrawal w
 WHERE NOT w.reinstates AND w.id = (SELECT max(m.id) FROM withdrawal m WHERE m.batch_id = w.batch_id)"""
@@ -171,11 +173,15 @@ def _seconds(cells: list[int | float | str | None]) -> pa.Array:
 
 @dataclass(frozen=True)
 class _Annotated:
-    """Annotations: by which number each is found (`_number`), in ascending order; its kind; whether it is current."""
+    """Annotations: by which number each is found (`_number`), in ascending order; its kind; whether it is current.
+
+    `untimed`: that it came in without a time.
+    """
 
     numbers: IntArray
     kinds: list[str]
     current: BoolArray
+    untimed: BoolArray
 
 
 def _annotated(session: Session, sign: str, parameters: tuple[Any, ...], withdrawn: IntArray) -> _Annotated:
@@ -183,6 +189,7 @@ def _annotated(session: Session, sign: str, parameters: tuple[Any, ...], withdra
         "id": "n.id", "assignment": "n.assignment_id", "sitting": "n.sitting", "kind": "coalesce(z.kind, n.kind)",
         "superseded": Where("n.supersedes_id", "n.supersedes_id IS NOT NULL"),
         "imported": Where("n.id", "n.batch_id IS NOT NULL"), "batch": Where("n.batch_id", "n.batch_id IS NOT NULL"),
+        "untimed": Where("n.id", _UNTIMED),
     }  # fmt: skip
     found = _read(session, columns, _ANNOTATED.format(mark=sign), parameters)
     ids, imported = _numbers(found["id"]), _numbers(found["imported"])
@@ -191,7 +198,8 @@ def _annotated(session: Session, sign: str, parameters: tuple[Any, ...], withdra
     fell |= np.isin(ids, imported[np.isin(_numbers(found["batch"]), withdrawn)])
     numbers = _number(found["assignment"], found["sitting"])
     order = np.argsort(numbers)
-    return _Annotated(numbers[order], [found["kind"][place] for place in order.tolist()], ~fell[order])
+    untimed = np.isin(ids, _numbers(found["untimed"]))
+    return _Annotated(numbers[order], [found["kind"][place] for place in order.tolist()], ~fell[order], untimed[order])
 
 
 def _labels(session: Session, submissions: Sequence[int]) -> _Lists:
@@ -262,6 +270,8 @@ def _of_submissions(
     complete = given.numbers[place] == numbers if len(given.numbers) else np.zeros(len(numbers), bool)
     kinds = pa.array(given.kinds, pa.string()).dictionary_encode().take(pa.array(place, mask=~complete))
     texts = pa.array(submitted["time"], pa.string())
+    if given.untimed.any():
+        texts = pc.if_else(pa.array(complete & given.untimed[place]), None, texts)
     columns = {
         "annotator": _said(pa.array(submitted["person"]), called.__getitem__),
         "time": texts.cast(pa.timestamp("us")).view(arrow_type(ColumnKind.TIME)),

@@ -10,21 +10,22 @@ from annotators.version import program_version
 from db.models import Study
 from db.query import mark, plain_rows
 
-MADE = 1
+MADE = 2
 """Goes up when the same rows make another table."""
 
 DEPENDS_ON = frozenset(
     ["study", "assignment", "submission", "label", "annotation", "set_aside", "withdrawal", "study_item",
-     "item_version", "item", "question", "person"]
+     "item_version", "item", "question", "person", "batch"]
 )  # fmt: skip
 """The tables that labels are read from, all of them: a test looks. What `_STAMP` asks changes with each."""
 
 # Submissions, annotations, decisions to leave out and withdrawals are only ever added: where there are as many as
 # before, they are the same, in whatever order PostgreSQL gave their ids and committed them. Labels come with their
 # submission in one transaction, `set_aside` follows from the decisions; what is read of samples, items, questions,
-# slots and people beside that never changes once there is a label. Two operations are other than adding: redaction
-# changes texts, and restoring a backup takes rows away, in place of which others may come; both leave an event. The
-# newest submission's own id and time tell a database that was exchanged by hand, and a project that was deleted.
+# slots, people and batches beside that never changes once there is a label. Two operations are other than adding:
+# redaction changes texts, and restoring a backup takes rows away, in place of which others may come; both leave an
+# event. The newest submission's own id and time tell a database that was exchanged by hand, and a project that was
+# deleted.
 _STAMP = """
 SELECT
   (SELECT version_num FROM alembic_version),

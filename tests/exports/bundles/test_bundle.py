@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow.parquet as pq
 import pytest
 from sqlmodel import select
 
@@ -212,6 +214,29 @@ def test_imported_labels_are_exported_as_such(study: StudyInUse, tmp_path: Path)
         ("right", "no", "imported", "true"),
         ("grade", "1", "imported", "true"),
     ]
+
+
+def test_labels_that_came_without_a_time_leave_without_one(study: StudyInUse, tmp_path: Path) -> None:
+    at = datetime(2025, 3, 1, 12, tzinfo=UTC)
+    rows = [
+        ForeignLabel(line, "i00001", who, name, "item", value, when)
+        for line, (who, name, value, when) in enumerate(
+            [("dated", "right", "no", at), ("dated", "grade", "1", at), ("undated", "right", "no", None),
+             ("undated", "grade", "1", None)], 2,
+        )
+    ]  # fmt: skip
+    import_labels(study.db, study.researcher, study.study_id, rows=rows, source="t.csv")
+    give(study, 0, first_step("yes"))
+    export = Export(study, tmp_path / "out", names=True, formats=["labels", "huggingface"], options={"licence": "mit"})
+    times = {row["annotator"]: row["time"] for row in export.rows("labels.csv")}
+    assert times.pop("dated") == "2025-03-01T12:00:00.000000Z"
+    assert times.pop("undated") == ""
+    assert [bool(time) for time in times.values()] == [True]
+    table = pq.read_table(export.folder / "huggingface" / "labels" / "test.parquet").to_pylist()
+    assert {row["annotator"]: row["time"] for row in table if row["annotator"].endswith("dated")} == {
+        "dated": "2025-03-01T12:00:00.000000Z", "undated": None,
+    }  # fmt: skip
+    assert verify_against(study.db, study.researcher, export.folder).ok
 
 
 def test_the_manifest_says_what_was_exported_of_which_state(study: StudyInUse, tmp_path: Path) -> None:

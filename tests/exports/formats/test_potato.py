@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -372,7 +373,8 @@ def marked_study(place: Place, folder: Path) -> int:
         ]
         if who == "ada" or row is rows[0]
     ]  # fmt: skip
-    labels = [ForeignLabel(line, *about) for line, about in enumerate(given, 2)]
+    at = datetime(2026, 5, 4, 9, tzinfo=UTC)
+    labels = [ForeignLabel(line, *about, time=at) for line, about in enumerate(given, 2)]
     import_labels(place.db, place.actor, study, rows=labels, source="t.csv")
     return study
 
