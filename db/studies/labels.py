@@ -406,7 +406,7 @@ def _insert(
 
     @cache  # people judge many items in the same second
     def stored(at: datetime) -> Any:
-        return at.replace(tzinfo=None).isoformat(sep=" ") if sqlite else at
+        return at.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds") if sqlite else at
 
     for number, ((study_item_id, annotator), assignment_id, submission_id) in enumerate(
         zip(sorted(grouped), assignment_ids, submission_ids, strict=True)

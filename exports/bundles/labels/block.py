@@ -270,6 +270,9 @@ def _of_submissions(
     complete = given.numbers[place] == numbers if len(given.numbers) else np.zeros(len(numbers), bool)
     kinds = pa.array(given.kinds, pa.string()).dictionary_encode().take(pa.array(place, mask=~complete))
     texts = pa.array(submitted["time"], pa.string())
+    whole = pc.less(pc.binary_length(texts), 26)  # as imports wrote whole seconds into SQLite
+    if pc.any(whole).as_py():
+        texts = pc.if_else(whole, pc.binary_join_element_wise(texts, ".000000", ""), texts)
     if given.untimed.any():
         texts = pc.if_else(pa.array(complete & given.untimed[place]), None, texts)
     columns = {
