@@ -5,7 +5,6 @@ Two of its lists are texts: `"[3, 5]"` and `"['Chart', 'Table']"`.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ from exports.formats._records import (
 )
 from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
+from exports.reading.lists import list_in
 from exports.reading.sources import SourceFile, Sources
 
 SCORER = "imported:mmlongbench"
@@ -37,8 +37,6 @@ NOT_ANSWERABLE = "Not answerable"
 
 _NEEDED = ("doc_id", "question", "answer", "evidence_pages")
 _TAKEN = (*_NEEDED, "doc_type", "evidence_sources")
-_LONGEST_LIST = 10_000
-"""Characters of a list that is written as a text."""
 
 
 class MMLongBench:
@@ -135,11 +133,8 @@ def _list(record: Record, name: str) -> list[Any]:
     """The list of numbers and texts that a field holds, as one or written as a text."""
     given = record[name]
     value = given
-    if isinstance(given, str) and len(given) <= _LONGEST_LIST:
-        try:
-            value = ast.literal_eval(given.strip())
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
+    if isinstance(given, str):
+        value = list_in(given)
     if not isinstance(value, list) or not all(isinstance(element, str | int) for element in value):
         raise InvalidInput(f'`{name}` is {called(given)}. Write a list of numbers or texts, such as "[3, 5]".')
     return value

@@ -18,6 +18,7 @@ from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
+from exports.reading.lists import list_in
 from exports.reading.sources import UTF_16, SourceFile, Sources
 from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
 
@@ -47,8 +48,8 @@ _OF_TEXT = {"references": None, "documents": None, "evidence": "text", "claims":
 class TableOfItems:
     """One item a row. Columns that are none of the fields are kept in the metadata, under their own names.
 
-    A cell of a field with several values is a JSON array, or one value as a plain text. Scores may also stand as
-    numbers in columns of their own, whose names they then have.
+    A cell of a field with several values is a list (JSON, or as pandas writes it), or one value as a plain text. Scores
+    may also stand as numbers in columns of their own, whose names they then have.
     """
 
     name = TABLES
@@ -251,19 +252,15 @@ def _object(column: str, cell: Any) -> Normal:
 
 
 def _parts(name: str, column: str, cell: Any) -> list[Any]:
-    """The values of a cell of a field with several: those of its JSON array, or the one that it is."""
+    """The values of a cell of a field with several: those of the list that it is, or the one that it is."""
     if isinstance(cell, list):
         return [_part(name, part) for part in cell]
     if name == "scores" and isinstance(cell, int | float):
         return [{"name": column, "value": float(cell)}]
     text = _text(cell)
-    if text.lstrip().startswith("["):
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            value = None  # a text that begins with a bracket
-        if isinstance(value, list):
-            return [_part(name, part) for part in value]
+    listed = list_in(text)
+    if listed is not None:
+        return [_part(name, part) for part in listed]
     if name == "scores":
         try:
             value = float(text)
