@@ -1,12 +1,17 @@
 """What formats of evaluation samples share: a record has a question, contexts, an answer, a reference, and metrics.
 
 They differ in what fields are called. What is no field of theirs and a number is a score; anything else is kept.
+Records stand in JSON, or in a table, as pandas writes results: there a column of numbers is one, and contexts are
+a list that is written as a text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
+
+import orjson
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import called
@@ -28,10 +33,19 @@ from exports.formats._records import (
 from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of, metadata_of, parts_of
 from exports.formats.base import FileReading
 from exports.reading.json_files import json_lines
+from exports.reading.lists import list_in
 from exports.reading.sources import SourceFile, Sources
+from exports.reading.tables import Table, heading_of, is_table, open_table
 
 HUMAN = "human_"
 """What the columns of people's labels begin with."""
+
+_TEXT_TABLES = (".csv", ".tsv")
+"""Endings of tables whose columns stand in their first bytes."""
+
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,15})(\.\d+)?([eE][-+]?\d{1,3})?")
+_NO_NUMBER = ("nan", "NaN", "None")
+"""What pandas writes for a metric that was not computed."""
 
 _OWN = ("id", "question_key", "system", "category", "language")
 """Fields of ours that the programs pass over."""
@@ -56,8 +70,14 @@ class SampleFormat:
     needed: ClassVar[tuple[str, ...]]
     """The fields that a file of this format has at least."""
 
+    some: ClassVar[tuple[str, ...]] = ()
+    """Fields of which a file of this format has one at least."""
+
     aside: ClassVar[tuple[str, ...]] = ()
     """Fields that hold numbers and are no metrics."""
+
+    between: ClassVar[str | None] = None
+    """What stands between contexts in a cell that is no list."""
 
     loses: Mapping[str, str] = usual(
         "documents",
@@ -86,16 +106,33 @@ class SampleFormat:
     )
 
     def refusal(self, file: SourceFile) -> str | None:
-        """It takes JSON lists and JSON lines whose records have the fields of this program."""
-        if not file.basename.endswith((JSON_ENDING, LINES_ENDING)):
-            return f"it does not end with {JSON_ENDING} or {LINES_ENDING}"
-        return lacking(names_in(file.head()), self.needed)
+        """It takes JSON lists, JSON lines, CSV and TSV whose records have the fields of this program."""
+        if file.basename.endswith(_TEXT_TABLES):
+            there = frozenset(heading_of(file.head()))
+            of_answers = {self.answer, self.reference, self.retrieved, self.gold}
+            if not there & of_answers:  # a question alone is a question of any table
+                return "its records have neither an answer nor contexts"
+        elif file.basename.endswith((JSON_ENDING, LINES_ENDING)):
+            there = names_in(file.head())
+        else:
+            return f"it does not end with {JSON_ENDING}, {LINES_ENDING}, {' or '.join(_TEXT_TABLES)}"
+        if self.some and not there.intersection(self.some):
+            return f"its records lack {' and '.join(f'`{name}`' for name in self.some)}"
+        return lacking(there, self.needed)
 
     def read(self, sources: Sources) -> FileReading:
-        """The JSON files of the sources."""
-        files = [file for file in sources.files if file.basename.endswith((JSON_ENDING, LINES_ENDING))]
+        """The JSON files of the sources, and the tables that are named or have the fields of this program."""
+        files = [
+            file
+            for file in sources.files
+            if file.basename.endswith((JSON_ENDING, LINES_ENDING))
+            or (is_table(file.basename) and (file.given or self.refusal(file) is None))
+        ]
         if not files and not any(sources.loose_documents()):
-            raise InvalidInput(f"{sources.description}: there is no JSON file in it. Name the files or their folder.")
+            raise InvalidInput(
+                f"{sources.description}: there is no JSON file and no table of samples in it. Name the files or their "
+                "folder."
+            )
         return SampleReading(sources, files, self)
 
     def label_protocol(self) -> None:
@@ -117,6 +154,19 @@ class SampleFormat:
         """The fields that are read as something else than metrics and metadata."""
         named = (self.question, self.answer, self.reference, self.retrieved, self.gold)
         return frozenset(name for name in (*named, *_OWN) if name)
+
+    def of_cell(self, name: str, cell: Any, *, number: bool) -> Any:
+        """What a cell of a table says, as JSON would say it; `number`: that its column has numbers, as texts."""
+        if not isinstance(cell, str):
+            return cell_of(cell) if name in self.taken and not isinstance(cell, list) else cell
+        if name in (self.retrieved, self.gold):
+            listed = list_in(cell)
+            return listed if listed is not None else cell.split(self.between) if self.between else [cell]
+        if name == self.question and (turns := list_in(cell)) and all(isinstance(turn, dict) for turn in turns):
+            return turns
+        if not number or name in self.taken or name.startswith(HUMAN):
+            return cell
+        return None if cell in _NO_NUMBER else orjson.loads(cell)
 
     def item(self, record: Record) -> Normal:
         """A record as an item; InvalidInput for a conversation, and without a question."""
@@ -190,14 +240,19 @@ class SampleReading(RecordReading):
         super().__init__(sources, [file for file in files if file.basename.endswith(JSON_ENDING)])
         self._of, self.format = of, of.name
         self._lines = [file for file in files if file.basename.endswith(LINES_ENDING)]
+        self._tables = [file for file in files if is_table(file.basename)]
+        self._notes: list[str] = []
         self._said = Said(f"{of.name}-verified", _labels)
 
     def begin(self) -> None:
         """There is nothing to count."""
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
-        """Those of lists, then those of lines."""
+        """Those of lists, then those of lines, then those of tables."""
         yield from super().items()
+        self._notes = []
+        for file in self._tables:
+            yield from self._of_table(file)
         for file in self._lines:
             records: list[Any] = []
             at: list[int] = []
@@ -211,6 +266,27 @@ class SampleReading(RecordReading):
                     yield from self._of_lines(file, records, at)
                     records, at = [], []
             yield from self._of_lines(file, records, at)
+
+    def _of_table(self, file: SourceFile) -> Iterator[ParsedItem | Rejected]:
+        try:
+            numbers = _numbers_in(open_table(file.path)) if file.basename.endswith(_TEXT_TABLES) else frozenset()
+            table = open_table(file.path)
+            self._notes += table.notes
+            for line, cells in table.rows:
+                if isinstance(cells, str):
+                    yield Rejected(file.name, line, cells)
+                    continue
+                said = {
+                    name: self._of.of_cell(name, cell, number=name in numbers)
+                    for name, cell in zip(table.columns, cells, strict=True) if cell is not None
+                }  # fmt: skip
+                yield from self._of_lines(file, [said], [line])
+        except AssayError as error:
+            yield Rejected(file.name, 1, str(error))
+
+    def notes(self) -> Sequence[str]:
+        """What is worth reading about the tables."""
+        return self._notes
 
     def _of_lines(self, file: SourceFile, records: Sequence[Any], at: Sequence[int]) -> Iterator[ParsedItem | Rejected]:
         for line, record in zip(at, records, strict=True):
@@ -241,6 +317,19 @@ class SampleReading(RecordReading):
     def not_ours(self) -> str:
         """What is said of a file of something else."""
         return f"this is no list of samples with {', '.join(self._of.needed)}. Leave it out, or choose another format."
+
+
+def _numbers_in(table: Table) -> frozenset[str]:
+    """The columns of a table without types in which every cell that is not empty is a number."""
+    numbers = set(range(len(table.columns)))
+    for _, cells in table.rows:
+        if not isinstance(cells, str):
+            numbers -= {place for place in numbers if (cell := cells[place]) is not None and not _is_number(cell)}
+    return frozenset(table.columns[place] for place in numbers)
+
+
+def _is_number(cell: str) -> bool:
+    return cell in _NO_NUMBER or _NUMBER.fullmatch(cell) is not None
 
 
 def _labels(record: Record) -> Iterator[tuple[str, str, str]]:

@@ -26,23 +26,17 @@ class DeepEval(SampleFormat):
 
     name = "deepeval"
     title = "DeepEval test cases and runs"
-    help = "a JSON list of test cases or goldens with input and actual_output or expected_output; or a saved test run"
+    help = (
+        "a JSON list or table of test cases or goldens with input and actual_output or expected_output; or a saved "
+        "test run"
+    )
     file = "test_cases.json"
     question, answer, reference = "input", "actual_output", "expected_output"
     retrieved, gold = "retrieval_context", "context"
     needed = ("input",)
+    some = ("actual_output", "expected_output", "actualOutput", "expectedOutput")
+    between = "|"
     aside = ("order", "tokenCost", "token_cost", "completionTime", "completion_time", "runDuration", "evaluationCost")
-
-    def refusal(self, file: Any) -> str | None:
-        """It takes files whose records have an `input` and an output that is asked for or was given."""
-        lacks = super().refusal(file)
-        if lacks is not None:
-            return lacks
-        from exports.formats._records import names_in  # noqa: PLC0415 - beside its use
-
-        there = names_in(file.head())
-        known = {"actual_output", "expected_output", "actualOutput", "expectedOutput"}
-        return None if known & there else "its records lack `actual_output` and `expected_output`"
 
     def item(self, record: Record) -> Normal:
         """A test case as an item."""

@@ -1,4 +1,4 @@
-"""RAGAS: samples of an evaluation dataset (`to_jsonl`), and results as records with a column a metric."""
+"""RAGAS: samples of an evaluation dataset (`to_jsonl`, `to_csv`), and results as records with a column a metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ class Ragas(SampleFormat):
 
     name = "ragas"
     title = "RAGAS samples and results"
-    help = "JSON lines or a JSON list of samples with user_input, and response or reference; metrics as columns"
+    help = (
+        "JSON lines, a JSON list or a table of samples with user_input, and response or reference; metrics as columns"
+    )
     file = "samples.jsonl"
     question, answer, reference = "user_input", "response", "reference"
     retrieved, gold = "retrieved_contexts", "reference_contexts"

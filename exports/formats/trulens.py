@@ -12,6 +12,7 @@ from exports.formats._records import Record
 from exports.formats._samples import SampleFormat
 from exports.formats._writing import without
 from exports.formats.base import FORMATS
+from exports.reading.lists import list_in
 
 _CALLS = "_calls"
 
@@ -21,22 +22,21 @@ class TruLens(SampleFormat):
 
     name = "trulens"
     title = "TruLens records and feedback"
-    help = "a JSON list or JSON lines of records with input, output and record_id or app_name; feedback as columns"
+    help = (
+        "a JSON list, JSON lines or table of records with input, output and record_id or app_name; feedback as columns"
+    )
     file = "records.jsonl"
     question, answer, reference = "input", "output", "ground_truth"
     retrieved, gold = "contexts", None
     needed = ("input", "output")
+    some = ("record_id", "app_name", "app_id")
     aside = ("latency", "total_tokens", "total_cost", "ts", "num_events")
 
-    def refusal(self, file: Any) -> str | None:
-        """It takes records of an app."""
-        lacks = super().refusal(file)
-        if lacks is not None:
-            return lacks
-        from exports.formats._records import names_in  # noqa: PLC0415 - beside its use
-
-        there = names_in(file.head())
-        return None if {"record_id", "app_name", "app_id"} & there else "its records lack `record_id` and `app_name`"
+    def of_cell(self, name: str, cell: Any, *, number: bool) -> Any:
+        """Calls of feedback functions are lists."""
+        if name.endswith(_CALLS) and isinstance(cell, str):
+            return list_in(cell)
+        return super().of_cell(name, cell, number=number)
 
     def item(self, record: Record) -> Normal:
         """A record as an item."""

@@ -73,7 +73,7 @@ def _delimiter(line: str) -> str:
 
 
 def _headings(cells: Iterable[Any]) -> list[str]:
-    """The names of columns; those at the end that have none are left out."""
+    """The names of columns; those at the end that have none are left out, and the first may have none (`_of_rows`)."""
     columns = ["" if cell is None else str(cell).strip() for cell in cells]
     while columns and not columns[-1]:
         columns.pop()
@@ -81,8 +81,8 @@ def _headings(cells: Iterable[Any]) -> list[str]:
         raise InvalidInput("the first row names no columns. Write their names into the first row.")
     if len(columns) > MOST_COLUMNS:
         raise InvalidInput(f"the table has {len(columns):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
-    if "" in columns:
-        raise InvalidInput(f"column {columns.index('') + 1} has no name. Write one into the first row.")
+    if "" in columns[1:]:
+        raise InvalidInput(f"column {columns.index('', 1) + 1} has no name. Write one into the first row.")
     twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
     if twice is not None:
         raise InvalidInput(f"the first row names the column {twice[:80]!r} twice. Rename one of the two.")
@@ -105,8 +105,23 @@ def _delimited(path: Path) -> Table:
         raise InvalidInput("the file is empty. Supply it again, or leave it out.")
     if isinstance(heading[1], str):
         raise InvalidInput(heading[1].replace("the row", "the first row", 1))
-    columns = _headings(heading[1])
-    return Table(columns, _as_wide_as(columns, rows))
+    return _of_rows(path, heading[1], rows)
+
+
+def _of_rows(path: Path, heading: Sequence[Any], rows: Iterator[tuple[int, list[Any] | str]]) -> Table:
+    """The table of rows below a heading. A first column without a name numbers the rows, as pandas writes it."""
+    columns = _headings(heading)
+    rows = _as_wide_as(columns, rows)
+    if columns[0]:
+        return Table(columns, rows)
+
+    def without(cells: list[Any] | str) -> list[Any] | str:
+        if isinstance(cells, str) or cells[0] is None or str(cells[0]).isdecimal():
+            return cells if isinstance(cells, str) else cells[1:]
+        return f"its first column has no name and holds {str(cells[0])[:80]!r}. Write a name into the first row."
+
+    notes = [f"{path.name}: the first column, which has no name and numbers the rows, is left out."]
+    return Table(columns[1:], ((line, without(cells)) for line, cells in rows), notes)
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
@@ -162,7 +177,8 @@ def _parquet(path: Path) -> Table:
     damaged = (pa.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = pq.ParquetFile(path)
-        columns = _headings(file.schema_arrow.names)
+        names = file.schema_arrow.names
+        _headings(names)
     except damaged as error:
         raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
 
@@ -179,7 +195,7 @@ def _parquet(path: Path) -> Table:
             said = str(error).splitlines()[0]
             yield number + 1, f"the file cannot be read from here on ({said}). Write it again."
 
-    return Table(columns, rows())
+    return _of_rows(path, names, rows())
 
 
 # XLSX -----------------------------------------------------------------------------------------------------------------
@@ -195,10 +211,11 @@ def _sheet(path: Path) -> Table:
     sheets, heading = next(rows), next(rows, None)
     if heading is None:
         raise InvalidInput(f"its first sheet {sheets[0][:80]!r} is empty. Move the table to the first sheet.")
-    columns = _headings(heading[1])
+    table = _of_rows(path, heading[1], rows)
     others = [f"{name[:80]!r}" for name in sheets[1:]]
-    notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
-    return Table(columns, _as_wide_as(columns, rows), notes)
+    if others:
+        table.notes.append(f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}.")
+    return table
 
 
 def _sheet_rows(path: Path) -> Iterator[Any]:

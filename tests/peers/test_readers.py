@@ -12,11 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from annotators.items.item import ItemContent
 from annotators.items.parsed import ParsedDocument, ParsedItem
 from db.engine import Database
 from exports.bundles.bundle import export_project
 from exports.converting import convert_files
 from exports.formats import FORMATS
+from exports.formats.base import recognise
 from exports.reading.sources import open_sources
 from tests.environments import environment_python
 from tests.exports.formats.conftest import place  # noqa: F401 - a fixture
@@ -224,11 +226,22 @@ def samples(sqlite_database: Database, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+def items(name: str, path: Path) -> list[ItemContent]:
+    """The items of a file that this format recognises, none of which is bad."""
+    with open_sources([path]) as sources:
+        assert recognise(sources).name == name
+        rows = list(FORMATS.get(name).read(sources).items())
+    return [row.item for row in rows if isinstance(row, ParsedItem)]
+
+
 OF_RAGAS = """
 import json, sys
 from ragas.dataset_schema import EvaluationDataset
 found = [EvaluationDataset.from_jsonl(path) for path in sys.argv[1:]]
-EvaluationDataset(samples=found[1].samples).to_jsonl("again.jsonl")
+again = EvaluationDataset(samples=found[1].samples)
+again.to_jsonl("again.jsonl")
+again.to_csv("again.csv")
+again.to_pandas().assign(faithfulness=0.5).to_csv("results.csv")  # as the results of an evaluation are saved
 print(json.dumps([[sample.model_dump(exclude_none=True) for sample in one.samples] for one in found]))
 """
 
@@ -244,7 +257,14 @@ def test_ragas_reads_samples(samples: Path, tmp_path: Path, shared_data: Path) -
     assert [one["user_input"] for one in ours] == [f"Question of i{n:05}?" for n in range(1, 7)]
     assert len(real) == done.items > 5
     assert all(one["response"] for one in real)
-    assert convert_files([tmp_path / "again.jsonl"], into="native", output=tmp_path / "native").items == len(real)
+    again = items("ragas", tmp_path / "again.jsonl")
+    assert len(again) == len(real)
+    assert items("ragas", tmp_path / "again.csv") == again
+    results = items("ragas", tmp_path / "results.csv")
+    assert [(one.question, one.answer, one.evidence) for one in results] == [
+        (one.question, one.answer, one.evidence) for one in again
+    ]
+    assert {(one.scores[0].name, one.scores[0].value) for one in results} == {("faithfulness", 0.5)}
 
 
 OF_DEEPEVAL = """
@@ -254,6 +274,8 @@ cases, goldens = EvaluationDataset(), EvaluationDataset()
 cases.add_test_cases_from_json_file(sys.argv[1], "input", "actual_output", "expected_output", "context",
                                     "retrieval_context")
 goldens.add_goldens_from_json_file(sys.argv[1])
+goldens.save_as("csv", ".", file_name="goldens")
+goldens.save_as("json", ".", file_name="goldens")
 print(json.dumps({
     "cases": [[one.input, one.actual_output, one.retrieval_context] for one in cases.test_cases],
     "goldens": [[one.input, one.expected_output] for one in goldens.goldens],
@@ -272,6 +294,12 @@ def test_deepeval_reads_test_cases_and_goldens(samples: Path, tmp_path: Path, sh
     assert len(said["cases"]) == len(said["goldens"]) == done.items
     assert all(contexts for _, _, contexts in said["cases"])
     assert all(expected for _, expected in said["goldens"])
+    saved, table = (items("deepeval", tmp_path / f"goldens.{ending}") for ending in ("json", "csv"))
+    assert len(table) == len(saved) == done.items
+    for one, other in zip(table, saved, strict=True):
+        assert (one.question, one.references, one.answer) == (other.question, other.references, other.answer)
+        between = [unit.text or "" for unit in other.evidence]
+        assert [unit.text for unit in one.evidence] == [part for text in between for part in text.split("|")]
 
 
 OF_TRULENS = """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pandas as pd
 import pytest
 from sqlmodel import Session, select
 
@@ -28,6 +30,7 @@ from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
 from exports.converting import convert_files
 from exports.formats import FORMATS
+from exports.formats.base import recognise
 from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place, write_json
 from tests.exports.formats.test_labels_in_files import stored
@@ -66,6 +69,51 @@ def test_ragas_samples_come_in_with_contexts_and_metrics(tmp_path: Path) -> None
         ("imported:ragas", "faithfulness", 0.25)
     ]
     assert item.metadata == {"persona": "p"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet"])
+def test_results_that_pandas_wrote_into_a_table_come_in_as_those_in_json(tmp_path: Path, ending: str) -> None:
+    rows = [
+        {"user_input": "Q?", "response": "A, B", "reference": "R", "retrieved_contexts": ["it's", 'so "two"\nlines'],
+         "faithfulness": 0.25, "answer_relevancy": 1.0, "human_right": "yes", "persona": "p", "zip": "0123"},
+        {"user_input": "1843", "response": "2", "reference": None, "retrieved_contexts": ["[sic]", "b"],
+         "faithfulness": None, "answer_relevancy": 0.5, "human_right": "no", "persona": "7", "zip": "x"},
+    ]  # fmt: skip
+    frame, path = pd.DataFrame(rows), tmp_path / f"s.{ending}"
+    write = {"csv": frame.to_csv, "tsv": partial(frame.to_csv, sep="\t"), "xlsx": frame.to_excel}
+    write.get(ending, frame.to_parquet)(path)
+    expected = read("ragas", lines(tmp_path / "s.jsonl", *rows))
+    found = read("ragas", path)
+    assert [row.item for row in found] == [row.item for row in expected]
+    assert [label.value for row in found for label in row.labels] == ["yes", "no"]
+
+
+def test_a_table_is_only_of_a_program_whose_fields_it_has(tmp_path: Path) -> None:
+    ours = "user_input,reference\nQ?,R\n"
+    for name, text, expected in [
+        ("a.csv", ours, "ragas"), ("b.csv", "user_input,note\nQ?,R\n", "table"),
+        ("c.csv", "input,actual_output,retrieval_context\nQ?,A,one|two\n", "deepeval"),
+        ("d.csv", "input,output,app_name\nQ?,A,x\n", "trulens"), ("e.csv", "question,answer\nQ?,A\n", "table"),
+    ]:  # fmt: skip
+        (tmp_path / name).write_text(text)
+        with open_sources([tmp_path / name]) as sources:
+            assert recognise(sources).name == expected, name
+    [row] = read("deepeval", tmp_path / "c.csv")
+    assert [unit.text for unit in row.item.evidence] == ["one", "two"]
+    # A table that only lies beside samples is none of them.
+    folder = tmp_path / "set"
+    lines(folder / "s.jsonl", {"user_input": "Q?", "response": "A"})
+    (folder / "overview.csv").write_text("system,n\nx,1\n")
+    assert len(read("ragas", folder)) == 1
+
+
+def test_a_conversation_in_a_table_is_a_bad_row(tmp_path: Path) -> None:
+    turns = [{"content": "hi", "type": "human"}]
+    pd.DataFrame([{"user_input": turns, "response": "A"}]).to_csv(tmp_path / "s.csv")
+    with open_sources([tmp_path / "s.csv"]) as sources:
+        [row] = FORMATS.get("ragas").read(sources).items()
+    assert isinstance(row, Rejected)
+    assert (row.line, "Conversations" in row.reason) == (2, True)
 
 
 def test_a_conversation_is_a_bad_row(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -134,6 +135,22 @@ def test_a_sheet_is_read_with_what_its_formulas_came_to(place: Place, tmp_path: 
     first, second = place.items()
     assert (first.question, first.answer, dict(first.metadata)) == ("Q?", "", {"n": 2})
     assert (second.question, dict(second.metadata)) == ("7", {"n": 2.5})
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_the_index_that_pandas_writes_is_no_column(place: Place, tmp_path: Path, ending: str) -> None:
+    frame = pd.DataFrame({"question": ["Q?", "R?"], "references": [["a", "b"], ["it's"]]})
+    write_frame = {"csv": frame.to_csv, "xlsx": frame.to_excel}
+    write_frame[ending](tmp_path / f"x.{ending}")
+    report = place.take(tmp_path / f"x.{ending}")
+    assert report.rejected == []
+    assert f"x.{ending}: the first column, which has no name and numbers the rows, is left out." in report.notes
+    assert [(item.references, dict(item.metadata)) for item in place.items()] == [(("a", "b"), {}), (("it's",), {})]
+    named = frame.set_index(pd.Index(["first", "second"]))
+    write_frame = {"csv": named.to_csv, "xlsx": named.to_excel}
+    write_frame[ending](tmp_path / f"y.{ending}")
+    [bad, _] = place.take(tmp_path / f"y.{ending}").rejected
+    assert bad.reason == "its first column has no name and holds 'first'. Write a name into the first row."
 
 
 def test_a_guard_against_formulas_is_taken_away(place: Place, tmp_path: Path) -> None:
