@@ -42,7 +42,9 @@ def import_labels(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.csv", help="Columns item, annotator, criterion, target, value.", show_default=False
+            metavar="FILE",
+            help="CSV, TSV, Parquet or XLSX with the columns item, annotator, criterion, target, value.",
+            show_default=False,
         ),
     ],
     infer: Annotated[

@@ -1,27 +1,33 @@
-"""Judgements made elsewhere: a long table (CSV, TSV), one label a row. Its writer is `exports.bundles.labels.table`."""
+"""Judgements made elsewhere: a long table, one label a row. Its writer is `exports.bundles.labels.table`."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from io import TextIOWrapper
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from annotators.errors import AssayError, InvalidInput, NotFound
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import target_kind
 from annotators.times import time_of
 from exports.cells import original
+from exports.reading.sources import UTF_16
+from exports.reading.tables import Table, open_table
 
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item")
 _FLAGS = ("current", "complete", "cannot_judge", "kind")
 _READ = (*NEEDED, *OPTIONAL, *_FLAGS)
+_TYPED = (".parquet", ".xlsx")
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 20
 _SHOWN = 20
@@ -57,32 +63,32 @@ class LabelTable:
 def read_labels(path: Path) -> LabelTable:
     """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item.
 
-    Columns may stand in any order, others are ignored; cells are separated by comma, semicolon, tab or |. A table that
-    Assay exported is read as it counts: rows that are superseded, incomplete, surplus or `cannot judge` are left out.
+    It is CSV or TSV, Parquet, or the first sheet of a workbook. Columns may stand in any order, others are ignored;
+    cells of a text are separated by comma, semicolon, tab or |. A table that Assay exported is read as it counts: rows
+    that are superseded, incomplete, surplus or `cannot judge` are left out.
     The same item, annotator, criterion and target twice is a bad row that names both lines. Raises NotFound for a path
     that is not there, InvalidInput for one that is no such table.
     """
     table = LabelTable(path.name)
     first: dict[tuple[str, str, str, str], int] = {}
-    with _opened(path) as text:
-        for line, row in _rows(text, table):
-            try:
-                label = _label(line, row, table)
-            except AssayError as error:
-                table.rejected.append(Rejected(path.name, line, str(error)))
-                continue
-            if label is None:
-                continue
-            cell = (label.name, label.annotator, label.criterion, label.target)
-            if cell in first:
-                reason = (
-                    f"{label.annotator!r} labels {label.criterion!r} of {label.item!r} ({label.target}) again; the "
-                    f"first time is line {first[cell]}. Keep one of the two."
-                )
-                table.rejected.append(Rejected(path.name, line, reason))
-                continue
-            first[cell] = line
-            table.rows.append(label)
+    for line, row in _rows(path, table):
+        try:
+            label = _label(line, row, table)
+        except AssayError as error:
+            table.rejected.append(Rejected(path.name, line, str(error)))
+            continue
+        if label is None:
+            continue
+        cell = (label.name, label.annotator, label.criterion, label.target)
+        if cell in first:
+            reason = (
+                f"{label.annotator!r} labels {label.criterion!r} of {label.item!r} ({label.target}) again; the "
+                f"first time is line {first[cell]}. Keep one of the two."
+            )
+            table.rejected.append(Rejected(path.name, line, reason))
+            continue
+        first[cell] = line
+        table.rows.append(label)
     return table
 
 
@@ -94,13 +100,30 @@ def _cell(written: str) -> str:
 
 def check_heading(path: Path) -> None:
     """NotFound or InvalidInput, as `read_labels` says them, for what the heading alone shows to be no such table."""
+    if _has_types(path):
+        _checked(_table(path).columns, path.name)
+        return
     with _opened(path) as text:
         _heading(text, path.name)
 
 
-def _opened(path: Path) -> TextIOWrapper:
+def _has_types(path: Path) -> bool:
     if not path.is_file():
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    return path.suffix.lower() in _TYPED
+
+
+def _table(path: Path) -> Table:
+    try:
+        return open_table(path)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path.name}: {error}") from None
+
+
+def _opened(path: Path) -> TextIOWrapper:
+    with path.open("rb") as raw:
+        if raw.read(2) in UTF_16:
+            raise InvalidInput(f"{path.name} is in UTF-16. Save it as UTF-8.")
     return TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="")
 
 
@@ -110,23 +133,54 @@ def _heading(text: TextIOWrapper, name: str) -> tuple[list[str], str]:
     if not heading.strip():
         raise InvalidInput(f"{name} is empty. Give a table with the columns {', '.join(NEEDED)}.")
     delimiter = max(_DELIMITERS, key=heading.count)
-    columns = [column.strip().lower() for column in next(csv.reader([heading], delimiter=delimiter))]
+    return _checked(next(csv.reader([heading], delimiter=delimiter)), name), delimiter
+
+
+def _checked(headings: Iterable[str], name: str) -> list[str]:
+    """The columns' names in lower case; InvalidInput where one that is needed is missing."""
+    columns = [column.strip().lower() for column in headings]
     missing = [column for column in NEEDED if column not in columns]
     if missing:
         raise InvalidInput(
             f"{name}, line 1: the column {missing[0]!r} is missing. A table of labels has the columns "
             f"{', '.join(NEEDED)}, and perhaps {', '.join(OPTIONAL)}; found: {', '.join(columns)[:200]}."
         )
-    return columns, delimiter
+    return columns
 
 
-def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
+def _rows(path: Path, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
     """(line, cells of `_READ`) of every row, or (line, why it cannot be read); `table` learns its columns."""
-    columns, delimiter = _heading(text, table.source)
+    if _has_types(path):
+        yield from _typed_rows(_table(path), table)
+    else:
+        with _opened(path) as text:
+            yield from _text_rows(text, table)
+
+
+def _picked(columns: Sequence[str], table: LabelTable) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """What takes the cells of `_READ` out of a row that has one more, for columns that are not there."""
     table.columns = [column for column in columns if column in _READ]
     table.ignored = [column for column in columns if column not in _READ]
     places = {column: place for place, column in enumerate(columns)}
-    picked = itemgetter(*(places.get(column, -1) for column in _READ))
+    return itemgetter(*(places.get(column, -1) for column in _READ))
+
+
+def _typed_rows(rows: Table, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
+    """Of a table whose cells have types, as texts."""
+    picked = _picked(_checked(rows.columns, table.source), table)
+    for line, cells in rows.rows:
+        yield line, cells if isinstance(cells, str) else map(_text, picked([*cells, None]))
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return cell.strip() if isinstance(cell, str) else orjson.dumps(cell).decode()
+
+
+def _text_rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
+    columns, delimiter = _heading(text, table.source)
+    picked = _picked(columns, table)
     limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         reader = csv.reader(text, delimiter=delimiter, strict=True)

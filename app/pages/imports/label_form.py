@@ -49,8 +49,8 @@ def draw(project: ProjectRow) -> None:
     number = st.session_state.setdefault(_UPLOADER, 0)
     left, right = st.columns([3, 2], gap="large")
     file = left.file_uploader(
-        "Table of labels (CSV, TSV)",
-        type=["csv", "tsv", "txt"],
+        "Table of labels (CSV, TSV, Parquet, XLSX)",
+        type=["csv", "tsv", "txt", "parquet", "xlsx"],
         key=f"label-import-file-{number}",
         help="Columns item, annotator, criterion, value, and perhaps target, time and comment.",
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
 from db.engine import Database
 from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
-from exports.formats.labels import LabelTable, read_labels
+from exports.formats.labels import LabelTable, check_heading, read_labels
 from tests.makers import StudyInUse
 
 HEADING = "item,annotator,criterion,target,value,time,comment\n"
@@ -102,6 +103,60 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_table_that_is_not_in_utf_8_is_named_by_line(tmp_path: Path) -> None:
     found = table(tmp_path, HEADING.encode() + "i1,ann,why,,yes,,\ni2,ann,why,,café,,\n".encode("latin-1"))
     assert [(row.line, "UTF-8" in row.reason) for row in found.rejected] == [(3, True)]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "xlsx", "tsv"])
+def test_an_export_says_the_same_in_each_type(database: Database, tmp_path: Path, ending: str) -> None:
+    study = StudyInUse(database, items=3, annotators=2, overlap=2)
+    study.label_all(0)
+    study.submit(1, study.work(1)["items"][0], {"right": "no"}, comment="=odd")
+    export_project(
+        database, study.researcher, study.project_id, to=tmp_path / "out", study_id=study.study_id,
+        typed=["parquet", "xlsx", "tsv"],
+    )  # fmt: skip
+    plain, typed = (read_labels(tmp_path / f"out/labels.{one}") for one in ("csv", ending))
+    lined = [row._replace(line=0) for row in plain.checked()]
+    assert [row._replace(line=0, time=close(row.time)) for row in typed.checked()] == [
+        row._replace(time=close(row.time)) for row in lined
+    ]
+    assert (typed.columns, typed.left_out) == (plain.columns, plain.left_out)
+
+
+def close(time: datetime | None) -> datetime | None:
+    """To the millisecond, which is what a workbook keeps."""
+    return time and time.replace(microsecond=time.microsecond // 1000 * 1000)
+
+
+def test_typed_cells_are_read_as_their_texts(tmp_path: Path) -> None:
+    rows = [
+        {"Item": "i1", "annotator": "ann", "criterion": "n", "value": 3, "time": datetime(2026, 3, 31, 14, 5)},
+        {"Item": 7, "annotator": "ann", "criterion": "n", "value": 0.5, "time": None},
+        {"Item": "i3", "annotator": "ann", "criterion": "ok", "value": True, "time": None},
+        {"Item": "i4", "annotator": None, "criterion": "ok", "value": "yes", "time": None},
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_excel(tmp_path / "labels.xlsx")  # with its index
+    found = read_labels(tmp_path / "labels.xlsx")
+    assert [(row.item, row.value) for row in found.rows] == [("i1", "3"), ("7", "0.5"), ("i3", "true")]
+    assert found.rows[0].time == datetime(2026, 3, 31, 14, 5, tzinfo=UTC)
+    assert [(row.line, row.reason[:22]) for row in found.rejected] == [(5, "`annotator` is empty. ")]
+    lists = [{"item": "i1", "annotator": "ann", "criterion": "set", "value": ["a", "b"]}]
+    pd.DataFrame(lists).to_parquet(tmp_path / "labels.parquet")
+    assert [row.value for row in read_labels(tmp_path / "labels.parquet").rows] == ['["a","b"]']
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("labels.xlsx", b"PK\x03\x04 no", r"labels\.xlsx: it cannot be read as XLSX"),
+        ("labels.parquet", b"PAR1", r"labels\.parquet: it cannot be read as Parquet"),
+        ("labels.csv", HEADING.encode("utf-16"), r"labels\.csv is in UTF-16\. Save it as UTF-8"),
+    ],
+)
+def test_a_damaged_table_is_named(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    for read in (read_labels, check_heading):
+        with pytest.raises(InvalidInput, match=words):
+            read(tmp_path / name)
 
 
 def test_an_export_can_be_imported_into_another_study(database: Database, tmp_path: Path) -> None:
