@@ -56,7 +56,8 @@ SomeProject = Annotated[
 ]
 SomeStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)]
 TableFile = Annotated[
-    Path | None, option("FILE", "Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.")
+    Path | None,
+    option("FILE", "Measure this table (.csv, .tsv, .jsonl, .parquet, .xlsx) instead of a study; no database."),
 ]
 ReportFile = Annotated[Path | None, option("FILE", "Also write a report with plots: .html, .md or .tex.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]

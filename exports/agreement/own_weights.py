@@ -19,7 +19,7 @@ def named_weights(given: Iterable[str]) -> dict[str, OwnWeights]:
 
 
 def read_weights(path: Path) -> OwnWeights:
-    """A table (.csv, .tsv, .jsonl, .parquet) whose first column and whose heading name the labels.
+    """A table (.csv, .tsv, .jsonl, .parquet, .xlsx) whose first column and whose heading name the labels.
 
     The rows may be in another order than the columns. Raises NotFound, and InvalidInput that names the file and the
     line, or the cell by its labels.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ class RatingTables:
 def read_ratings(
     path: Path, named: RatingColumns, *, wide: bool = False, scales: Sequence[str] = (), labels: Sequence[str] = ()
 ) -> RatingTables:
-    """The ratings of a table (.csv, .tsv, .jsonl, .parquet).
+    """The ratings of a table (.csv, .tsv, .jsonl, .parquet, .xlsx).
 
     Long: columns item, annotator and value are needed, criterion, target and question are used where they are; a unit
     is an item and a target. Wide: one row a unit, one column an annotator, empty cells are missing. Rows of a table
@@ -61,7 +62,7 @@ def read_ratings(
     InvalidInput, which name the file, and the column or the line.
     """
     columns = read_columns(path)
-    if path.suffix.lower() not in (".jsonl", ".parquet"):
+    if path.suffix.lower() not in (".jsonl", ".parquet", ".xlsx"):
         cells = {name: [_read(cell) for cell in column] for name, column in columns.cells.items()}
         columns = Columns(columns.name, cells, columns.lines)
     try:
@@ -105,11 +106,19 @@ def _long(columns: Columns, named: RatingColumns, scales: Sequence[str], labels:
     return RatingTables(columns.name, tables, len(columns.lines), left_out)
 
 
+_OF_INDEX = re.compile(r"(Unnamed: \d+)?")
+"""What pandas calls the column of its index: nothing, or so when it was read again. It numbers rows and is no rater."""
+
+
 def _wide(columns: Columns, named: RatingColumns, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
     chosen = None if named.rater is None else [name.strip() for name in named.rater.split(",")]
     for name in [*(chosen or ()), *([named.unit] if named.unit is not None else [])]:
         columns[name]  # NotFound says which columns there are
-    names = [name for name in columns.cells if chosen is None or name in chosen or name == named.unit]
+    names = [
+        name
+        for name in columns.cells
+        if name in (chosen or ()) or name == named.unit or (chosen is None and not _OF_INDEX.fullmatch(name))
+    ]
     if chosen is not None and named.unit is None:
         names += [name for name in columns.cells if name.lower() in UNIT_COLUMNS and name not in names][:1]
     _refuse_repeated_units(columns, named.unit or next((name for name in names if name.lower() in UNIT_COLUMNS), None))

@@ -1,4 +1,4 @@
-"""Tables that are read as columns: CSV or TSV, JSON lines, Parquet; and their cells as numbers or as yes and no."""
+"""Tables that are read as columns: CSV, TSV, JSON lines, Parquet, XLSX; and their cells as numbers or as yes and no."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from typing import Any
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound
 from exports.reading.parquet import parquet_batches
+from exports.reading.tables import Table, open_table
 
-ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet")
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx")
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
 MOST_CELLS = 50_000_000
-"""Cells of a Parquet file, all of which are in memory at once."""
+"""Cells of a table with types, all of which are in memory at once."""
 
 _DELIMITERS = ",;\t|"
 _ROWS_AT_ONCE = 50_000
@@ -92,6 +93,8 @@ def check_columns(path: Path, wanted: Mapping[str, str]) -> None:
     names: dict[str, None] = {}
     if ending == ".parquet":
         names = dict.fromkeys(_parquet_names(path))
+    elif ending == ".xlsx":
+        names = dict.fromkeys(_sheet(path).columns)
     else:
         with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
             if ending == ".jsonl":
@@ -122,6 +125,8 @@ def read_columns(path: Path) -> Columns:
     ending = _ending(path)
     if ending == ".parquet":
         return _parquet(path)
+    if ending == ".xlsx":
+        return _of_sheet(path)
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
@@ -206,6 +211,28 @@ def _parquet(path: Path) -> Columns:
     except InvalidInput as error:
         raise InvalidInput(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     return Columns(path.name, cells, list(range(1, n + 1)))
+
+
+def _sheet(path: Path) -> Table:
+    try:
+        return open_table(path, numbered=False)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path.name}: {error}") from None
+
+
+def _of_sheet(path: Path) -> Columns:
+    table = _sheet(path)
+    cells: list[list[Cell]] = [[] for _ in table.columns]
+    lines: list[int] = []
+    for line, row in table.rows:
+        if isinstance(row, str):
+            raise InvalidInput(f"{path.name}, line {line}: {row}")
+        lines.append(line)
+        if len(lines) * len(cells) > MOST_CELLS:
+            raise InvalidInput(f"{path.name} has more than {MOST_CELLS:,} cells. Leave out the columns not needed.")
+        for column, cell in zip(cells, row, strict=True):
+            column.append(cell)
+    return Columns(path.name, dict(zip(table.columns, cells, strict=True)), lines)
 
 
 def _cells(column: Any) -> list[Cell]:

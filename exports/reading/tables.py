@@ -52,11 +52,16 @@ def is_table(name: str) -> bool:
     return name.endswith(ENDINGS)
 
 
-def open_table(path: Path) -> Table:
-    """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one."""
+def open_table(path: Path, *, numbered: bool = True) -> Table:
+    """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one.
+
+    A first column without a name numbers the rows, as pandas writes it, and is left out; else (`numbered` False) it is
+    a column with an empty name.
+    """
     ending = path.suffix.lower()
     reader: Callable[[Path], Table] = {".parquet": _parquet, ".xlsx": _sheet}.get(ending, _delimited)
-    return reader(path)
+    table = reader(path)
+    return table if table.columns[0] or not numbered else _without_numbers(path, table)
 
 
 def heading_of(beginning: bytes) -> list[str]:
@@ -73,7 +78,7 @@ def _delimiter(line: str) -> str:
 
 
 def _headings(cells: Iterable[Any]) -> list[str]:
-    """The names of columns; those at the end that have none are left out, and the first may have none (`_of_rows`)."""
+    """The names of columns; those at the end that have none are left out, and the first may have none."""
     columns = ["" if cell is None else str(cell).strip() for cell in cells]
     while columns and not columns[-1]:
         columns.pop()
@@ -105,23 +110,20 @@ def _delimited(path: Path) -> Table:
         raise InvalidInput("the file is empty. Supply it again, or leave it out.")
     if isinstance(heading[1], str):
         raise InvalidInput(heading[1].replace("the row", "the first row", 1))
-    return _of_rows(path, heading[1], rows)
+    columns = _headings(heading[1])
+    return Table(columns, _as_wide_as(columns, rows))
 
 
-def _of_rows(path: Path, heading: Sequence[Any], rows: Iterator[tuple[int, list[Any] | str]]) -> Table:
-    """The table of rows below a heading. A first column without a name numbers the rows, as pandas writes it."""
-    columns = _headings(heading)
-    rows = _as_wide_as(columns, rows)
-    if columns[0]:
-        return Table(columns, rows)
+def _without_numbers(path: Path, table: Table) -> Table:
+    """The table without its first column; a row in which that is no number is a bad one."""
 
     def without(cells: list[Any] | str) -> list[Any] | str:
         if isinstance(cells, str) or cells[0] is None or str(cells[0]).isdecimal():
             return cells if isinstance(cells, str) else cells[1:]
         return f"its first column has no name and holds {str(cells[0])[:80]!r}. Write a name into the first row."
 
-    notes = [f"{path.name}: the first column, which has no name and numbers the rows, is left out."]
-    return Table(columns[1:], ((line, without(cells)) for line, cells in rows), notes)
+    note = f"{path.name}: the first column, which has no name and numbers the rows, is left out."
+    return Table(table.columns[1:], ((line, without(cells)) for line, cells in table.rows), [*table.notes, note])
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
@@ -177,8 +179,7 @@ def _parquet(path: Path) -> Table:
     damaged = (pa.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = pq.ParquetFile(path)
-        names = file.schema_arrow.names
-        _headings(names)
+        columns = _headings(file.schema_arrow.names)
     except damaged as error:
         raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
 
@@ -195,7 +196,7 @@ def _parquet(path: Path) -> Table:
             said = str(error).splitlines()[0]
             yield number + 1, f"the file cannot be read from here on ({said}). Write it again."
 
-    return _of_rows(path, names, rows())
+    return Table(columns, rows())
 
 
 # XLSX -----------------------------------------------------------------------------------------------------------------
@@ -211,11 +212,10 @@ def _sheet(path: Path) -> Table:
     sheets, heading = next(rows), next(rows, None)
     if heading is None:
         raise InvalidInput(f"its first sheet {sheets[0][:80]!r} is empty. Move the table to the first sheet.")
-    table = _of_rows(path, heading[1], rows)
+    columns = _headings(heading[1])
     others = [f"{name[:80]!r}" for name in sheets[1:]]
-    if others:
-        table.notes.append(f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}.")
-    return table
+    notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
+    return Table(columns, _as_wide_as(columns, rows), notes)
 
 
 def _sheet_rows(path: Path) -> Iterator[Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from annotators.errors import AssayError, InvalidInput, NotFound
 from db.engine import Database
+from exports.agreement.own_weights import read_weights
 from exports.agreement.rating_tables import RatingColumns, labels_of, read_ratings, scales_of
 from exports.bundles.bundle import export_project
 from tests.exports.labelled import labelled_study
@@ -66,17 +68,37 @@ def test_a_wide_table_has_a_column_a_rater_and_empty_cells_are_missing(tmp_path:
     assert all_of_them.ratings.raters == ("ada", "ben", "note")
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_the_index_that_pandas_writes_is_no_rater(tmp_path: Path, ending: str) -> None:
+    frame = pd.DataFrame({"ada": [1, 2, 1], "ben": [1, 2, 2]})
+    for name, wide in (("once", frame), ("twice", frame.reset_index(names="Unnamed: 0"))):
+        path = tmp_path / f"{name}.{ending}"
+        {"csv": wide.to_csv, "xlsx": wide.to_excel}[ending](path)
+        [found] = read_ratings(path, RatingColumns(), wide=True).tables
+        assert found.ratings.raters == ("ada", "ben")
+
+
+def test_weights_in_a_workbook_keep_the_labels_of_their_rows(tmp_path: Path) -> None:
+    frame = pd.DataFrame([[1, 0.5], [0.5, 1]], index=["1", "2"], columns=["1", "2"])
+    frame.to_excel(tmp_path / "w.xlsx")
+    frame.to_csv(tmp_path / "w.csv")
+    assert read_weights(tmp_path / "w.xlsx") == read_weights(tmp_path / "w.csv")
+
+
 def test_a_wide_table_without_a_column_of_units_numbers_its_rows(tmp_path: Path) -> None:
     [found] = read_ratings(table(tmp_path, "ada,ben\nyes,no\nyes,yes\n"), RatingColumns(), wide=True).tables
     assert found.ratings.units == (1, 2)
 
 
-def test_parquet_and_json_lines_are_read_as_csv_is(tmp_path: Path) -> None:
+def test_parquet_workbooks_and_json_lines_are_read_as_csv_is(tmp_path: Path) -> None:
     rows = [{"item": 1, "annotator": "ada", "value": 2.0}, {"item": 1, "annotator": "ben", "value": None}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    pd.DataFrame(rows).to_excel(tmp_path / "t.xlsx", index=False)
+    pd.DataFrame(rows).to_excel(tmp_path / "index.xlsx")
     lines = '{"item": 1, "annotator": "ada", "value": 2}\n{"item": 1, "annotator": "ben", "value": null}\n'
     csv = "item,annotator,value\n1,ada,2\n1,ben,\n"
-    for path in (tmp_path / "t.parquet", table(tmp_path, lines, "t.jsonl"), table(tmp_path, csv)):
+    typed = [tmp_path / name for name in ("t.parquet", "t.xlsx", "index.xlsx")]
+    for path in (*typed, table(tmp_path, lines, "t.jsonl"), table(tmp_path, csv)):
         [found] = read_ratings(path, RatingColumns(), scales=["interval"]).tables
         assert (found.ratings.n_ratings, found.ratings.numbers.tolist()) == (1, [2.0]), path.name
 
@@ -162,7 +184,7 @@ def test_a_column_that_is_not_there_is_named(
 def test_a_file_that_is_no_table_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="no file"):
         read_ratings(tmp_path / "gone.csv", RatingColumns())
-    with pytest.raises(AssayError, match=r"ends with '\.xlsx'"):
+    with pytest.raises(AssayError, match=r"t\.xlsx: it cannot be read as XLSX"):
         read_ratings(table(tmp_path, "x", "t.xlsx"), RatingColumns())
 
 

@@ -64,9 +64,10 @@ def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
     write(tmp_path / "t.tsv", separator="\t")
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "t.parquet")
+    pa.Table.from_pylist(ROWS).to_pandas().to_excel(tmp_path / "t.xlsx", index=False)
     named = MetricColumns("grade", ("m", "k"), group="part", cluster="q")
     documents = []
-    for ending in ("csv", "tsv", "jsonl", "parquet"):
+    for ending in ("csv", "tsv", "jsonl", "parquet", "xlsx"):
         document = align_table(tmp_path / f"t.{ending}", named, QUICK).to_json()
         assert document.pop("table") == f"t.{ending}"
         documents.append(document)
@@ -133,7 +134,8 @@ def test_a_threshold_of_ones_own_and_a_metric_without_one(tmp_path: Path) -> Non
         ("t.csv", "h,k\n1,2\n", NotFound, "no column 'm'. It has: h, k"),
         ("t.jsonl", '{"h": 1,\n', InvalidInput, "t.jsonl, line 1"),
         ("t.jsonl", "[1]\n", InvalidInput, "line 1 is not an object"),
-        ("t.xlsx", "h,m\n", InvalidInput, "ends with '.xlsx'"),
+        ("t.xlsx", "h,m\n", InvalidInput, "t.xlsx: it cannot be read as XLSX"),
+        ("t.ods", "h,m\n", InvalidInput, "ends with '.ods'"),
         ("t.parquet", "no", InvalidInput, "cannot be read as Parquet"),
     ],
 )
