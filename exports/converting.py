@@ -274,6 +274,8 @@ def _labels_written(source: _Source, sink: FolderSink) -> None:
 
 def _cell(label: ForeignLabel, column: str) -> str:
     value = getattr(label, _CELLS.get(column, column))
+    if isinstance(value, list):
+        value = cell_of(value)
     return "" if value is None else safe(str(value))
 
 

@@ -116,7 +116,9 @@ def _criterion(column: LabelColumn) -> Criterion:
             sets = [_set_members(value) for value in given]
             if all(members is not None for members in sets):
                 members = sorted({member for given_set in sets for member in given_set or ()})
-                labels = _labels(column.criterion, members or ["none"])
+                # A set is of two labels at least: where fewer were given, one that nobody gave stands beside them.
+                members += [name for name in ("other", "another") if name not in members][: max(0, 2 - len(members))]
+                labels = _labels(column.criterion, members)
                 return Several.model_validate({**about, "labels": labels})
             numbers = [_number(value) for value in given]
             if all(number is not None for number in numbers):

@@ -200,7 +200,7 @@ def checked_label(criterion: Criterion, target: str, units: Units, label: GivenL
         label,
         reason=stored_text(label.reason, f"{place}: the reason"),
         comment=stored_text(label.comment, f"{place}: the comment"),
-        rationale=_rationale(label.rationale, place),
+        rationale=checked_rationale(label.rationale, place),
     )
     if label.cannot_judge:
         if not _is_empty(label.value):
@@ -253,7 +253,8 @@ def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | Non
     return value.strip() or None
 
 
-def _rationale(given: object, place: str) -> list[dict[str, Any]] | None:
+def checked_rationale(given: object, place: str) -> list[dict[str, Any]] | None:
+    """The places that support a label as they are stored, None for none; InvalidInput, which begins with `place`."""
     if given is None or given == []:
         return None
     if not isinstance(given, list) or len(given) > MAX_RATIONALES:

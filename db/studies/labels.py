@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
+from annotators.asking.submissions import checked_rationale
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
@@ -316,6 +317,7 @@ def _grouped(
             parts.check_target(item, target_kind(target), target)
             if parts.answers is not None:
                 fits = dumps(parts.fitted(item, criteria[criterion], parsed_value(fits)))
+            support = checked_rationale(places, f"{criterion!r} of {item!r} ({target})") if places else None
             first = seen.setdefault((name, annotator, criterion, target), line)
             if first != line:
                 raise InvalidInput(
@@ -325,8 +327,8 @@ def _grouped(
         except AssayError as error:
             problems.append(Rejected(file or source, line, str(error)))
             continue
-        support = None if places is None else dumps(places)
-        grouped[items[name], annotator].append((criterion, target, fits, comment, time, seconds, support))
+        stored = None if support is None else dumps(support)
+        grouped[items[name], annotator].append((criterion, target, fits, comment, time, seconds, stored))
     return grouped, problems
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from annotators.errors import AssayError, InvalidInput, NotFound
+from annotators.errors import AssayError, InvalidInput, NotFound, shown
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import target_kind
 from annotators.times import time_of
@@ -24,9 +25,10 @@ from exports.reading.sources import UTF_16
 from exports.reading.tables import Table, open_table
 
 NEEDED = ("item", "annotator", "criterion", "value")
-OPTIONAL = ("target", "time", "comment", "other_item")
+OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
 _FLAGS = ("current", "complete", "cannot_judge", "kind")
-_READ = (*NEEDED, *OPTIONAL, *_FLAGS)
+_STEP = "step"
+_READ = (*NEEDED, *OPTIONAL, _STEP, *_FLAGS)
 _TYPED = (".parquet", ".xlsx")
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 20
@@ -61,7 +63,8 @@ class LabelTable:
 
 
 def read_labels(path: Path) -> LabelTable:
-    """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item.
+    """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item,
+    seconds, rationale.
 
     It is CSV or TSV, Parquet, or the first sheet of a workbook. Columns may stand in any order, others are ignored;
     cells of a text are separated by comma, semicolon, tab or |. A table that Assay exported is read as it counts: rows
@@ -71,9 +74,10 @@ def read_labels(path: Path) -> LabelTable:
     """
     table = LabelTable(path.name)
     first: dict[tuple[str, str, str, str], int] = {}
+    spent: dict[tuple[str, str], dict[str, float]] = {}
     for line, row in _rows(path, table):
         try:
-            label = _label(line, row, table)
+            label = _label(line, row, table, spent)
         except AssayError as error:
             table.rejected.append(Rejected(path.name, line, str(error)))
             continue
@@ -89,6 +93,9 @@ def read_labels(path: Path) -> LabelTable:
             continue
         first[cell] = line
         table.rows.append(label)
+    if spent:  # a row has the time of its step, and an annotation took that of all its steps
+        of = {annotation: sum(steps.values()) for annotation, steps in spent.items()}
+        table.rows = [row._replace(seconds=of.get((row.name, row.annotator))) for row in table.rows]
     return table
 
 
@@ -208,11 +215,13 @@ def _text_rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, It
         csv.field_size_limit(limit)
 
 
-def _label(line: int, row: Iterator[str] | str, table: LabelTable) -> ForeignLabel | None:
-    """The label of a row, or None when it does not count (which is noted)."""
+def _label(
+    line: int, row: Iterator[str] | str, table: LabelTable, spent: dict[tuple[str, str], dict[str, float]]
+) -> ForeignLabel | None:
+    """The label of a row, or None when it does not count (which is noted). What its step took is noted in `spent`."""
     if isinstance(row, str):
         raise InvalidInput(row)
-    item, annotator, criterion, value, target, time, comment, other, *flags = row
+    item, annotator, criterion, value, target, time, comment, other, seconds, rationale, step, *flags = row
     reason = _not_counting(*flags)
     if reason:
         table.left_out[reason] += 1
@@ -222,7 +231,12 @@ def _label(line: int, row: Iterator[str] | str, table: LabelTable) -> ForeignLab
         raise InvalidInput(f"`{empty}` is empty. Fill it in, or leave the row out.")
     target_kind(target or "item")
     target = target or ("pair" if other else "item")
-    return ForeignLabel(line, item, annotator, criterion, target, value, _time(time), comment or None, other or None)
+    about = (_time(time), comment or None, other or None, None, None, _places(rationale) if rationale else None)
+    label = ForeignLabel(line, item, annotator, criterion, target, value, *about)
+    if seconds:
+        steps = spent.setdefault((label.name, annotator), {})
+        steps[step] = max(steps.get(step, 0.0), _seconds(seconds))
+    return label
 
 
 def not_counting(row: dict[str, str]) -> str | None:
@@ -249,3 +263,24 @@ def _time(text: str) -> datetime | None:
         return time_of(text)
     except ValueError:
         raise InvalidInput(f"`time` is {text!r}. Write it as 2026-03-31T14:05:00Z, or leave it empty.") from None
+
+
+@lru_cache(_REMEMBERED)
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < math.inf:
+        raise InvalidInput(f"`seconds` is {text!r}. Write a number of seconds, or leave it empty.")
+    return found
+
+
+def _places(text: str) -> list[dict[str, Any]]:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        found = None
+    if not isinstance(found, list):
+        raise InvalidInput(f"`rationale` is {shown(text)}. Write the places as a JSON array, or leave it empty.")
+    return found

@@ -52,7 +52,7 @@ def draw(project: ProjectRow) -> None:
         "Table of labels (CSV, TSV, Parquet, XLSX)",
         type=["csv", "tsv", "txt", "parquet", "xlsx"],
         key=f"label-import-file-{number}",
-        help="Columns item, annotator, criterion, value, and perhaps target, time and comment.",
+        help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale.",
     )
     left.caption("It is looked through first. All labels are imported, or none.")
     if file is not None:

@@ -38,6 +38,15 @@ class TestScales:
         assert (found.kind, labels(found)) == ("several", ["a", "b", "c"])
         assert found.parse('["b", "a"]') == ["a", "b"]
 
+    @pytest.mark.parametrize(
+        ("values", "labels"),
+        [(["[]"], ["other", "another"]), (['["old"]', "[]"], ["old", "other"]), (['["other"]'], ["other", "another"])],
+    )
+    def test_sets_of_fewer_than_two_labels_have_another_beside_them(self, values: list[str], labels: list[str]) -> None:
+        [criterion] = infer_protocol("t", [LabelColumn("tags", values)]).criteria
+        assert [label.value for label in criterion.label_list()] == labels
+        assert [criterion.parse(value) for value in values]
+
     def test_ordinal_values_become_grades_in_numerical_order(self) -> None:
         found = inferred(["10", "2", "-2", "2.0", "0.50"], "ordinal")
         assert (found.kind, labels(found)) == ("grade", [-2, "0.5", 2, 10])

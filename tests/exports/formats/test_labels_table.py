@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -103,6 +105,42 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_table_that_is_not_in_utf_8_is_named_by_line(tmp_path: Path) -> None:
     found = table(tmp_path, HEADING.encode() + "i1,ann,why,,yes,,\ni2,ann,why,,café,,\n".encode("latin-1"))
     assert [(row.line, "UTF-8" in row.reason) for row in found.rejected] == [(3, True)]
+
+
+def test_what_an_annotation_took_is_the_sum_of_its_steps(database: Database, tmp_path: Path) -> None:
+    place = [{"document": "d.pdf", "page": 2, "box": [0.1, 0.2, 0.3, 0.4]}]
+    rows = [
+        ("i1", "ann", "right", "yes", "3.5", "1", json.dumps(place)), ("i1", "ann", "grade", "1", "3.5", "1", ""),
+        ("i1", "ann", "why", "so", "2", "2", ""), ("i1", "ben", "right", "no", "", "1", ""),
+        ("i2", "ann", "right", "no", "7", "1", ""),
+    ]  # fmt: skip
+    path = tmp_path / "labels.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("item", "annotator", "criterion", "value", "seconds", "step", "rationale"), *rows])
+    found = read_labels(path).checked()
+    assert [row.seconds for row in found] == [5.5, 5.5, 5.5, None, 7.0]
+    assert [row.rationale for row in found] == [place, None, None, None, None]
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    first = [row._replace(item="i00001") for row in found if row.criterion == "right" and row.item == "i1"]
+    import_labels(database, study.researcher, study.study_id, rows=first, source="t.csv")
+    export_project(database, study.researcher, study.project_id, to=tmp_path / "out", study_id=study.study_id)
+    again = read_labels(tmp_path / "out/labels.csv").checked()
+    assert {(row.value, row.seconds) for row in again} == {("yes", 5.5), ("no", None)}
+    assert [row.rationale for row in again if row.value == "yes"] == [place]
+    bad = first[0]._replace(rationale=[{"document": "d.pdf", "page": 0, "box": [0, 0, 1, 1]}], annotator="cleo")
+    with pytest.raises(InvalidInput, match=r"line 2: 'right' of 'i00001' .* names page 0"):
+        import_labels(database, study.researcher, study.study_id, rows=[bad], source="t.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "words"),
+    [("seconds", "soon", "`seconds` is 'soon'"), ("seconds", "-1", "`seconds` is '-1'"),
+     ("seconds", "inf", "`seconds` is 'inf'"), ("rationale", "there", "Write the places as a JSON array"),
+     ("rationale", "{}", "Write the places as a JSON array")],
+)  # fmt: skip
+def test_what_is_no_time_and_no_place_is_a_bad_row(tmp_path: Path, column: str, cell: str, words: str) -> None:
+    found = table(tmp_path, f"item,annotator,criterion,value,{column}\ni1,ann,right,yes,{cell}\n")
+    assert [words in row.reason for row in found.rejected] == [True]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "xlsx", "tsv"])
