@@ -6,12 +6,9 @@ array a criterion), `adjudicated` and `soft_labels`. Nothing that a card names i
 
 from __future__ import annotations
 
-import hashlib
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -27,6 +24,8 @@ from annotators.items.normal import Normal
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.later import Later
 from annotators.times import time_of
+from exports.formats._dataset_files import ARROW, PARQUET, TEXTS, DatasetFile, open_dataset_file, pictures_of
+from exports.formats._dataset_files import Picture as PictureThere
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._parquet import ParquetFiles, parquet_files
@@ -44,10 +43,7 @@ from exports.formats._writing import (
 )
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed, items_of_table, mapped
-from exports.reading.arrow_streams import arrow_batches
-from exports.reading.parquet import parquet_batches
 from exports.reading.sources import SourceFile, Sources
-from exports.reading.tables import MOST_COLUMNS, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +54,6 @@ else:
     pa, pq = Later("pyarrow"), Later("pyarrow.parquet")
 
 CARD = "README.md"
-PARQUET, ARROW = ".parquet", ".arrow"
 LICENCE = "licence"
 SPLIT = "test"
 """The split of items that name none: what people verified is what systems are tried on."""
@@ -74,12 +69,8 @@ _SPLITS = re.compile(rb'\A\s*\{\s*"splits"\s*:')
 _OF_NAME = re.compile(r"(?:^|/)(\w+?)(?:-\d{5}-of-\d{5})?\.parquet$")
 _LICENCE_FORM = re.compile(r"[A-Za-z0-9][\w.+-]{0,60}").fullmatch
 _SPLIT_FORM = re.compile(r"\w+(\.\w+)*").fullmatch
-_AT_ONCE = 500
-_LARGEST_PICTURE = 64 << 20
 _MOST_PICTURES = 4 << 30
-"""Bytes of one picture, and of all pictures of a source."""
-
-_PICTURES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp", b"II*\x00": ".tif", b"MM\x00*": ".tif"}
+"""Bytes of all pictures of a source."""
 
 
 class HuggingFace:
@@ -95,6 +86,7 @@ class HuggingFace:
     loses = usual("labels.seconds", "labels.rationale", labels="labels that say that it cannot be judged")
     takes_pairs = True
     takes_pictures = True
+    names_its_data = True
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a card that tells of data, and the description of what `save_to_disk` wrote."""
@@ -116,7 +108,7 @@ class HuggingFace:
         parts = [*_parts(sources)]
         if not parts and not any(sources.loose_documents()):
             raise InvalidInput(
-                f"{sources.description}: there is no {PARQUET} or {ARROW} file in it that a configuration names. "
+                f"{sources.description}: there is no {PARQUET} or {ARROW} file in it, nor one that a configuration names. "
                 "Download the dataset's files into the folder: nothing is fetched."
             )
         return _Reading(sources, parts, mapping)
@@ -179,12 +171,13 @@ class _Part(NamedTuple):
 
 def _parts(sources: Sources) -> Iterator[_Part]:
     data = [file for file in sources.files if file.basename.endswith((PARQUET, ARROW))]
+    texts = [file for file in sources.files if file.basename.endswith(TEXTS)]
     cards = [file for file in sources.files if file.basename == CARD.lower()]
     taken: set[str] = set()
     for card in sorted(cards, key=lambda file: file.name.count("/"))[:1]:
         root = PurePosixPath(card.name).parent
         for config, split, pattern in _data_files(card):
-            for file in data:
+            for file in (*data, *texts):
                 if _fits(file.name, root, pattern) and file.name not in taken:
                     taken.add(file.name)
                     yield _Part(config, split, file)
@@ -259,12 +252,14 @@ class _Reading(FilesReading):
         spent = 0
         for part in self._of_items():
             try:
-                table = _open(part.file)
+                table = _opened(part.file)
                 if not table.pictures:
                     continue
                 for line, cells in table.rows():
+                    if isinstance(cells, str):
+                        continue
                     for column in table.pictures:
-                        for picture in _pictures_of(cells[table.place(column)]):
+                        for picture in pictures_of(cells[table.place(column)]):
                             spent += len(picture.data)
                             if picture.key not in seen and picture.ending and spent <= _MOST_PICTURES:
                                 seen.add(picture.key)
@@ -272,7 +267,7 @@ class _Reading(FilesReading):
             except AssayError as error:
                 yield Rejected(part.file.name, 1, str(error))
 
-    def _kept(self, picture: _Picture) -> Path:
+    def _kept(self, picture: PictureThere) -> Path:
         if self._pictures is None:
             self._pictures = TemporaryDirectory(prefix="assay-pictures-")
         path = Path(self._pictures.name) / picture.key.replace("/", "-")
@@ -295,7 +290,7 @@ class _Reading(FilesReading):
         splits = {part.split for part in parts}
         for part in parts:
             try:
-                table = _open(part.file)
+                table = _opened(part.file)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 if not self._mapping and "question" not in guessed(table.columns) and len(configs) > 1:
                     self._notes.append(f"{part.file.name}: no column is known as the question. It is passed over.")
@@ -320,11 +315,13 @@ class _Reading(FilesReading):
         for part in self._parts:
             if part.config != "labels":
                 continue
-            table = _open(part.file)
+            table = _opened(part.file)
             if not {"item", "annotator", "criterion", "value"} <= set(table.columns):
                 continue
             places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
             for line, cells in table.rows():
+                if isinstance(cells, str):
+                    continue
                 said = [None if place is None else cells[place] for place in places]
                 item, annotator, criterion, target, value, time, comment, other = said
                 if item and annotator and criterion and value is not None:
@@ -348,7 +345,15 @@ class _Reading(FilesReading):
         return self._notes
 
 
-def _with_pictures(columns: dict[str, list[str]], table: _Data) -> dict[str, list[str]]:
+def _opened(file: SourceFile) -> DatasetFile:
+    """A data file, of ours without the pictures of pages that its items point at anyway."""
+    found = open_dataset_file(file)
+    if found.pictures == [PICTURES] and set(items_schema().names) <= set(found.columns):
+        found.pass_over(PICTURES)
+    return found
+
+
+def _with_pictures(columns: dict[str, list[str]], table: DatasetFile) -> dict[str, list[str]]:
     """The columns of fields, and those of pictures as evidence."""
     if table.pictures:
         return {**columns, "evidence": [*columns.get("evidence", ()), *table.pictures]}
@@ -360,135 +365,6 @@ def _time(said: Any) -> datetime | None:
         return time_of(said.isoformat() if isinstance(said, datetime) else said)
     except (ValueError, TypeError, AttributeError):
         return None
-
-
-class _Picture(NamedTuple):
-    key: str
-    data: bytes
-    ending: str
-
-
-def _pictures_of(cell: Any) -> Iterator[_Picture]:
-    """The pictures in a cell: `{"bytes", "path"}` or a list of them. A path alone is a name, and never opened."""
-    for one in cell if isinstance(cell, list) else [cell]:
-        data = one.get("bytes") if isinstance(one, dict) else None
-        if isinstance(data, bytes) and len(data) <= _LARGEST_PICTURE:
-            ending = next((ending for first, ending in _PICTURES.items() if data.startswith(first)), "")
-            yield _Picture(f"pictures/{hashlib.sha256(data).hexdigest()[:16]}{ending}", data, ending)
-
-
-class _Data:
-    """A Parquet or Arrow file as rows of JSON values."""
-
-    def __init__(self, file: SourceFile, schema: pa.Schema) -> None:
-        self._file = file
-        self.columns: list[str] = schema.names
-        self.pictures = [field.name for field in schema if _holds_pictures(field.type)]
-        self._drawn: str | None = None
-        if self.pictures == [PICTURES] and set(items_schema().names) <= set(self.columns):
-            self._drawn, self.pictures = PICTURES, []  # of pages that our items point at anyway
-
-    def place(self, column: str) -> int:
-        return self.columns.index(column)
-
-    def rows(self) -> Iterator[tuple[int, list[Any]]]:
-        """(number from 1, cells); InvalidInput where the file cannot be read on."""
-        number = 0
-        try:
-            for batch in _batches(self._file.path):
-                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                    number += 1
-                    yield number, list(cells)
-        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-            said = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            raise InvalidInput(f"row {number + 1} and what follows cannot be read ({said}). Write it again.") from None
-
-    def as_table(self, about: Mapping[str, str]) -> Table:
-        """As a table of items, with what is known of the file in columns of their own."""
-        pictures = {self.place(column) for column in self.pictures}
-        drawn = None if self._drawn is None else self.place(self._drawn)
-
-        def rows() -> Iterator[tuple[int, list[Any] | str]]:
-            for number, cells in self.rows():
-                if drawn is not None:
-                    cells[drawn] = None
-                try:
-                    plain = [
-                        _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
-                    ]
-                except ValueError as error:
-                    yield number, str(error)
-                    continue
-                yield number, [*plain, *about.values()]
-
-        own = [name for name in about if name not in self.columns]
-        return Table([*self.columns, *own], rows())
-
-
-def _as_evidence(cell: Any) -> list[Normal] | None:
-    found = [
-        {"kind": "figure", "document": picture.key, "pages": [1]} for picture in _pictures_of(cell) if picture.ending
-    ]
-    return found or None
-
-
-def _holds_pictures(of: Any) -> bool:
-    inner = of.value_type if pa.types.is_list(of) or pa.types.is_large_list(of) else of
-    return bool(pa.types.is_struct(inner)) and {"bytes", "path"} == {
-        inner.field(i).name for i in range(inner.num_fields)
-    }
-
-
-def _open(file: SourceFile) -> _Data:
-    try:
-        if file.basename.endswith(PARQUET):
-            with pq.ParquetFile(file.path) as opened:
-                schema = opened.schema_arrow
-        else:
-            with pa.OSFile(str(file.path)) as source, pa.ipc.open_stream(source) as stream:
-                schema = stream.schema
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise InvalidInput(f"it cannot be read as Parquet or Arrow ({said}). Write it again.") from None
-    if len(schema.names) > MOST_COLUMNS:
-        raise InvalidInput(f"it has {len(schema.names):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
-    twice = [name for name, n in Counter(schema.names).items() if n > 1]
-    if twice:
-        raise InvalidInput(f"it has two columns called {twice[0][:80]!r}. Rename one of the two.")
-    return _Data(file, schema)
-
-
-def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-    if path.name.lower().endswith(PARQUET):
-        yield from parquet_batches(path, _AT_ONCE)
-        return
-    yield from arrow_batches(path, _AT_ONCE)
-
-
-def _plain(cell: Any) -> Any:
-    """A cell as a JSON value, without what is null in objects; ValueError for bytes.
-
-    A reference that is an object of text and phrases is the one of the two that it has, and the metadata of a part, a
-    text here, is the object that it says: columns have one type.
-    """
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
-    if cell is None or isinstance(cell, bool | int | str):
-        return cell
-    if isinstance(cell, dict):
-        if cell.keys() == {"text", "phrases"}:
-            return cell["text"] if cell["phrases"] is None else [_plain(phrase) for phrase in cell["phrases"]]
-        found = {str(name): _plain(part) for name, part in cell.items() if part is not None}
-        for name in ("metadata", "parameters"):
-            if isinstance(found.get(name), str):
-                with suppress(orjson.JSONDecodeError):
-                    found[name] = orjson.loads(found[name])
-        return found
-    if isinstance(cell, list | tuple):
-        return [_plain(part) for part in cell]
-    if isinstance(cell, bytes):
-        raise ValueError("a cell holds bytes, not a text. Write it as a text, or leave the column out.")
-    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
 
 
 # Writing --------------------------------------------------------------------------------------------------------------

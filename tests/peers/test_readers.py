@@ -76,6 +76,34 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
 
 
+OF_LOOSE = """
+import json, sys
+from datasets import load_dataset
+sets = load_dataset(sys.argv[1])
+print(json.dumps({split: [[row["question"], row["answer"]] for row in rows] for split, rows in sets.items()}))
+"""
+
+
+@pytest.mark.slow
+def test_datasets_takes_the_same_rows_of_data_files_without_types(place: Place, tmp_path: Path) -> None:  # noqa: F811
+    folder = tmp_path / "set"
+    (folder / "data").mkdir(parents=True)
+    for name, rows in (("train", [["Q1?", "A"], ["Q2?", "B"]]), ("dev", [["Q3?", "C"]])):
+        lines = [json.dumps({"question": question, "answer": answer}) for question, answer in rows]
+        (folder / "data" / f"{name}.jsonl").write_text("\n".join(lines))
+    files = "".join(
+        f"  - split: {split}\n    path: data/{name}*.jsonl\n" for split, name in (("train", "train"), ("test", "dev"))
+    )
+    (folder / "README.md").write_text(f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n")
+    (folder / "other.jsonl").write_text('{"question": "Not of the dataset?"}')
+    said = said_by(OF_LOOSE, folder, folder=tmp_path)
+    assert place.take(folder).rejected == []
+    found: dict[str, list[list[str]]] = {}
+    for item in place.items():
+        found.setdefault(item.metadata["split"], []).append([item.question, item.answer])
+    assert {split: sorted(rows) for split, rows in found.items()} == said
+
+
 OF_IMAGES = """
 import io, json, sys
 from datasets import Dataset, DatasetDict, Features, Image, Sequence, Value, load_dataset

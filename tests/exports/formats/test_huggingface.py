@@ -159,6 +159,50 @@ def test_a_strangers_dataset_comes_in_with_its_splits_and_pictures(place: Place,
     assert {"items/train.parquet", "items/validation.parquet"} <= set(done.files)
 
 
+def loose(folder: Path) -> Path:
+    """A dataset whose card names data files without types: a split each."""
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "train.jsonl").write_text(
+        '{"question": "Q1?", "answer": "A", "contexts": ["a", "b"], "level": 2}\n\n'
+        '{"question": "Q2?", "answer": "B", "contexts": [], "url": "u"}\n'
+    )
+    (folder / "data" / "dev.csv").write_text("question,answer,contexts\nQ3?,C,\"['c', 'd']\"\n")
+    (folder / "data" / "test.json").write_text('[{"question": "Q4?", "answer": "D", "contexts": ["e"]}]')
+    (folder / "other.jsonl").write_text('{"question": "Not of the dataset?"}\n')
+    files = "".join(
+        f"  - split: {split}\n    path: data/{name}\n"
+        for split, name in (("train", "train.jsonl"), ("validation", "dev.csv"), ("test", "test.json"))
+    )
+    (folder / "README.md").write_text(f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n# Loose\n")
+    return folder
+
+
+def test_data_files_without_types_come_in_where_the_card_names_them(place: Place, tmp_path: Path) -> None:
+    report = place.take(loose(tmp_path / "set"))
+    assert (report.format, report.added, report.rejected) == ("huggingface", 4, [])
+    found = {item.question: item for item in place.items()}
+    assert {name: item.metadata["split"] for name, item in found.items()} == {
+        "Q1?": "train", "Q2?": "train", "Q3?": "validation", "Q4?": "test",
+    }  # fmt: skip
+    assert [unit.text for unit in found["Q1?"].evidence] == ["a", "b"]
+    assert [unit.text for unit in found["Q3?"].evidence] == ["c", "d"]
+    assert (found["Q1?"].metadata["level"], found["Q2?"].metadata["url"]) == (2, "u")
+
+
+def test_bad_rows_of_data_files_are_named_with_their_lines(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "set")
+    (folder / "data" / "train.jsonl").write_text('{"question": "Q1?"}\n{"question": \n"text"\n')
+    (folder / "data" / "dev.csv").write_text("question,answer\nQ3?,C,too much\n")
+    (folder / "data" / "test.json").write_text('{"question": "no list"}')
+    with open_sources([folder]) as sources:
+        found = list(FORMATS.get("huggingface").read(sources).items())
+    bad = {(Path(row.file).name, row.line): row.reason for row in found if isinstance(row, Rejected)}
+    assert set(bad) == {("train.jsonl", 2), ("train.jsonl", 3), ("dev.csv", 2), ("test.json", 1)}
+    assert "it is no object" in bad["train.jsonl", 3]
+    assert "no list of records" in bad["test.json", 1]
+    assert len(found) == 5
+
+
 @pytest.mark.parametrize("path", ["../x.parquet", "/etc/*.parquet", "hf://datasets/x/y.parquet", "https://h/x.parquet"])
 def test_nothing_outside_of_the_folder_is_read_or_fetched(tmp_path: Path, path: str) -> None:
     folder = stranger(tmp_path / "set", f"---\nconfigs:\n- config_name: c\n  data_files: '{path}'\n---\n")

@@ -1,0 +1,242 @@
+"""The data files of a Hugging Face dataset as rows of JSON values: Parquet and Arrow with pictures, JSON, CSV, TSV."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from annotators.errors import InvalidInput
+from annotators.items.normal import Normal
+from annotators.items.parsed import Rejected
+from annotators.later import Later
+from exports.reading.arrow_streams import arrow_batches
+from exports.reading.json_files import element_lines, json_file, json_lines
+from exports.reading.parquet import parquet_batches
+from exports.reading.sources import SourceFile
+from exports.reading.tables import MOST_COLUMNS, Table, open_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+else:
+    pa, pq = Later("pyarrow"), Later("pyarrow.parquet")
+
+PARQUET, ARROW = ".parquet", ".arrow"
+TEXTS = (".jsonl", ".json", ".csv", ".tsv")
+"""Endings of data files without types."""
+
+_AT_ONCE = 500
+_LARGEST_PICTURE = 64 << 20
+"""Bytes of a picture."""
+
+_PICTURES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp", b"II*\x00": ".tif", b"MM\x00*": ".tif"}
+
+Row = tuple[int, list[Any] | str]
+"""Where a row stands, and its cells, or why it cannot be read."""
+
+
+class DatasetFile:
+    """A data file. `columns` are its columns, `pictures` those that hold pictures, `rows` reads its rows anew."""
+
+    def __init__(self, columns: list[str], pictures: list[str], rows: Callable[[], Iterator[Row]]) -> None:
+        self.columns, self.pictures, self.rows = columns, pictures, rows
+        self._passed_over: list[str] = []
+
+    def place(self, column: str) -> int:
+        """Where a column stands."""
+        return self.columns.index(column)
+
+    def pass_over(self, pictures: str) -> None:
+        """Take no picture from this column."""
+        self.pictures = [name for name in self.pictures if name != pictures]
+        self._passed_over.append(pictures)
+
+    def as_table(self, about: Mapping[str, str]) -> Table:
+        """As a table of items, with what is known of the file in columns of their own."""
+        pictures = {self.place(column) for column in self.pictures}
+        passed_over = [self.place(column) for column in self._passed_over]
+
+        def rows() -> Iterator[Row]:
+            for number, cells in self.rows():
+                if isinstance(cells, str):
+                    yield number, cells
+                    continue
+                for place in passed_over:
+                    cells[place] = None
+                try:
+                    plain = [
+                        _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
+                    ]
+                except ValueError as error:
+                    yield number, str(error)
+                    continue
+                yield number, [*plain, *about.values()]
+
+        own = [name for name in about if name not in self.columns]
+        return Table([*self.columns, *own], rows())
+
+
+def open_dataset_file(file: SourceFile) -> DatasetFile:
+    """A data file; InvalidInput where it is none, or has too many columns or two of one name."""
+    if file.basename.endswith((PARQUET, ARROW)):
+        return _with_types(file)
+    if file.basename.endswith((".csv", ".tsv")):
+        return DatasetFile(open_table(file.path).columns, [], lambda: open_table(file.path).rows)
+    names: dict[str, None] = {}
+    for _, record in _records(file):
+        if not isinstance(record, str):
+            names |= dict.fromkeys(record)
+            _check_columns(names)
+    columns = list(names)
+
+    def rows() -> Iterator[Row]:
+        for line, record in _records(file):
+            yield line, record if isinstance(record, str) else [record.get(name) for name in columns]
+
+    return DatasetFile(columns, [], rows)
+
+
+def _check_columns(names: Collection[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise InvalidInput(f"it has {len(names):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+def _records(file: SourceFile) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """(line, record, or why it is none) of a file of JSON lines, of a list, or of a list under `data`."""
+    for line, record in _lines(file) if file.basename.endswith(".jsonl") else _elements(file):
+        good = isinstance(record, dict | str)
+        yield line, record if good else "it is no object. Write one {…} a row."
+
+
+def _lines(file: SourceFile) -> Iterator[tuple[int, Any]]:
+    for found in json_lines(file):
+        yield (found.line, found.reason) if isinstance(found, Rejected) else _no_text(*found)
+
+
+def _elements(file: SourceFile) -> Iterator[tuple[int, Any]]:
+    data = json_file(file)
+    if isinstance(data, Rejected):
+        yield data.line, data.reason
+        return
+    field = "data" if isinstance(data, dict) else None
+    listed = data.get("data") if isinstance(data, dict) else data
+    if not isinstance(listed, list):
+        raise InvalidInput("the file is no list of records. Write a list […], or JSON lines.")
+    for line, record in zip(element_lines(file, field, len(listed)), listed, strict=True):
+        yield _no_text(line, record)
+
+
+def _no_text(line: int, record: Any) -> tuple[int, Any]:
+    return line, None if isinstance(record, str) else record
+
+
+# Parquet and Arrow ----------------------------------------------------------------------------------------------------
+
+
+def _with_types(file: SourceFile) -> DatasetFile:
+    try:
+        if file.basename.endswith(PARQUET):
+            with pq.ParquetFile(file.path) as opened:
+                schema = opened.schema_arrow
+        else:
+            with pa.OSFile(str(file.path)) as source, pa.ipc.open_stream(source) as stream:
+                schema = stream.schema
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise InvalidInput(f"it cannot be read as Parquet or Arrow ({said}). Write it again.") from None
+    _check_columns(schema.names)
+    twice = [name for name, n in Counter(schema.names).items() if n > 1]
+    if twice:
+        raise InvalidInput(f"it has two columns called {twice[0][:80]!r}. Rename one of the two.")
+    pictures = [field.name for field in schema if _holds_pictures(field.type)]
+    return DatasetFile(schema.names, pictures, lambda: _typed_rows(file))
+
+
+def _typed_rows(file: SourceFile) -> Iterator[Row]:
+    """(number from 1, cells); InvalidInput where the file cannot be read on."""
+    number = 0
+    try:
+        for batch in _batches(file.path):
+            for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                number += 1
+                yield number, list(cells)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise InvalidInput(f"row {number + 1} and what follows cannot be read ({said}). Write it again.") from None
+
+
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    if path.name.lower().endswith(PARQUET):
+        yield from parquet_batches(path, _AT_ONCE)
+        return
+    yield from arrow_batches(path, _AT_ONCE)
+
+
+# Cells ----------------------------------------------------------------------------------------------------------------
+
+
+class Picture(NamedTuple):
+    """A picture in a cell: the key of its document, its bytes, and the ending that they show."""
+
+    key: str
+    data: bytes
+    ending: str
+
+
+def pictures_of(cell: Any) -> Iterator[Picture]:
+    """The pictures in a cell: `{"bytes", "path"}` or a list of them. A path alone is a name, and never opened."""
+    for one in cell if isinstance(cell, list) else [cell]:
+        data = one.get("bytes") if isinstance(one, dict) else None
+        if isinstance(data, bytes) and len(data) <= _LARGEST_PICTURE:
+            ending = next((ending for first, ending in _PICTURES.items() if data.startswith(first)), "")
+            yield Picture(f"pictures/{hashlib.sha256(data).hexdigest()[:16]}{ending}", data, ending)
+
+
+def _as_evidence(cell: Any) -> list[Normal] | None:
+    found = [
+        {"kind": "figure", "document": picture.key, "pages": [1]} for picture in pictures_of(cell) if picture.ending
+    ]
+    return found or None
+
+
+def _holds_pictures(of: Any) -> bool:
+    inner = of.value_type if pa.types.is_list(of) or pa.types.is_large_list(of) else of
+    return bool(pa.types.is_struct(inner)) and {"bytes", "path"} == {
+        inner.field(i).name for i in range(inner.num_fields)
+    }
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as a JSON value, without what is null in objects; ValueError for bytes.
+
+    A reference that is an object of text and phrases is the one of the two that it has, and the metadata of a part, a
+    text here, is the object that it says: columns have one type.
+    """
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, dict):
+        if cell.keys() == {"text", "phrases"}:
+            return cell["text"] if cell["phrases"] is None else [_plain(phrase) for phrase in cell["phrases"]]
+        found = {str(name): _plain(part) for name, part in cell.items() if part is not None}
+        for name in ("metadata", "parameters"):
+            if isinstance(found.get(name), str):
+                with suppress(orjson.JSONDecodeError):
+                    found[name] = orjson.loads(found[name])
+        return found
+    if isinstance(cell, list | tuple):
+        return [_plain(part) for part in cell]
+    if isinstance(cell, bytes):
+        raise ValueError("a cell holds bytes, not a text. Write it as a text, or leave the column out.")
+    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
