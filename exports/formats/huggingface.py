@@ -82,7 +82,9 @@ class HuggingFace:
 
     name = "huggingface"
     title = "Hugging Face datasets folder"
-    help = "a folder with a README.md card and Parquet files, in configs and splits; or what save_to_disk wrote"
+    help = (
+        "a folder with a README.md card and the Parquet, JSON or CSV files of its configs; or what save_to_disk wrote"
+    )
     loses = usual("labels.seconds", "labels.rationale", labels="labels that say that it cannot be judged")
     takes_pairs = True
     takes_pictures = True
@@ -108,8 +110,8 @@ class HuggingFace:
         parts = [*_parts(sources)]
         if not parts and not any(sources.loose_documents()):
             raise InvalidInput(
-                f"{sources.description}: there is no {PARQUET} or {ARROW} file in it, nor one that a configuration names. "
-                "Download the dataset's files into the folder: nothing is fetched."
+                f"{sources.description}: there is no {PARQUET} or {ARROW} file in it, nor one that a configuration "
+                "names. Download the dataset's files into the folder: nothing is fetched."
             )
         return _Reading(sources, parts, mapping)
 
