@@ -37,7 +37,9 @@ def _texts(inside: str) -> list[Any] | None:
         match = _TEXT.match(inside, at)
         if match is None:
             return None
-        found.append(_literal(match[1].replace("\n", "\\n").replace("\r", "\\r")))
+        text = match[1]
+        plain = "\\" not in text
+        found.append(text[1:-1] if plain else _literal(text.replace("\n", "\\n").replace("\r", "\\r")))
         at = match.end()
     return found if found and None not in found else None
 
