@@ -34,7 +34,6 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
-    now,
 )
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids, is_sqlite
@@ -237,7 +236,7 @@ def add_labels(
     session.add(batch)
     session.flush()
     assert batch.id is not None
-    _insert(session, study, batch.id, grouped, people, earlier=earlier)
+    _insert(session, study, batch, grouped, people, earlier=earlier)
     settle_batch(session.connection(), study, protocol, _by_item(grouped), batch.id)
     details = {"source": source, "labels": checked.n, "batch": batch.id}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
@@ -392,7 +391,7 @@ def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> li
 def _insert(
     session: Session,
     study: Study,
-    batch_id: int,
+    batch: Batch,
     grouped: _Grouped,
     people: dict[str, int],
     *,
@@ -400,7 +399,9 @@ def _insert(
 ) -> None:
     assert study.id is not None
     connection, study_id, steps = session.connection(), study.id, len(study.protocol["steps"])
-    n, sqlite, moment = len(grouped), is_sqlite(session), now()
+    n, sqlite, batch_id = len(grouped), is_sqlite(session), batch.id
+    # Without a time they have that of their batch, by which `ratings` and exports know that they have none.
+    moment = batch.created_at
     assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
     assignments, submissions, annotations, labels = [], [], [], []
     submitted, imported = AssignmentState.SUBMITTED.value, AnnotationKind.IMPORTED.value

@@ -310,9 +310,9 @@ def pair_name(first: str, other: str | None) -> str:
     return f"{first} ⇄ {other}" if other else first
 
 
-_UNTIMED = col(Annotation.created_at) >= col(Batch.created_at)
-"""Labels that come in without a time have that of their import, which says nothing of when, or in which order, they
-were given: what was given is older than its import (`_UNTIMED` of exports/bundles/labels/block.py is the same)."""
+_UNTIMED = col(Annotation.created_at) == col(Batch.created_at)
+"""Labels that come in without a time have that of their batch, which says nothing of when, or in which order, they were
+given (`_insert` of db/studies/labels.py; `_UNTIMED` of exports/bundles/labels/block.py is the same)."""
 
 
 class CountedLabel(NamedTuple):

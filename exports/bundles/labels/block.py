@@ -51,7 +51,7 @@ FROM study_item x JOIN assignment a ON a.study_item_id = x.id JOIN submission s 
 _ANNOTATED = f"""
 FROM study_item x JOIN annotation n ON n.study_id = x.study_id AND n.study_item_id = x.id
 LEFT JOIN set_aside z ON z.annotation_id = n.id LEFT JOIN batch b ON b.id = n.batch_id {_SAMPLED}"""
-_UNTIMED = "n.created_at >= b.created_at"
+_UNTIMED = "n.created_at = b.created_at"
 """An annotation that came in without a time has that of its import (`_UNTIMED` of db/studies/ratings.py says why)."""
 _WITHDRAWN = """
 SELECT w.batch_id FROM withdrawal w

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,16 @@ def test_imported_labels_count_and_their_people_need_no_login(database: Database
 
 def test_labels_that_came_without_a_time_have_none_though_their_import_had_one(database: Database) -> None:
     study, at = StudyInUse(database, items=2, annotators=2, overlap=2), datetime(2025, 3, 1, 12, tzinfo=UTC)
-    first, second = rows(("i00001", "x", "yes"), ("i00002", "y", "no"))
-    given = [first._replace(time=at), second]
+    ahead = datetime.now(UTC) + timedelta(hours=8)  # as a clock without a zone says it in the east
+    first, second, third = rows(("i00001", "x", "yes"), ("i00002", "y", "no"), ("i00002", "z", "no"))
+    given = [first._replace(time=at), second, third._replace(time=ahead)]
     import_labels(database, study.researcher, study.study_id, rows=given, source="table.csv")
     study.submit(0, study.work(0)["items"][0], {"right": "yes"})
     found = ratings(database, study.researcher, study.study_id).annotations
     assert found.time[0] == at.timestamp()
     assert math.isnan(found.time[1])
-    assert found.time[2] == pytest.approx(time.time(), abs=60)
+    assert found.time[2] == pytest.approx(ahead.timestamp())
+    assert found.time[3] == pytest.approx(time.time(), abs=60)
 
 
 @pytest.mark.parametrize(
