@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -205,13 +205,12 @@ def recognise(sources: Sources) -> Format:
 
     Documents that come alone are taken by the native format, and tables that lie beside files of another format are
     none of its. A format whose config names the files of its data (`names_its_data`) takes them, whatever they look
-    like. Where no format takes a file, each says why.
+    like. One that does so for any data takes them from the formats of its `takes_over` alone: a benchmark that was
+    downloaded with its card is read as that benchmark. Where no format takes a file, each says why.
     """
     found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
     if len(found) > 1:
-        found = [format_ for format_ in found if getattr(format_, "names_its_data", False)] or [
-            format_ for format_ in found if format_.name != TABLES
-        ]
+        found = _first_among(found)
     if len(found) == 1:
         return found[0]
     if not found:
@@ -221,7 +220,24 @@ def recognise(sources: Sources) -> Format:
             return FORMATS.get(DOCUMENTS_ALONE)
         raise InvalidInput(_refused(sources.description, others))
     names = _words([format_.name for format_ in found])
-    raise InvalidInput(f"{sources.description}: {names} all recognise these files. Say which with --format.")
+    raise InvalidInput(
+        f"{sources.description}: {names} {'both' if len(found) == 2 else 'all'} recognise these files. "
+        "Say which with --format."
+    )
+
+
+def _first_among(found: Sequence[Format]) -> list[Format]:
+    """Of formats that all take some of the files those that come before the others."""
+    named = [format_ for format_ in found if getattr(format_, "names_its_data", False)]
+    if named:
+        return named
+    left = [format_ for format_ in found if format_.name != TABLES]
+    for format_ in left:
+        over: Collection[str] = getattr(format_, "takes_over", ())
+        if over:
+            others = [other for other in left if other is not format_]
+            return others if any(other.name not in over for other in others) else [format_]
+    return left
 
 
 def _refused(description: str, files: Sequence[SourceFile]) -> str:

@@ -41,6 +41,7 @@ from exports.formats._writing import (
     metadata_of,
     parts_of,
 )
+from exports.formats.base import DOCUMENTS_ALONE as NATIVE
 from exports.formats.base import FORMATS, FileReading
 from exports.formats.table import guessed, items_of_table, mapped
 from exports.reading.sources import SourceFile, Sources
@@ -88,7 +89,7 @@ class HuggingFace:
     loses = usual("labels.seconds", "labels.rationale", labels="labels that say that it cannot be judged")
     takes_pairs = True
     takes_pictures = True
-    names_its_data = True
+    takes_over = (NATIVE,)
 
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a card that tells of data, and the description of what `save_to_disk` wrote."""

@@ -73,6 +73,16 @@ def test_exactly_one_format_takes_each_real_file(shared_data: Path) -> None:
     assert {path: names for path, names in found.items() if names != [path.split("/")[0]]} == {}
 
 
+@pytest.mark.parametrize("name", [name for name, (file, _) in SMALL.items() if file.endswith((".json", ".jsonl"))])
+def test_a_benchmark_with_the_card_of_its_download_is_read_as_what_it_is(tmp_path: Path, name: str) -> None:
+    file, value = SMALL[name]
+    option = orjson.OPT_INDENT_2 if file.endswith(".json") else 0
+    (tmp_path / file).write_bytes(orjson.dumps(value, option=option))
+    (tmp_path / "README.md").write_text(f"---\nconfigs:\n- config_name: all\n  data_files: {file}\n---\n")
+    with open_sources([tmp_path]) as sources:
+        assert recognise(sources).name == ("huggingface" if name == "native" else name)
+
+
 def test_every_format_has_a_section_in_the_docs() -> None:
     lines = (ROOT / "docs/importing.md").read_text().splitlines()
     headings = [line.lower() for line in lines if line.startswith("## ")]
