@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import orjson
@@ -32,6 +33,7 @@ from exports.formats._records import (
 )
 from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of, metadata_of, parts_of
 from exports.formats.base import FileReading
+from exports.formats.table import guessed
 from exports.reading.json_files import json_lines
 from exports.reading.lists import list_in
 from exports.reading.sources import SourceFile, Sources
@@ -181,17 +183,19 @@ class SampleFormat:
             if name
             for rank, text in enumerate(_texts(record, name), 1)
         ]
+        own = {name: key for name, key in _own_of(tuple(record)).items() if isinstance(record[key], str)}
+        read = self.taken | frozenset(own.values())
         rest = {
             name: value
             for name, value in record.items()
-            if name not in self.taken and not name.startswith(HUMAN) and value is not None
+            if name not in read and not name.startswith(HUMAN) and value is not None
         }
         scores = {
             name: value
             for name, value in rest.items()
             if isinstance(value, int | float) and name not in self.aside and not isinstance(value, bool)
         }
-        row: Normal = {name: record[name] for name in _OWN if isinstance(record.get(name), str)}
+        row: Normal = {name: record[key] for name, key in own.items()}
         if not answered and "system" not in row:
             answer = reference if isinstance(reference, str) else ""
         return {
@@ -224,6 +228,16 @@ class SampleFormat:
                 found.setdefault(score["name"], score["value"])
         metadata = metadata_of(item)
         return found | {name: value for name, value in metadata.items() if name not in found and name not in self.taken}
+
+
+@lru_cache(maxsize=256)
+def _own_of(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Fields of ours that the programs have none of → the field of a record that is called so.
+
+    Where there is none, as in what we have not written, those that are called as such fields usually are.
+    """
+    exact = {name: name for name in _OWN if name in names}
+    return exact or {name: columns[0] for name, columns in guessed(names).items() if name in _OWN}
 
 
 def _texts(record: Record, name: str) -> Iterator[str]:

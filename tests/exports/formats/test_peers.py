@@ -107,6 +107,19 @@ def test_a_table_is_only_of_a_program_whose_fields_it_has(tmp_path: Path) -> Non
     assert len(read("ragas", folder)) == 1
 
 
+def test_samples_of_several_models_are_answers_of_several_systems(tmp_path: Path) -> None:
+    text = "query_id,user_input,response,model,faithfulness\nq1,Q?,A,alpha,0.5\nq1,Q?,B,beta,1\n"
+    (tmp_path / "s.csv").write_text(text)
+    rows = read("ragas", tmp_path / "s.csv")
+    assert [(row.item.system, row.item.question_key, row.item.metadata) for row in rows] == [
+        ("alpha", "q1", {}), ("beta", "q1", {}),
+    ]  # fmt: skip
+    # What we have written names its own fields, and a `model` is then what somebody has called so.
+    ours = {"user_input": "Q?", "response": "A", "system": "alpha", "model": "kept"}
+    [row] = read("ragas", lines(tmp_path / "ours.jsonl", ours))
+    assert (row.item.system, row.item.metadata) == ("alpha", {"model": "kept"})
+
+
 def test_a_conversation_in_a_table_is_a_bad_row(tmp_path: Path) -> None:
     turns = [{"content": "hi", "type": "human"}]
     pd.DataFrame([{"user_input": turns, "response": "A"}]).to_csv(tmp_path / "s.csv")
