@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from annotators.criteria.number import Number
 from annotators.criteria.several import Several
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
+from annotators.lists import list_in
 from annotators.protocols.base import Protocol, Step
 
 MAX_LABELS = 200
@@ -169,13 +169,8 @@ def _range(criterion: str, given: Sequence[str]) -> tuple[float, float, float]:
 
 
 def _set_members(value: str) -> list[str] | None:
-    if not value.startswith("["):
-        return None
-    try:
-        members = json.loads(value)
-    except json.JSONDecodeError:
-        return None
-    return members if isinstance(members, list) and all(isinstance(member, str) for member in members) else None
+    members = list_in(value)
+    return members if members is not None and all(isinstance(member, str) for member in members) else None
 
 
 def _is_plain_integer(value: str) -> bool:

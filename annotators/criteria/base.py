@@ -21,6 +21,7 @@ from annotators.criteria.material import NEEDED_BY_TARGET, Material
 from annotators.errors import InvalidInput, shown
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
 from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, Chosen, TargetKind, Units
+from annotators.lists import list_in
 
 Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "spans", "text"]
 """The scales of values, each of which has coefficients of agreement (annotators/agreement)."""
@@ -355,12 +356,12 @@ class Criterion(BaseModel):
         return InvalidInput(f"{shown(value)} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
 
     def _json_list(self, text: str) -> object:
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError:
+        found = list_in(text)
+        if found is None:
             raise InvalidInput(
                 f'{text!r} is not a value of criterion {self.name!r}. Write a JSON array, like ["a", "b"].'
-            ) from None
+            )
+        return found
 
 
 def kind_named(name: object) -> type[Criterion]:

@@ -18,6 +18,7 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
+from annotators.lists import list_in
 from exports.formats._losing import usual
 from exports.formats._records import (
     JSON_ENDING,
@@ -35,7 +36,6 @@ from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of
 from exports.formats.base import FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import json_lines
-from exports.reading.lists import list_in
 from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import Table, heading_of, is_table, open_table
 

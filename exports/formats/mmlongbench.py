@@ -14,6 +14,7 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedItem, Rejected
+from annotators.lists import list_in
 from exports.formats._losing import usual
 from exports.formats._records import (
     Record,
@@ -28,7 +29,6 @@ from exports.formats._records import (
 )
 from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
-from exports.reading.lists import list_in
 from exports.reading.sources import SourceFile, Sources
 
 SCORER = "imported:mmlongbench"

@@ -13,12 +13,12 @@ from annotators.items.checks import called
 from annotators.items.item import Field, ItemContent, fields_of
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
+from annotators.lists import list_in
 from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
-from exports.reading.lists import list_in
 from exports.reading.sources import UTF_16, SourceFile, Sources
 from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
 

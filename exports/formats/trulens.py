@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 
 from annotators.items.normal import Normal
+from annotators.lists import list_in
 from exports.formats._records import Record
 from exports.formats._samples import SampleFormat
 from exports.formats._writing import without
 from exports.formats.base import FORMATS
-from exports.reading.lists import list_in
 
 _CALLS = "_calls"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotators.agreement.tables.ratings import Label, Ratings, Scale
 from annotators.errors import InvalidInput
 from annotators.items.targets import target_kind
+from annotators.lists import list_in
 
 ITEM = "item"
 UNIT_COLUMNS = ("item", "unit", "item_id", "unit_id", "id")
@@ -186,13 +186,12 @@ def _where(given: list[object], rows: list[int], line: list[int], labels: Sequen
 
 
 def _as_arrays(given: list[object]) -> list[object] | None:
-    """The values as lists when all that are there are lists or texts of JSON arrays; else None."""
+    """The values as lists when all that are there are lists, or texts of lists; else None."""
     found: list[object] = []
     for value in given:
         if isinstance(value, str) and value.lstrip().startswith("["):
-            try:
-                value = json.loads(value)  # noqa: PLW2901 - the same value, read
-            except json.JSONDecodeError:
+            value = list_in(value)  # noqa: PLW2901 - the same value, read
+            if value is None:
                 return None
         if value is not None and not isinstance(value, list | tuple | set | frozenset):
             return None

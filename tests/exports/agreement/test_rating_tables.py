@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from annotators.agreement.measure import measure
 from annotators.errors import AssayError, InvalidInput, NotFound
 from db.engine import Database
 from exports.agreement.own_weights import read_weights
@@ -101,6 +103,16 @@ def test_parquet_workbooks_and_json_lines_are_read_as_csv_is(tmp_path: Path) -> 
     for path in (*typed, table(tmp_path, lines, "t.jsonl"), table(tmp_path, csv)):
         [found] = read_ratings(path, RatingColumns(), scales=["interval"]).tables
         assert (found.ratings.n_ratings, found.ratings.numbers.tolist()) == (1, [2.0]), path.name
+
+
+def test_sets_that_pandas_wrote_are_sets_as_well(tmp_path: Path) -> None:
+    rows = [("a", "ada", ["old", "it's"]), ("a", "ben", ["it's", "old"]), ("b", "ada", []), ("b", "ben", ["old"])]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "value"])
+    frame.to_csv(tmp_path / "python.csv", index=False)
+    frame.assign(value=frame.value.map(json.dumps)).to_csv(tmp_path / "json.csv", index=False)
+    [python], [plain] = (read_ratings(tmp_path / name, RatingColumns()).tables for name in ("python.csv", "json.csv"))
+    assert python.ratings.scale == "set"
+    assert measure(python.ratings, "default", 0) == measure(plain.ratings, "default", 0)
 
 
 def test_sets_are_json_arrays(tmp_path: Path) -> None:
