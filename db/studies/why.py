@@ -309,7 +309,8 @@ class _Story:
         """The explanation of the unit."""
         unit = next((unit for unit in self._units if self._is_this(unit)), None)
         study, criterion = self._study, self._criterion
-        acts = [*self._items(), *self._frozen(), *self._given(), *self._slots(), *self._decisions(), *self._batches(),
+        # Labels that came without a time have that of their batch, whose import is told first.
+        acts = [*self._items(), *self._frozen(), *self._batches(), *self._given(), *self._slots(), *self._decisions(),
                 *self._omissions()]  # fmt: skip
         counting = [sitting for sitting in self._sittings if self._stands(sitting) == "counts"]
         return Explanation(
