@@ -50,9 +50,8 @@ _SUBMITTED = f"""
 FROM study_item x JOIN assignment a ON a.study_item_id = x.id JOIN submission s ON s.assignment_id = a.id {_SAMPLED}"""
 _ANNOTATED = f"""
 FROM study_item x JOIN annotation n ON n.study_id = x.study_id AND n.study_item_id = x.id
-LEFT JOIN set_aside z ON z.annotation_id = n.id LEFT JOIN batch b ON b.id = n.batch_id {_SAMPLED}"""
-_UNTIMED = "n.created_at = b.created_at"
-"""An annotation that came in without a time has that of its import (`_UNTIMED` of db/studies/ratings.py says why)."""
+LEFT JOIN set_aside z ON z.annotation_id = n.id {_SAMPLED}"""
+_BATCHES = "SELECT b.id, {at} FROM batch b WHERE b.project_id = {mark}"
 _WITHDRAWN = """
 SELECT w.batch_id FROM withdrawal w
 WHERE NOT w.reinstates AND w.id = (SELECT max(m.id) FROM withdrawal m WHERE m.batch_id = w.batch_id)"""
@@ -121,6 +120,8 @@ def label_blocks(
     """
     sign = mark(session.connection())
     withdrawn = np.array([batch for (batch,) in plain_rows(session, _WITHDRAWN)], np.int64)
+    began = _BATCHES.format(at=_dialect(session).as_json("b.created_at"), mark=sign)
+    batches = dict(plain_rows(session, began, (study.project_id,)))
     start, at_once, end = 0, _MOST_ITEMS // 4, end_of_items(session, study)
     while start < end:
         parameters = (study.id, start, start + at_once)
@@ -129,7 +130,7 @@ def label_blocks(
         if not submitted["id"]:
             continue
         about = _items(session, sign, parameters, pairs=pairs)
-        given = _annotated(session, sign, parameters, withdrawn)
+        given = _annotated(session, sign, parameters, withdrawn, batches)
         block = _block(about, submitted, given, _labels(session, submitted["id"]), called)
         at_once = max(1, min(_MOST_ITEMS, at_once * LABELS_AT_ONCE // max(len(block), 1)))
         yield block
@@ -184,12 +185,15 @@ class _Annotated:
     untimed: BoolArray
 
 
-def _annotated(session: Session, sign: str, parameters: tuple[Any, ...], withdrawn: IntArray) -> _Annotated:
+def _annotated(
+    session: Session, sign: str, parameters: tuple[Any, ...], withdrawn: IntArray, batches: Mapping[int, str]
+) -> _Annotated:
+    """Those of some items; `batches` says when each import was, as text."""
     columns: dict[str, str | Where] = {
         "id": "n.id", "assignment": "n.assignment_id", "sitting": "n.sitting", "kind": "coalesce(z.kind, n.kind)",
         "superseded": Where("n.supersedes_id", "n.supersedes_id IS NOT NULL"),
         "imported": Where("n.id", "n.batch_id IS NOT NULL"), "batch": Where("n.batch_id", "n.batch_id IS NOT NULL"),
-        "untimed": Where("n.id", _UNTIMED),
+        "at": Where(_dialect(session).as_json("n.created_at"), "n.batch_id IS NOT NULL"),
     }  # fmt: skip
     found = _read(session, columns, _ANNOTATED.format(mark=sign), parameters)
     ids, imported = _numbers(found["id"]), _numbers(found["imported"])
@@ -198,7 +202,9 @@ def _annotated(session: Session, sign: str, parameters: tuple[Any, ...], withdra
     fell |= np.isin(ids, imported[np.isin(_numbers(found["batch"]), withdrawn)])
     numbers = _number(found["assignment"], found["sitting"])
     order = np.argsort(numbers)
-    untimed = np.isin(ids, _numbers(found["untimed"]))
+    # What came without a time has that of its import (`_UNTIMED` of db/studies/ratings.py says why).
+    at = [time == batches.get(batch) for time, batch in zip(found["at"], found["batch"], strict=True)]
+    untimed = np.isin(ids, imported[np.array(at, bool)])
     return _Annotated(numbers[order], [found["kind"][place] for place in order.tolist()], ~fell[order], untimed[order])
 
 
