@@ -251,10 +251,12 @@ class _Reading(FilesReading):
                     by_name.setdefault(str(result.get("from_name")), []).append(result)
             theirs.lost.add("What was given to such controls", len(by_name.keys() - known))
             seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
+            # Where something was given to a control that this config does not have, nothing says what was left empty.
+            of_another_config = bool(by_name.keys() - theirs.controls - {"None"})
             decided: dict[tuple[str, str], GivenLabel] = {}
             for asked in theirs.asked:
                 given, target = by_name.get(asked.name), asked.criterion.target.value
-                if not given and not asked.none_of(decided):
+                if not given and (of_another_config or not asked.none_of(decided)):
                     continue
                 self._none += not given
                 said = asked.read(given, data) if given else Said([])

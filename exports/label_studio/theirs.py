@@ -68,6 +68,8 @@ class Theirs:
     ranked: list[str]
     asked: list[Asked]
     lost: Lost = field(default_factory=Lost)
+    controls: frozenset[str] = frozenset()
+    """The names of all controls, also of those that nothing here is like."""
 
 
 def read_theirs(config: Tag, name: str) -> Theirs:
@@ -84,6 +86,7 @@ def read_theirs(config: Tag, name: str) -> Theirs:
     images = [_field(tag) for tag in objects.values() if tag.name in IMAGES]
     ranked = [_field(tag) for tag in objects.values() if tag.name == "List"]
     found = Theirs(None, question, answer, sides, images, ranked, [], lost)
+    found.controls = frozenset(tag.get("name") for tag in controls)
     titles = _titles(config)
     for tag in config.walk():
         if tag.get("toName"):
@@ -148,6 +151,9 @@ def _titles(config: Tag) -> dict[int, str]:
 
 def _add(found: Theirs, tag: Tag, objects: Mapping[str, Tag], titles: Mapping[int, str]) -> None:
     where = f"<{tag.name} name={tag.get('name')!r}> of line {tag.line}"
+    if "{{" in tag.get("name"):
+        found.lost.add(f"{where}: it is repeated for each part of a task, and here asked of the item")
+        return
     if tag.get("perRegion") == "true":
         found.lost.add(f"{where}: it is asked of each marked region, and here of the item")
         return
@@ -412,7 +418,10 @@ def _add_conditions(found: Theirs, config: Tag) -> None:
             titles = {label.title: value for value, label in known.items()}
             wanted = [value if value in known else titles.get(value, "") for value in values.split(",")]
             before = other is not None and found.asked.index(other) < found.asked.index(one)
-            if view.get("visibleWhen") == "choice-selected" and before and values and all(wanted):
+            if one.criterion.when is not None:
+                one.hidden = True
+                found.lost.add(f"{one.name!r} is shown there under several conditions: here under the first")
+            elif view.get("visibleWhen") == "choice-selected" and before and values and all(wanted):
                 assert other is not None
                 when = {"criterion": other.criterion.name, "values": wanted}
                 changed = {**one.criterion.model_dump(), "when": when}

@@ -163,6 +163,34 @@ def test_a_project_of_theirs_is_imported_with_its_labels_in_one_go_and_twice_is_
     assert (again.added, again.unchanged) == (0, 2)
 
 
+def test_no_empty_set_is_made_up_where_it_is_not_known_that_nothing_was_given(tmp_path: Path) -> None:
+    choices = '<Choice value="a"/><Choice value="b"/>'
+    config = f"""<View><Text name="q" value="$question"/><Text name="t" value="$text"/>
+      <Choices name="A" toName="t"><Choice value="yes"/><Choice value="no"/></Choices>
+      <View visibleWhen="choice-selected" whenTagName="A" whenChoiceValue="yes">
+        <Choices name="C" toName="t"><Choice value="x"/><Choice value="y"/></Choices>
+        <View visibleWhen="choice-selected" whenTagName="C" whenChoiceValue="x">
+          <Choices name="D" toName="t" choice="multiple">{choices}</Choices>
+        </View>
+      </View>
+      <Repeater on="$items"><Choices name="r-{{{{idx}}}}" toName="t" choice="multiple">{choices}</Choices></Repeater>
+      <Choices name="E" toName="t" choice="multiple">{choices}</Choices></View>"""
+    given = [result("A", "choices", choices=["no"]), result("C", "choices", choices=["x"])]
+    _, labels, _, reading = read(
+        write(tmp_path / "p", [annotated(*given, result("r-0", "choices", choices=["a"]))], config)
+    )
+    assert {label.criterion for label in labels} == {"a", "c"}
+    notes = "\n".join(reading.notes())
+    assert "repeated for each part" in notes
+    assert "'D' is shown there under several conditions" in notes
+    # `E` is asked of everybody, and known to be empty where all that was given is of this config.
+    _, labels, _, _ = read(write(tmp_path / "all", [annotated(*given)], config))
+    assert {label.criterion: label.value for label in labels} == {"a": "no", "c": "x", "e": "[]"}
+    renamed = [*given, result("E-before", "choices", choices=["a"])]
+    _, labels, _, _ = read(write(tmp_path / "renamed", [annotated(*renamed)], config))
+    assert "e" not in {label.criterion for label in labels}
+
+
 def test_what_models_predicted_and_nobody_submitted_is_left_out_and_counted(tmp_path: Path) -> None:
     task = {
         **annotated(*RESULTS),
