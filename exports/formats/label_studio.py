@@ -106,6 +106,7 @@ class _Reading(FilesReading):
             name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
             self._theirs = read_theirs(read_config(text, configs[0].name), name)
         self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
+        self._earlier = self._bare = 0
 
     def label_protocol(self) -> Protocol:
         """What the project asks, as far as it can be asked here."""
@@ -124,6 +125,7 @@ class _Reading(FilesReading):
         """An item a task, or two where two texts are compared."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
+        self._earlier = self._bare = 0
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
@@ -150,6 +152,14 @@ class _Reading(FilesReading):
             )
         if self._skipped:
             found.append(f"{count(self._skipped, 'annotation')} skipped there: left out.")
+        if self._bare:
+            found.append(
+                f"{count(self._bare, 'task has', 'tasks have')} no question: the number of the task stands for it."
+            )
+        if self._earlier:
+            found.append(
+                f"{count(self._earlier, 'annotation')} of somebody who changed it in another: the last counts."
+            )
         if self._drafts:
             found.append(f"{count(self._drafts, 'draft')} that nobody submitted there: left out.")
         if self._predicted:
@@ -197,6 +207,9 @@ class _Reading(FilesReading):
             return "" if value is None else orjson.dumps(value).decode()
 
         question = text("question" if theirs is None else theirs.question)
+        if not question.strip():
+            question = key
+            self._bare += 1
         sides = theirs.sides if theirs is not None else None
         answers = [text(name) for name in sides] if sides else [text("answer" if theirs is None else theirs.answer)]
         images = [name for name in (theirs.images if theirs else ()) if data.get(name)]
@@ -234,7 +247,12 @@ class _Reading(FilesReading):
             if one.get("was_cancelled"):
                 self._skipped += 1
                 continue
-            latest[annotator_of(one.get("completed_by"), {})] = one
+            who = annotator_of(one.get("completed_by"), {})
+            if who in latest:
+                self._earlier += 1
+                if _when(one) < _when(latest[who]):
+                    continue
+            latest[who] = one
         self._labels += len(latest)
         if theirs is None:
             return
@@ -276,6 +294,10 @@ class _Reading(FilesReading):
                     float(seconds) if isinstance(seconds, int | float) else None,
                     said.rationale,
                 )
+
+
+def _when(annotation: Mapping[str, Any]) -> str:
+    return str(annotation.get("updated_at") or annotation.get("created_at") or "")
 
 
 def _how_many(listed: object) -> int:

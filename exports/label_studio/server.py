@@ -51,6 +51,11 @@ class Server:
                 "There is no key for Label Studio. Copy the token of your account there (Account & Settings) into "
                 "ASSAY_LABEL_STUDIO_KEY."
             )
+        if not key.isascii() or not key.isprintable():
+            raise InvalidInput(
+                "The key in ASSAY_LABEL_STUDIO_KEY has characters that no key has. Copy the token of your account "
+                "there (Account & Settings) anew."
+            )
         self.address = address.url
         try:
             sdk = importlib.import_module("label_studio_sdk")

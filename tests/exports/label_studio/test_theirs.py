@@ -17,7 +17,9 @@ from db.engine import Database
 from db.models import Annotation, StoredLabel, Study
 from exports.formats.label_studio import LabelStudio
 from exports.importing.items import import_paths
+from exports.label_studio.addresses import server_address
 from exports.label_studio.labelling import labelling_of
+from exports.label_studio.server import Server
 from exports.label_studio.theirs import read_theirs
 from exports.label_studio.xml import read_config
 from exports.reading.sources import open_sources
@@ -189,6 +191,33 @@ def test_no_empty_set_is_made_up_where_it_is_not_known_that_nothing_was_given(tm
     renamed = [*given, result("E-before", "choices", choices=["a"])]
     _, labels, _, _ = read(write(tmp_path / "renamed", [annotated(*renamed)], config))
     assert "e" not in {label.criterion for label in labels}
+
+
+@pytest.mark.parametrize("key", ["…", "abc\n", "ключ"])
+def test_a_key_that_cannot_be_one_is_refused_in_words(key: str) -> None:
+    with pytest.raises(InvalidInput, match="characters that no key has"):
+        Server(server_address("http://127.0.0.1:9", private=True), key)
+
+
+@pytest.mark.parametrize("shown", ['<Text name="t" value="$text"/>', '<Image name="t" value="$picture"/>'])
+def test_a_project_without_a_question_comes_in_under_the_numbers_of_its_tasks(tmp_path: Path, shown: str) -> None:
+    config = f'<View>{shown}<Choices name="s" toName="t"><Choice value="good"/><Choice value="bad"/></Choices></View>'
+    data = {"text": "A fine day.", "picture": "/data/upload/1/abc-scan.png"}
+    one = annotated(result("s", "choices", choices=["good"]))
+    items, labels, rejected, reading = read(write(tmp_path / "p", [{**one, "data": data}], config))
+    assert rejected == []
+    assert [item.question for item in items] == ["5"]
+    assert [label.value for label in labels] == ["good"]
+    assert (items[0].answer == "A fine day.") == ("Text" in shown)
+    assert "1 task has no question: the number of the task stands for it." in reading.notes()
+
+
+def test_of_two_annotations_of_one_person_that_counts_which_was_changed_last(tmp_path: Path) -> None:
+    last, first = (annotated(result("good", "choices", choices=[one]))["annotations"][0] for one in ("Yes", "No"))
+    task = {**annotated(), "annotations": [{**last, "updated_at": "2026-11-25T05:00:00Z"}, first]}
+    _, labels, _, reading = read(write(tmp_path / "p", [task]))
+    assert [label.value for label in labels if label.criterion == "good"] == ["yes"]
+    assert "1 annotation of somebody who changed it in another: the last counts." in reading.notes()
 
 
 def test_what_models_predicted_and_nobody_submitted_is_left_out_and_counted(tmp_path: Path) -> None:
