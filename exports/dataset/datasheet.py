@@ -157,8 +157,10 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
         seconds = float(given.seconds[given.seconds == given.seconds].sum())
         who = len(set(given.person.tolist()))
         people.append(f"{of.name}: {count(who, 'annotator')}" + (f", {duration(seconds)} of work." if seconds else "."))
-        days += given.time[~np.isnan(given.time)].tolist()
-        undated += int(np.isnan(given.time).sum())
+        known = given.time[~np.isnan(given.time)]
+        undated += len(given.time) - len(known)
+        if len(known):
+            days += [float(known.min()), float(known.max())]
     found[WHO] = " ".join(people) + " Compensation: see “What annotators said of themselves” where it was asked for."
     if days:
         found[WHEN] = f"{_day(min(days))} to {_day(max(days))} (first and last label)."

@@ -244,6 +244,7 @@ class _Reading(FilesReading):
         self._parts, self._mapping = parts, mapping
         self._ours = any(part.config == "items" for part in parts)
         self._said: dict[str, list[ForeignLabel]] | None = None
+        self._bad: list[Rejected] = []
         self._notes: list[str] = []
         self._pictures: TemporaryDirectory[str] | None = None
         self.columns: dict[str, list[str]] = {}
@@ -285,9 +286,10 @@ class _Reading(FilesReading):
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self._notes, self.columns, self.headings = [], {}, []
         if self._said is None:
-            self._said = {}
+            self._said, self._bad = {}, []
             for label in self._labels():
                 self._said.setdefault(label.item, []).append(label)
+        yield from self._bad
         parts = self._of_items()
         configs = {part.config for part in parts}
         splits = {part.split for part in parts}
@@ -324,6 +326,7 @@ class _Reading(FilesReading):
             places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
             for line, cells in table.rows():
                 if isinstance(cells, str):
+                    self._bad.append(Rejected(part.file.name, line, cells))
                     continue
                 said = [None if place is None else cells[place] for place in places]
                 item, annotator, criterion, target, value, time, comment, other = said

@@ -22,7 +22,7 @@ from annotators.items.targets import target_kind
 from annotators.times import time_of
 from exports.cells import original
 from exports.reading.sources import UTF_16
-from exports.reading.tables import Table, open_table
+from exports.reading.tables import Table, named_table
 
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
@@ -108,7 +108,7 @@ def _cell(written: str) -> str:
 def check_heading(path: Path) -> None:
     """NotFound or InvalidInput, as `read_labels` says them, for what the heading alone shows to be no such table."""
     if _has_types(path):
-        _checked(_table(path).columns, path.name)
+        _checked(named_table(path).columns, path.name)
         return
     with _opened(path) as text:
         _heading(text, path.name)
@@ -118,13 +118,6 @@ def _has_types(path: Path) -> bool:
     if not path.is_file():
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
     return path.suffix.lower() in _TYPED
-
-
-def _table(path: Path) -> Table:
-    try:
-        return open_table(path)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path.name}: {error}") from None
 
 
 def _opened(path: Path) -> TextIOWrapper:
@@ -158,7 +151,7 @@ def _checked(headings: Iterable[str], name: str) -> list[str]:
 def _rows(path: Path, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
     """(line, cells of `_READ`) of every row, or (line, why it cannot be read); `table` learns its columns."""
     if _has_types(path):
-        yield from _typed_rows(_table(path), table)
+        yield from _typed_rows(named_table(path), table)
     else:
         with _opened(path) as text:
             yield from _text_rows(text, table)

@@ -14,7 +14,7 @@ from typing import Any
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound
 from exports.reading.parquet import parquet_batches
-from exports.reading.tables import Table, open_table
+from exports.reading.tables import named_table
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx")
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
@@ -94,7 +94,7 @@ def check_columns(path: Path, wanted: Mapping[str, str]) -> None:
     if ending == ".parquet":
         names = dict.fromkeys(_parquet_names(path))
     elif ending == ".xlsx":
-        names = dict.fromkeys(_sheet(path).columns)
+        names = dict.fromkeys(named_table(path, numbered=False).columns)
     else:
         with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
             if ending == ".jsonl":
@@ -213,15 +213,8 @@ def _parquet(path: Path) -> Columns:
     return Columns(path.name, cells, list(range(1, n + 1)))
 
 
-def _sheet(path: Path) -> Table:
-    try:
-        return open_table(path, numbered=False)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path.name}: {error}") from None
-
-
 def _of_sheet(path: Path) -> Columns:
-    table = _sheet(path)
+    table = named_table(path, numbered=False)
     cells: list[list[Cell]] = [[] for _ in table.columns]
     lines: list[int] = []
     for line, row in table.rows:

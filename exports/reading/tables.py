@@ -64,6 +64,14 @@ def open_table(path: Path, *, numbered: bool = True) -> Table:
     return table if table.columns[0] or not numbered else _without_numbers(path, table)
 
 
+def named_table(path: Path, *, numbered: bool = True) -> Table:
+    """As `open_table`, with errors that name the file."""
+    try:
+        return open_table(path, numbered=numbered)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path.name}: {error}") from None
+
+
 def heading_of(beginning: bytes) -> list[str]:
     """The columns that the first line of a CSV or TSV file names, from its first bytes; none where it is none."""
     line = beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode(errors="replace")

@@ -152,11 +152,12 @@ def _means(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Itera
 
 
 def _section(study: StudyLabels, criterion: Criterion, figures: Sequence[Figure]) -> Section:
-    # Each two systems in each order would be a group; how they did against each other is in the report of preferences.
+    # Each two systems in each order are a group; of more than two systems the report of preferences sets each against
+    # each instead.
     tables = [
         table
         for by in (None, *GROUPINGS)
-        if not (by == "system" and is_preference(criterion))
+        if not (by == "system" and is_preference(criterion) and len(study.groups(by)) > 2)
         and (table := _table(criterion, [entry for entry in figures if entry.by == by], by)) is not None
     ]
     return Section(criterion.title, tables, words=_words(study, criterion))

@@ -54,6 +54,13 @@ def potato(folder: Path) -> Iterator[httpx.Client]:
         process.wait(30)
 
 
+def running(place: Place, study: int, folder: Path, kind: str) -> Path:  # noqa: F811
+    """The project of Potato for one kind of target of a study that is exported to `out`, as a copy that may change."""
+    out = folder / "out"
+    export_project(place.db, place.actor, place.project, to=out, study_id=study, formats=["potato"], names=True)
+    return shutil.copytree(out / "potato" / kind, folder / "running" / kind)
+
+
 def is_up(process: subprocess.Popen[bytes], client: httpx.Client, log: Path) -> bool:
     """Whether the server answers; a failure with its log where it has ended."""
     assert process.poll() is None, log.read_text()[-3000:]
@@ -69,10 +76,7 @@ def test_potato_starts_with_a_study_and_its_labels_come_back(
     place: Place,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    study = marked_study(place, tmp_path / "in")
-    out = tmp_path / "out"
-    export_project(place.db, place.actor, place.project, to=out, study_id=study, formats=["potato"], names=True)
-    folder = shutil.copytree(out / "potato" / "item", tmp_path / "running" / "item")
+    folder = running(place, marked_study(place, tmp_path / "in"), tmp_path, "item")
     first, second = (record["id"] for record in orjson.loads((folder / "data.json").read_bytes()))
     with potato(folder) as client:
         assert client.post("/auth", data={"email": "ada", "pass": ""}).status_code == 302
@@ -92,9 +96,9 @@ def test_potato_starts_with_a_study_and_its_labels_come_back(
                                   "value": "1"}],
         }  # fmt: skip
         assert client.post("/updateinstance", json=change).json()["status"] == "success"
-    shutil.copytree(folder, out / "potato" / "item", dirs_exist_ok=True)
+    shutil.copytree(folder, tmp_path / "out" / "potato" / "item", dirs_exist_ok=True)
     again = Place(place.db, tmp_path / "again")
-    report = again.take(out / "potato", labels_into="again")
+    report = again.take(tmp_path / "out" / "potato", labels_into="again")
     assert (report.rejected, report.labels.obstacles) == ([], [])
     with place.db.read() as session:
         before, after = (labels_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
@@ -111,10 +115,7 @@ def test_a_set_without_any_label_is_asked_for_and_given_in_potatos_own_page(
     place: Place,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    study = marked_study(place, tmp_path / "in")
-    out = tmp_path / "out"
-    export_project(place.db, place.actor, place.project, to=out, study_id=study, formats=["potato"], names=True)
-    folder = shutil.copytree(out / "potato" / "item", tmp_path / "running" / "item")
+    folder = running(place, marked_study(place, tmp_path / "in"), tmp_path, "item")
     chromium = find_chromium() or pytest.skip("no Chromium is installed")
     with potato(folder) as client, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
@@ -133,8 +134,8 @@ def test_a_set_without_any_label_is_asked_for_and_given_in_potatos_own_page(
         page.click("#next-btn")
         page.get_by_text("Your annotations have been saved").wait_for()
         browser.close()
-    shutil.copytree(folder, out / "potato" / "item", dirs_exist_ok=True)
-    report = Place(place.db, tmp_path / "again").take(out / "potato", labels_into="again")
+    shutil.copytree(folder, tmp_path / "out" / "potato" / "item", dirs_exist_ok=True)
+    report = Place(place.db, tmp_path / "again").take(tmp_path / "out" / "potato", labels_into="again")
     assert (report.rejected, report.labels.obstacles) == ([], [])
     with place.db.read() as session:
         before, after = (labels_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
@@ -143,10 +144,7 @@ def test_a_set_without_any_label_is_asked_for_and_given_in_potatos_own_page(
 
 @pytest.mark.slow
 def test_potato_shows_pairs_side_by_side_with_their_labels(place: Place, tmp_path: Path) -> None:  # noqa: F811
-    study = study_of_pairs(place, tmp_path / "in")
-    out = tmp_path / "out"
-    export_project(place.db, place.actor, place.project, to=out, study_id=study.id, formats=["potato"], names=True)
-    folder = shutil.copytree(out / "potato" / "pair", tmp_path / "running" / "pair")
+    folder = running(place, study_of_pairs(place, tmp_path / "in").id, tmp_path, "pair")
     records = orjson.loads((folder / "data.json").read_bytes())
     with potato(folder) as client:
         assert client.post("/auth", data={"email": "ada", "pass": ""}).status_code == 302
@@ -161,8 +159,8 @@ def test_potato_shows_pairs_side_by_side_with_their_labels(place: Place, tmp_pat
             "span_annotations": [],
         }
         assert client.post("/updateinstance", json=change).json()["status"] == "success"
-    shutil.copytree(folder, out / "potato" / "pair", dirs_exist_ok=True)
-    report = Place(place.db, tmp_path / "again").take(out / "potato", labels_into="again")
+    shutil.copytree(folder, tmp_path / "out" / "potato" / "pair", dirs_exist_ok=True)
+    report = Place(place.db, tmp_path / "again").take(tmp_path / "out" / "potato", labels_into="again")
     assert (report.rejected, report.labels.obstacles) == ([], [])
     with place.db.read() as session:
         before, after = (pairs_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())

@@ -15,7 +15,7 @@ from sqlmodel import select
 
 from annotators.agreement.statistics.base import title_of
 from annotators.errors import InvalidInput
-from annotators.items.parsed import Rejected
+from annotators.items.parsed import ParsedItem, Rejected
 from db.engine import Database
 from db.judging.items import keep_documents
 from db.models import Study
@@ -201,6 +201,22 @@ def test_bad_rows_of_data_files_are_named_with_their_lines(tmp_path: Path) -> No
     assert "it is no object" in bad["train.jsonl", 3]
     assert "no list of records" in bad["test.json", 1]
     assert len(found) == 5
+
+
+def test_a_bad_row_of_labels_is_named_each_time_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"id": "a", "question": "Q?"}')
+    (tmp_path / "labels.csv").write_text("item,annotator,criterion,value\na,x,fair,yes\na,y,fair,no,too much\n")
+    configs = "".join(f"- config_name: {name}\n  data_files: {name}.{end}\n"
+                      for name, end in (("items", "jsonl"), ("labels", "csv")))  # fmt: skip
+    (tmp_path / "README.md").write_text(f"---\nconfigs:\n{configs}---\n")
+    with open_sources([tmp_path]) as sources:
+        reading = FORMATS.get("huggingface").read(sources)
+        for _ in range(2):
+            bad, item = reading.items()
+            assert isinstance(bad, Rejected)
+            assert (Path(bad.file).name, bad.line) == ("labels.csv", 3)
+            assert isinstance(item, ParsedItem)
+            assert [label.value for label in item.labels] == ["yes"]
 
 
 @pytest.mark.parametrize("path", ["../x.parquet", "/etc/*.parquet", "hf://datasets/x/y.parquet", "https://h/x.parquet"])
