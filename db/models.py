@@ -915,6 +915,23 @@ class Annotation(Table, table=True):
     created_at: datetime = _time()
 
 
+class KnownElsewhere(Table, table=True):
+    """An annotation that was made in another program: what it is known as there, and whose it is here. Append-only.
+
+    Of several rows of one mark the last one holds whose batch is not withdrawn; a skip has no batch.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "known_elsewhere"
+    __table_args__ = (Index("ix_known_elsewhere_study", "study_id"),)
+    id: int | None = _id()
+    study_id: int = _ref("study.id")
+    study_item_id: int = _ref("study_item.id")
+    mark: str
+    person_id: int = _ref("person.id")
+    batch_id: int | None = _ref("batch.id", optional=True)
+
+
 class Omission(Table, table=True):
     """A decision on one annotator's labels in a study: those since a moment are left out, or none. Append-only.
 

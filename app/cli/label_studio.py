@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 label_studio = group("label-studio", "Label Studio: a study as its project, and its labels back.")
 
+_SHOWN = 10
+
 Url = Annotated[str | None, option("URL", "Address of the server, such as https://label-studio.example.org.")]
 Private = Annotated[bool, typer.Option("--private", help="Let it be a server on this machine or in a private network.")]
 
@@ -161,7 +163,7 @@ def fetch(
     Its config, its tasks with annotations, and the pictures that were put into it. The key comes from
     ASSAY_LABEL_STUDIO_KEY.
     """
-    from exports.label_studio.fetch import fetch_project
+    from exports.label_studio.theirs.fetch import fetch_project
 
     with opened(context) as here, working("Fetching the project"):
         files, n, lost = fetch_project(_server(here, url, private=private), number, to)
@@ -243,6 +245,13 @@ def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
     if done.waiting:
         lines.append(
             f"{count(done.waiting, 'annotation')} with a later step that is not labelled yet: they come when it is."
+        )
+    if came.gone:
+        named = ", ".join(f"{item} by {annotator}" for item, annotator in came.gone[:_SHOWN])
+        more = f", and {len(came.gone) - _SHOWN:,} more" if len(came.gone) > _SHOWN else ""
+        lines.append(
+            f"{count(len(came.gone), 'annotation is', 'annotations are')} not there any more: {named}{more}. What came "
+            "before counts as it did; `assay withdraw` takes back all that one pull brought."
         )
     if came.new_people:
         lines.append(f"People without a login: {', '.join(came.new_people)}.")

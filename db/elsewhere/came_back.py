@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
@@ -16,6 +16,7 @@ from annotators.criteria.base import written
 from annotators.errors import InvalidInput
 from annotators.items.pairs import BETWEEN
 from annotators.items.parsed import ForeignLabel, Rejected
+from db.elsewhere.known import Whose, remember, taken_in
 from db.engine import Database
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -54,7 +55,8 @@ IMPORTED = "imported"
 class AnnotationElsewhere:
     """What one annotator did with one item there: the labels by the item's own keys, or that it was skipped.
 
-    `line` says which annotation of the source it is, from 1; `seconds` is the time it took.
+    `line` says which annotation of the source it is; `seconds` is the time it took; `marks` is what it is known as
+    there, of each part of it.
     """
 
     study_item_id: int
@@ -64,13 +66,15 @@ class AnnotationElsewhere:
     skipped: bool = False
     at: datetime | None = None
     seconds: float | None = None
+    marks: Sequence[str] = ()
 
 
 @dataclass
 class CameBack:
     """What came of them: annotations that are new, that take the place of earlier ones, that were there, and skips.
 
-    `left` says, a sentence each, of which annotations nothing was stored, and why.
+    `left` says, a sentence each, of which annotations nothing was stored, and why. `gone` has item and annotator of
+    those that came before, still count, and are not there any more.
     """
 
     source: str
@@ -81,6 +85,7 @@ class CameBack:
     stored: LabelImport | None = None
     new_people: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    gone: list[tuple[str, str]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """As `assay labels import --json` prints it, with what is said only of annotations from elsewhere."""
@@ -94,6 +99,7 @@ class CameBack:
             "skipped": self.skipped,
             "new_people": self.new_people,
             "left": self.left,
+            "gone": [{"item": item, "annotator": annotator} for item, annotator in self.gone],
         }
 
 
@@ -106,9 +112,11 @@ def take_back(
     annotations: Sequence[AnnotationElsewhere],
     source: str,
     dry_run: bool = False,
+    seen: Collection[Whose] | None = None,
 ) -> CameBack:
     """Store annotations from another program in the study, all or none; with `dry_run` only say what that would do.
 
+    `seen`: whose annotations there are in that program at all, with those that are left or have yet to be finished.
     One that is there with the same labels adds nothing. One whose labels changed there supersedes the earlier one,
     which stays. One by somebody who has labelled the item here is left. Annotators without an account become people
     without a login. Raises InvalidInput naming every label that does not fit the protocol or the item.
@@ -130,12 +138,15 @@ def take_back(
             checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
         if dry_run:
             known = _known(session, (one.annotator for one in annotations))
-            return _sorted(session, study_id, annotations, known, source)[0]
+            found = _sorted(session, study_id, annotations, known, source).found
+            found.gone = _gone(session, study_id, seen, named)
+            return found
     with db.write() as session:
         study = session.get_one(Study, study_id)
         before = _known(session, (one.annotator for one in annotations))
         people = people_named(session, (one.annotator for one in annotations))
-        found, fresh, earlier, skips = _sorted(session, study_id, annotations, people, source)
+        found, fresh, earlier, skips, there = _sorted(session, study_id, annotations, people, source)
+        found.gone = _gone(session, study_id, seen, named)
         found.new_people = sorted(set(people) - set(before))
         if fresh:
             rows = _rows(fresh, named)
@@ -145,7 +156,28 @@ def take_back(
             )
         if skips:
             _add_skips(session, actor, study, skips, people)
+        there += [(one, found.stored.batch if found.stored else None) for one in fresh]
+        there += [(one, None) for one in skips]
+        whose = ((one.marks, Whose(one.study_item_id, one.annotator), batch) for one, batch in there)
+        remember(session, study_id, whose, people)
         return found
+
+
+def _gone(
+    session: Session, study_id: int, seen: Collection[Whose] | None, named: Mapping[int, str]
+) -> list[tuple[str, str]]:
+    """Item and annotator of each annotation that was taken in, counts, and is not among those there."""
+    if seen is None:
+        return []
+    gone = sorted(set(taken_in(session, study_id)) - set(seen))
+    people = _known(session, (one.annotator for one in gone))
+    there = _standing(session, study_id, {one.study_item_id for one in gone})[0]
+    standing = {key for key, one in there.items() if one.from_elsewhere}
+    return [
+        (named[one.study_item_id], one.annotator)
+        for one in gone
+        if (one.study_item_id, people[one.annotator]) in standing and one.study_item_id in named
+    ]
 
 
 def _rows(annotations: Iterable[AnnotationElsewhere], named: Mapping[int, str]) -> list[ForeignLabel]:
@@ -182,7 +214,21 @@ class _There:
     assignment: int
     sitting: int
     kind: str
+    batch: int | None
     from_elsewhere: bool
+
+
+class _Sorted(NamedTuple):
+    """What came back, and of it: to store, with which earlier ones that takes the place of; skips; what is there.
+
+    What is there has the batch that it came with, where it came with one.
+    """
+
+    found: CameBack
+    fresh: list[AnnotationElsewhere]
+    earlier: dict[tuple[int, int], Earlier]
+    skips: list[AnnotationElsewhere]
+    there: list[tuple[AnnotationElsewhere, int | None]]
 
 
 def _sorted(
@@ -191,12 +237,11 @@ def _sorted(
     annotations: Sequence[AnnotationElsewhere],
     people: Mapping[str, int],
     source: str,
-) -> tuple[CameBack, list[AnnotationElsewhere], dict[tuple[int, int], Earlier], list[AnnotationElsewhere]]:
-    """What came back, the annotations to store, which earlier ones they take the place of, and the skips to store."""
+) -> _Sorted:
     found = CameBack(source, new_people=sorted({one.annotator for one in annotations} - set(people)))
-    there, skipped = _standing(session, study_id, annotations)
+    there, skipped = _standing(session, study_id, {one.study_item_id for one in annotations})
     said = _labels_of(session, [one for one in there.values() if one.kind == AnnotationKind.IMPORTED])
-    fresh, skips, earlier = [], [], {}
+    fresh, skips, earlier, known = [], [], {}, []
     for one in annotations:
         key = (one.study_item_id, people.get(one.annotator, 0))
         standing = there.get(key)
@@ -206,6 +251,7 @@ def _sorted(
                 found.skipped += 1
             else:
                 found.unchanged += 1
+                known.append((one, standing.batch if standing else None))
         elif not one.labels:
             found.left.append(f"Annotation {one.line} by {one.annotator!r} has no labels.")
         elif standing is None:
@@ -217,18 +263,19 @@ def _sorted(
             )
         elif said.get(standing.annotation) == _as_stored(one):
             found.unchanged += 1
+            known.append((one, standing.batch))
         else:
             fresh.append(one)
             found.changed += 1
             earlier[key] = Earlier(standing.assignment, standing.sitting, standing.annotation)
-    return found, fresh, earlier, skips
+    return _Sorted(found, fresh, earlier, skips, known)
 
 
 def _standing(
-    session: Session, study_id: int, annotations: Sequence[AnnotationElsewhere]
+    session: Session, study_id: int, of_items: Iterable[int]
 ) -> tuple[dict[tuple[int, int], _There], set[tuple[int, int]]]:
     """(study item, person) → the annotation that stands, and those whom a skip is stored of."""
-    items = sorted({one.study_item_id for one in annotations})
+    items = sorted(of_items)
     newer = aliased(Annotation)
     there: dict[tuple[int, int], _There] = {}
     skipped: set[tuple[int, int]] = set()
@@ -246,7 +293,7 @@ def _standing(
         )
         for row, batch_format in rows:
             there[row.study_item_id, row.person_id] = _There(
-                row.id, row.assignment_id, row.sitting, row.kind, batch_format == "label_studio"
+                row.id, row.assignment_id, row.sitting, row.kind, row.batch_id, batch_format == "label_studio"
             )
         query = select(Assignment.study_item_id, Assignment.person_id).where(
             Assignment.study_id == study_id,

@@ -155,6 +155,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("data_mark", _OWN),
     ("omission_surplus", f"omission_id IN (SELECT id FROM omission WHERE {_STUDY})"),
     ("omission", _STUDY),
+    ("known_elsewhere", _STUDY),
     ("annotation", _STUDY),
     ("submission", _SLOT),
     ("draft", _SLOT),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.reading.addressed import Addressed
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources
 
@@ -31,6 +33,11 @@ class FilesReading(ABC):
         """The documents that are supplied, by their key."""
         for key, file in self.sources.loose_documents():
             yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
+
+    @cached_property
+    def addressed(self) -> Addressed:
+        """Which document an address means that stands in the data."""
+        return Addressed([key for key, _ in self.sources.loose_documents()])
 
     @abstractmethod
     def items(self) -> Iterator[ParsedItem | Rejected]:

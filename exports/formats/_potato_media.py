@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from annotators.errors import InvalidInput, shown
-from exports.label_studio.known import document_of
+from exports.reading.addressed import path_of
 
 if TYPE_CHECKING:
     from exports.label_studio.lost import Lost
@@ -49,7 +49,7 @@ def image_in(record: Mapping[str, Any], fields: Sequence[str], text: str) -> str
 
 
 def _is_image(address: str) -> bool:
-    return document_of(address).lower().endswith(_IMAGE_ENDINGS)
+    return path_of(address).lower().endswith(_IMAGE_ENDINGS)
 
 
 def shapes_in(names: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -74,15 +74,15 @@ def labels_in(names: Mapping[str, Any]) -> list[str] | None:
     return None if shapes is None else list(dict.fromkeys(str(one["label"]) for one in shapes))
 
 
-def places_in(names: Mapping[str, Any], image: str | None, lost: Lost) -> list[dict[str, Any]]:
-    """The boxes of the shapes on the page that the image (its address) is; what is no box is lost, and counted."""
+def places_in(names: Mapping[str, Any], document: str | None, lost: Lost) -> list[dict[str, Any]]:
+    """The boxes of the shapes on the one page of a document, by its key; what is no box is lost, and counted."""
     found: list[dict[str, Any]] = []
     for one in shapes_in(names) or ():
         kind = str(one.get("type"))
         box = _box_of(one)
         if one.get("attributes"):
             lost.add("What is said of single regions (`attributes`)")
-        if image is None:
+        if document is None:
             lost.add("Regions of an image that the data do not name: their labels are kept")
         elif box is None:
             lost.add(f"Regions that are no box ({kind}): their labels are kept")
@@ -93,7 +93,7 @@ def places_in(names: Mapping[str, Any], image: str | None, lost: Lost) -> list[d
         else:
             if kind != "bbox":
                 lost.add(f"Outlines of regions ({kind}): the box around each is kept")
-            found.append({"document": document_of(image), "page": 1, "box": box, "text": str(one["label"])})
+            found.append({"document": document, "page": 1, "box": box, "text": str(one["label"])})
     return found
 
 

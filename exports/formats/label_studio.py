@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput, shown
-from annotators.figures import count
+from annotators.figures import count, some
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.times import time_of
@@ -16,20 +16,27 @@ from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
-from exports.label_studio.known import ITEM, STUDY, annotator_of, document_of, part_key
+from exports.label_studio.known import ITEM, STUDY, called_of, distinct, name_of, part_key
+from exports.label_studio.theirs.displayed import Display, Displayed
 from exports.label_studio.xml import Tag, read_config
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
-    from exports.label_studio.theirs import Theirs
+    from exports.label_studio.theirs.asked import Theirs
 
 CONFIG_ENDING = ".xml"
 SCORER = "imported:label_studio"
 
 OURS = "assay"
 """The field of a task in which an item stands that was written here."""
+
+_NO_CONTROL = "None"
+"""What stands for the control of a result that is of none, such as a relation."""
+
+_PLAIN = Displayed(question=Display("question", "$question"), answer=Display("answer", "$answer"))
+"""What is taken for question and answer where no config says what is shown."""
 
 _OF_TASKS = ("annotations", "predictions", "drafts", "total_annotations", OURS, ITEM)
 
@@ -100,13 +107,14 @@ class _Reading(FilesReading):
             raise InvalidInput(f"{sources.description}: there are no tasks beside the config. Export them as JSON.")
         self._theirs: Theirs | None = None
         if configs:
-            from exports.label_studio.theirs import read_theirs  # noqa: PLC0415 - a file is recognised without it
+            from exports.label_studio.theirs.asked import read_theirs  # noqa: PLC0415 - a file is recognised without it
 
             text = configs[0].path.read_text("utf-8-sig", errors="replace")
             name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
-            self._theirs = read_theirs(read_config(text, configs[0].name), name)
+            self._theirs = read_theirs(read_config(text, configs[0].name), name, self.addressed)
         self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
         self._earlier = self._bare = 0
+        self._numbers: set[str] = set()
 
     def label_protocol(self) -> Protocol:
         """What the project asks, as far as it can be asked here."""
@@ -126,6 +134,7 @@ class _Reading(FilesReading):
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
         self._earlier = self._bare = 0
+        self._numbers = set()
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
@@ -145,6 +154,11 @@ class _Reading(FilesReading):
         found = []
         if self._labels:
             found.append(f"{count(self._labels, 'annotation')} of people. {NAME_A_STUDY}")
+        if self._numbers:
+            found.append(
+                f"Annotators are known by their numbers there alone: {some(sorted(self._numbers), 5)}. `assay "
+                "label-studio fetch` has their addresses; under both names they would be two."
+            )
         if self._none:
             found.append(
                 f"{count(self._none, 'time')} nothing was ticked or marked where nothing needs to be: that counts as "
@@ -195,30 +209,27 @@ class _Reading(FilesReading):
 
     def _rows(self, key: str, data: Mapping[str, Any], task: Mapping[str, Any]) -> Iterator[Normal]:
         """The normal form of the item or the two items of a task."""
-        theirs = self._theirs
-        taken: set[str] = set()
-
-        def text(name: str | None) -> str:
-            value = None if name is None else data.get(name)
-            if name is not None:
-                taken.add(name)
-            if isinstance(value, str | int | float):
-                return str(value)
-            return "" if value is None else orjson.dumps(value).decode()
-
-        question = text("question" if theirs is None else theirs.question)
+        displayed = _PLAIN if self._theirs is None else self._theirs.displayed
+        shown = (displayed.question, displayed.answer, *(displayed.sides or ()), *displayed.contexts)
+        images = [*displayed.images, *displayed.references]
+        taken = {one.field for one in (*shown, *images) if one is not None} - {None}
+        question = _text(displayed.question, data)
         if not question.strip():
             question = key
             self._bare += 1
-        sides = theirs.sides if theirs is not None else None
-        answers = [text(name) for name in sides] if sides else [text("answer" if theirs is None else theirs.answer)]
-        images = [name for name in (theirs.images if theirs else ()) if data.get(name)]
-        taken |= set(images)
-        evidence = [
-            {"key": part_key(name), "kind": "page", "document": document_of(data[name]), "pages": [1]}
-            for name in images
+        sides = displayed.sides
+        answers = [_text(one, data) for one in sides] if sides else [_text(displayed.answer, data)]
+        references = [text for one in displayed.references if (text := _text(one, data))]
+        evidence: list[Normal] = [
+            {"key": name, "kind": "page", "document": self.addressed.key(address), "pages": [1]}
+            for one in displayed.images
+            for name, address in one.pages(data)
         ]
-        ranked = [one for name in (theirs.ranked if theirs else ()) for one in _ranked(data.get(name))]
+        for one in displayed.contexts:
+            if text := _text(one, data):
+                key_of_it = distinct(part_key(one.word), [str(part["key"]) for part in evidence])
+                evidence.append({"key": key_of_it, "text": text})
+        ranked = [one for shown in displayed.ranked for one in _ranked(shown.of(data))]
         rest = {name: value for name, value in data.items() if name not in taken}
         meta = {
             "label_studio": {**({"data": rest} if rest else {}), **({"meta": task["meta"]} if task.get("meta") else {})}
@@ -230,6 +241,7 @@ class _Reading(FilesReading):
                 "question": question,
                 "answer": answer,
                 **({"system": side} if side else {}),
+                **({"references": references} if references else {}),
                 **({"evidence": evidence} if evidence else {}),
                 **({"images": ranked} if ranked else {}),
                 **({"metadata": meta} if meta["label_studio"] else {}),
@@ -247,7 +259,10 @@ class _Reading(FilesReading):
             if one.get("was_cancelled"):
                 self._skipped += 1
                 continue
-            who = annotator_of(one.get("completed_by"), {})
+            called = called_of(one.get("completed_by"))[0]
+            who = name_of(called)
+            if called != who:
+                self._numbers.add(who)
             if who in latest:
                 self._earlier += 1
                 if _when(one) < _when(latest[who]):
@@ -256,44 +271,62 @@ class _Reading(FilesReading):
         self._labels += len(latest)
         if theirs is None:
             return
-        from annotators.asking.submissions import GivenLabel  # noqa: PLC0415 - a file is recognised without it
-        from annotators.criteria.base import written  # noqa: PLC0415
-        from exports.label_studio.theirs import Said  # noqa: PLC0415
-
-        known = {asked.name for asked in theirs.asked}
         for who, one in latest.items():
-            results = one.get("result")
-            by_name: dict[str, list[Mapping[str, Any]]] = {}
-            for result in results if isinstance(results, list) else ():
-                if isinstance(result, dict):
-                    by_name.setdefault(str(result.get("from_name")), []).append(result)
-            theirs.lost.add("What was given to such controls", len(by_name.keys() - known))
-            seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
-            # Where something was given to a control that this config does not have, nothing says what was left empty.
-            of_another_config = bool(by_name.keys() - theirs.controls - {"None"})
-            decided: dict[tuple[str, str], GivenLabel] = {}
-            for asked in theirs.asked:
-                given, target = by_name.get(asked.name), asked.criterion.target.value
-                if not given and (of_another_config or not asked.none_of(decided)):
-                    continue
-                self._none += not given
-                said = asked.read(given, data) if given else Said([])
-                value = asked.criterion.check(said.value)
-                decided[asked.criterion.name, target] = GivenLabel(asked.criterion.name, target, value)
+            for criterion, target, value, rationale in self._values(theirs, one, data):
+                seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
                 yield ForeignLabel(
                     line,
                     items[0],
                     who,
-                    asked.criterion.name,
+                    criterion,
                     target,
-                    written(value),
+                    value,
                     _time(at),
                     None,
                     items[1] if len(items) > 1 else None,
                     file,
                     float(seconds) if isinstance(seconds, int | float) else None,
-                    said.rationale,
+                    rationale,
                 )
+
+    def _values(
+        self, theirs: Theirs, annotation: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> Iterator[tuple[str, str, str, list[dict[str, Any]] | None]]:
+        """Criterion, target, value as it is written, and rationale of each label of an annotation."""
+        from annotators.asking.submissions import GivenLabel  # noqa: PLC0415 - a file is recognised without it
+        from annotators.criteria.base import written  # noqa: PLC0415
+        from exports.label_studio.theirs.asked import Said  # noqa: PLC0415
+
+        results = annotation.get("result")
+        by_name: dict[str, list[Mapping[str, Any]]] = {}
+        for result in results if isinstance(results, list) else ():
+            if isinstance(result, dict):
+                by_name.setdefault(str(result.get("from_name")), []).append(result)
+        self._add_lost(theirs, by_name)
+        # Where something was given to a control that this config does not have, nothing says what was left empty.
+        of_another_config = bool(by_name.keys() - theirs.controls - {_NO_CONTROL})
+        decided: dict[tuple[str, str], GivenLabel] = {}
+        for asked in theirs.asked:
+            given = by_name.get(asked.name, [])
+            if not given and (of_another_config or not asked.none_of(decided)):
+                continue
+            self._none += not given
+            for target, of_target in asked.by_target(given, data):
+                said = asked.read(of_target, data) if of_target else Said([])
+                value = asked.criterion.check(said.value)
+                decided[asked.criterion.name, target] = GivenLabel(asked.criterion.name, target, value)
+                yield asked.criterion.name, target, written(value), said.rationale
+
+    def _add_lost(self, theirs: Theirs, by_name: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Name what an annotation gave to controls that nothing here is like, or that the config does not have."""
+        for name in by_name.keys() - {asked.name for asked in theirs.asked}:
+            if name == _NO_CONTROL:
+                relations = sum(one.get("type") == "relation" for one in by_name[name])
+                theirs.lost.add("Relations between marked regions", relations)
+            elif name in theirs.controls:
+                theirs.lost.add(f"What was given to {name!r}, which cannot be asked here")
+            else:
+                theirs.lost.add(f"What was given to {name!r}, which the config does not have")
 
 
 def _when(annotation: Mapping[str, Any]) -> str:
@@ -306,10 +339,25 @@ def _how_many(listed: object) -> int:
 
 def _ranked(listed: Any) -> Iterator[Normal]:
     """The entries of a list that is put in order, as images that have no picture."""
+    from exports.label_studio.theirs.asked import ranked_keys  # noqa: PLC0415 - a file is recognised without it
+
+    keys = ranked_keys(listed)
     for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and one.get("id") is not None:
-            caption = str(one.get("title") or one.get("body") or one["id"])
-            yield {"key": part_key(one["id"]), "caption": caption}
+        if isinstance(one, dict) and str(one.get("id")) in keys:
+            yield {"key": keys[str(one["id"])], "caption": str(one.get("title") or one.get("body") or one["id"])}
+
+
+def _text(display: Display | None, data: Mapping[str, Any]) -> str:
+    """What is shown, as a text: a conversation a turn a paragraph, what is no text as JSON."""
+    value = None if display is None else display.of(data)
+    if display is None or value is None:
+        return ""
+    if isinstance(value, str | int | float):
+        return str(value)
+    speaker, words = display.turns
+    if isinstance(value, list) and value and all(isinstance(one, dict) and words in one for one in value):
+        return "\n\n".join(f"{one.get(speaker, '')}: {one[words]}".removeprefix(": ") for one in value)
+    return orjson.dumps(value).decode()
 
 
 def _time(given: object) -> Any:

@@ -39,7 +39,8 @@ from exports.formats._shown import ALONE, ANSWERS, PAIR, PairTask, PairTasks, cr
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed
-from exports.label_studio.known import document_of, part_key
+from exports.label_studio.known import part_key
+from exports.reading.addressed import Addressed
 from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import is_table, open_table
@@ -387,7 +388,7 @@ class _Reading(FilesReading):
             yield Rejected(where, 1, str(error))
 
     def _item(self, project: _Theirs, of: _Record, states: Sequence[_State]) -> Iterator[ParsedItem]:
-        rows = [*_rows(project, of.instance, of.record)]
+        rows = [*_rows(project, of.instance, of.record, self.addressed)]
         items = [read_item(row, scorer=SCORER) for row in rows]
         other = items[1].id if len(items) > 1 else None
         labels = tuple(
@@ -418,7 +419,8 @@ class _Reading(FilesReading):
             places = None
             if of_image:
                 image = image_in(of.record, project.images[asked.scheme], project.text_field)
-                places = places_in(of_scheme, None if image is None else str(of.record[image]), self._lost) or None
+                document = None if image is None else self.addressed.key(of.record[image])
+                places = places_in(of_scheme, document, self._lost) or None
             try:
                 asked.criterion.check(value)
             except AssayError as error:
@@ -625,7 +627,7 @@ def _instance(project: _Theirs, record: Record) -> str:
     return str(name)
 
 
-def _rows(project: _Theirs, instance: str, record: Record) -> Iterator[Normal]:
+def _rows(project: _Theirs, instance: str, record: Record, documents: Addressed) -> Iterator[Normal]:
     """The normal form of the item, or of the two items, of an instance."""
     task = str(project.config.get("annotation_task_name") or "Potato")
     if project.tuples is not None:
@@ -665,7 +667,7 @@ def _rows(project: _Theirs, instance: str, record: Record) -> Iterator[Normal]:
     row.setdefault("question", task)
     metadata = {**row.pop("metadata", {}), **pictures}
     pages = [
-        {"key": part_key(image), "kind": "page", "document": document_of(address), "pages": [1]}
+        {"key": part_key(image), "kind": "page", "document": documents.key(address), "pages": [1]}
         for image, address in pictures.items()
     ]
     evidence = [*row.pop("evidence", ()), *pages]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from annotators.errors import InvalidInput, shown
 
@@ -23,17 +23,23 @@ People = Mapping[str, str]
 """How somebody is known there → the name of the annotator here."""
 
 
-def annotator_of(given: object, people: People) -> str:
-    """The name of who made an annotation there: their address, unless it is to be another one."""
-    if isinstance(given, dict):
-        email, number = given.get("email"), given.get("id")
-    else:
-        email, number = None, given
-    if isinstance(email, str) and email.strip():
-        return people.get(email, email)
-    if isinstance(number, bool) or not isinstance(number, int | str):
+def called_of(given: object) -> list[str]:
+    """How whoever made an annotation is called there, by their address and their number, as far as it says so.
+
+    InvalidInput where it says neither.
+    """
+    number, email = (given.get("id"), given.get("email")) if isinstance(given, dict) else (given, None)
+    known = [email.strip()] if isinstance(email, str) and email.strip() else []
+    if isinstance(number, int | str) and not isinstance(number, bool) and number != "":
+        known.append(str(number))
+    if not known:
         raise InvalidInput(f"it does not say who made it (`completed_by` is {shown(given)})")
-    return people.get(str(number), f"label-studio-{number}")
+    return known
+
+
+def name_of(called: str) -> str:
+    """The name of somebody who is known by this address, or by this number."""
+    return f"label-studio-{called}" if called.isdecimal() else called
 
 
 def part_key(text: object) -> str:
@@ -41,6 +47,9 @@ def part_key(text: object) -> str:
     return re.sub(r"[|\s]+", "_", str(text)).lstrip(":") or "_"
 
 
-def document_of(address: object) -> str:
-    """The key of the document that an image of a task is, by its address there."""
-    return str(address or "").partition("?")[0].replace("\\", "/").rpartition("/")[2] or "image"
+def distinct(key: str, taken: Collection[str]) -> str:
+    """The key, or with the first number from 2 after it that is not taken."""
+    number, free = 2, key
+    while free in taken:
+        free, number = f"{key}_{number}", number + 1
+    return free

@@ -62,9 +62,9 @@ def pull_from_server(
         if project is not None:
             check_config(project, labelling)
             tasks += server.tasks(project.id)
-    names = {str(number): people.get(email, email) for number, email in server.people().items()}
+    addresses = {str(number): email for number, email in server.people().items()}
     source = f"Label Studio, project {first.id} at {server.address}"
-    reading = SaidThere(study, labellings, {**people, **names})
+    reading = SaidThere(study, labellings, people, addresses)
     return _taken_back(db, actor, reading, tasks, source=source, dry_run=dry_run)
 
 
@@ -86,11 +86,14 @@ def _taken_back(
     joined = Joined()
     for there in reading.read(db, actor, tasks):
         reading.join(there, joined)
+    reading.annotators.check()
     problems = reading.problems
     if problems:
         more = [f"… and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else []
         raise InvalidInput("\n".join([f"{source}: nothing was taken in.", *problems[:_SHOWN], *more]))
     study_id = reading.study.study_id
-    came = take_back(db, actor, study_id, annotations=joined.annotations, source=source, dry_run=dry_run)
-    came.left += joined.left
+    came = take_back(
+        db, actor, study_id, annotations=joined.annotations, source=source, dry_run=dry_run, seen=reading.seen
+    )
+    came.left += [*joined.left, *reading.annotators.notes()]
     return Pulled(came, joined.waiting, reading.lost)

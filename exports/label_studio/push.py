@@ -321,7 +321,9 @@ def _pictures_mark(study: StudyElsewhere) -> str:
 
 
 def _title(study: StudyElsewhere, labelling: Labelling) -> str:
-    return study.name if labelling.number == 1 else f"{study.name}, step {labelling.number}: {labelling.title}"
+    # A title there has three characters or more.
+    name = study.name if len(study.name) > 2 else f"Study {study.name}"
+    return name if labelling.number == 1 else f"{name}, step {labelling.number}: {labelling.title}"
 
 
 def check_config(project: ProjectThere, labelling: Labelling) -> None:
@@ -336,7 +338,15 @@ def check_config(project: ProjectThere, labelling: Labelling) -> None:
 
 def guidelines_of(study: StudyElsewhere) -> str:
     """As HTML; what the guidelines have of it is text."""
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(study.protocol.guidelines))
+    return _OF_ANOTHER_PAGE + str(
+        MarkdownIt("commonmark", {"html": False}).enable("table").render(study.protocol.guidelines)
+    )
+
+
+_OF_ANOTHER_PAGE = (
+    "<p><em>These guidelines were written with another page in mind. Where they name a key, a button or a grid, choose "
+    "with the mouse or by the keys that are shown here; skip a task that you cannot judge.</em></p>\n"
+)
 
 
 def _asks_the_same(theirs: str, ours: str) -> bool:

@@ -15,9 +15,11 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.times import time_of
 from db.elsewhere.came_back import AnnotationElsewhere
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_by_token, items_elsewhere
+from db.elsewhere.known import Whose, whose_elsewhere
 from db.engine import Database
 from db.permissions import Actor
-from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People, annotator_of
+from exports.label_studio.annotators import Annotators, mark_of
+from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People
 from exports.label_studio.labelling import Labelling
 from exports.label_studio.lost import Lost
 from exports.label_studio.tasks import asks_anything, labels_of
@@ -29,16 +31,18 @@ _AT_ONCE = 200
 class Said:
     """What one person did with one task there: labels by the item's own keys, or that it was skipped.
 
-    `mark` says which annotation it is; `line` is its place among all, from 1.
+    `seal` says which annotation it is, to be sealed; `line` is its number there, or its place among all, from 1; `mark`
+    as `mark_of`.
     """
 
     annotator: str
     line: int
-    mark: str
+    seal: str
     labels: Sequence[GivenLabel] = ()
     skipped: bool = False
     at: datetime | None = None
     seconds: float | None = None
+    mark: str | None = None
 
 
 @dataclass
@@ -74,9 +78,18 @@ class _Sofar:
 class SaidThere:
     """What was labelled in the projects of a study, read of their tasks; what cannot be read is among the problems."""
 
-    def __init__(self, study: StudyElsewhere, labellings: Sequence[Labelling], people: People) -> None:
-        self.study, self.labellings, self._people = study, labellings, people
+    def __init__(
+        self,
+        study: StudyElsewhere,
+        labellings: Sequence[Labelling],
+        people: People,
+        addresses: Mapping[str, str] | None = None,
+    ) -> None:
+        self.study, self.labellings = study, labellings
+        self._people, self._addresses = people, addresses or {}
+        self.annotators = Annotators(people, self._addresses, {})
         self.lost, self.problems = Lost(), list[str]()
+        self.seen = set[Whose]()
         self._n = 0
 
     def read(self, db: Database, actor: Actor, tasks: Iterable[Any], *, leaves: bool = False) -> Iterator[ItemThere]:
@@ -84,7 +97,10 @@ class SaidThere:
 
         InvalidInput for what is no task. `leaves`: as in `items_elsewhere`.
         """
-        tokens = items_by_token(db, actor, self.study.study_id)
+        tasks, tokens = list(tasks), items_by_token(db, actor, self.study.study_id)
+        known = whose_elsewhere(db, actor, self.study.study_id)
+        self.annotators = Annotators(self._people, self._addresses, known)
+        self.annotators.learn(tasks)
         by_item: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}
         for task in tasks:
             found = self._place_of(task, tokens)
@@ -119,7 +135,12 @@ class SaidThere:
             try:
                 if not isinstance(one, dict):
                     raise InvalidInput(f"an annotation is {shown(one)}, not an object")
-                self._enter(there, number, self._said(there, number, one, task))
+                if self.annotators.is_erased(one):
+                    self.lost.add("Annotations of people who were erased here: what they said stays as it is")
+                    continue
+                said = self._said(there, number, one, task)
+                self.seen.add(Whose(there.item.study_item_id, said.annotator))
+                self._enter(there, number, said)
             except AssayError as error:
                 self.problems.append(f"task {task.get('id', '?')}, annotation {_id_of(one)}: {error}")
 
@@ -132,17 +153,19 @@ class SaidThere:
             there.said[number][one.annotator] = one
 
     def _said(self, there: ItemThere, number: int, one: Mapping[str, Any], task: Mapping[str, Any]) -> Said:
-        who, mark = annotator_of(one.get("completed_by"), self._people), f"{task.get('id')}/{one.get('id')}"
+        who, seal, mark = self.annotators.name(one), f"{task.get('id')}/{one.get('id')}", mark_of(one)
         self._n += 1
+        line = one["id"] if isinstance(one.get("id"), int) else self._n
         at, seconds = _time(one.get("updated_at") or one.get("created_at")), _seconds(one.get("lead_time"))
         if one.get("was_cancelled"):
-            return Said(who, self._n, mark, skipped=True, at=at, seconds=seconds)
+            return Said(who, line, seal, skipped=True, at=at, seconds=seconds, mark=mark)
         if one.get("parent_prediction"):
             self.lost.add("That an annotation began as a copy of a prediction")
         labelling, item = self.labellings[number], there.item
         earlier = self._renamed(there, number, self._up_to(there, who, number).labels)
         given = labels_of(labelling, task["data"], one.get("result"), item.materials, self.lost, earlier=earlier)
-        return Said(who, self._n, mark, [self._own(labelling, item, label) for label in given], False, at, seconds)
+        labels = [self._own(labelling, item, label) for label in given]
+        return Said(who, line, seal, labels, at=at, seconds=seconds, mark=mark)
 
     def _own(self, labelling: Labelling, item: ItemElsewhere, label: GivenLabel) -> GivenLabel:
         """A label by the item's own keys."""
@@ -166,7 +189,8 @@ class SaidThere:
             if not self._asks(there, number, labels):
                 continue
             if one is None:
-                return _Sofar(said, labels, complete=False)
+                later = next((found for after in there.said[number + 1 :] if (found := after.get(who))), None)
+                return _Sofar(said, labels, complete=False, told="" if later is None else self._alone(later))
             if said and self._seal(said, labels) not in there.before[number]:
                 return _Sofar(said, labels, complete=False, told=self._told(there, who, said, one))
             if one.skipped:
@@ -180,16 +204,26 @@ class SaidThere:
         return number == 0 or asks_anything(self.labellings[number], there.item.materials, named)
 
     def _told(self, there: ItemThere, who: str, said: Sequence[Said], one: Said) -> str:
+        task = there.tasks[self._project_of(there, one)].get("id")
         return (
-            f"Annotation {one.line} of {who!r}: what they said before it was given or changed when the item's task of "
-            f"the next step was there already (annotation {said[-1].mark.partition('/')[2]} there). It is left, and "
-            "what was taken back before stands."
+            f"Annotation {one.line} of {who!r} (task {task} there): what they said before it, in annotation "
+            f"{said[-1].line}, was given or changed when this task was there already. It is left, and what was taken "
+            "back before stands."
         )
+
+    def _alone(self, later: Said) -> str:
+        return (
+            f"Annotation {later.line} of {later.annotator!r}: what they said of the item in the step before it is not "
+            "there (deleted, or in an export that is not among these). It is left."
+        )
+
+    def _project_of(self, there: ItemThere, one: Said) -> int:
+        return next(number for number, said in enumerate(there.said) if said.get(one.annotator) is one)
 
     def _seal(self, said: Sequence[Said], labels: Sequence[GivenLabel]) -> str:
         """The mark of what somebody said so far, by which a change of it is found."""
         values = sorted((one.criterion, one.target, written(one.value)) for one in labels)
-        return self.study.seal("said:" + orjson.dumps([[one.mark for one in said], values]).decode())
+        return self.study.seal("said:" + orjson.dumps([[one.seal for one in said], values]).decode())
 
     def seals(self, there: ItemThere, number: int) -> list[str] | None:
         """The seals for the item's task of a project (from 1 on), which can be made now; None: not yet.
@@ -229,6 +263,7 @@ class SaidThere:
                     far.skipped,
                     at,
                     sum(seconds) if seconds else None,
+                    [one.mark for one in far.said if one.mark is not None],
                 )
             )
 

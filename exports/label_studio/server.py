@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound, shown
 from exports.label_studio.addresses import ServerAddress
 
 BLANK = "<View></View>"
@@ -185,8 +185,17 @@ class Server:
             chunks = self._client.projects.exports.download_sync(
                 id=project, export_type="JSON", download_all_tasks=True
             )
-            found = orjson.loads(b"".join(chunks) or b"[]")
-        return found if isinstance(found, list) else []
+            content = b"".join(chunks)
+        try:
+            found = orjson.loads(content)
+        except orjson.JSONDecodeError:
+            found = None
+        if not isinstance(found, list):
+            raise InvalidInput(
+                f"What {self.address} gives for the export of project {project} is no list of tasks, but "
+                f"{shown(content[:200])}. Try again; where that does not help, export it there as JSON (--file)."
+            )
+        return found
 
     def listed(self, project: int) -> Iterator[dict[str, Any]]:
         """All tasks of the project: id, data, and how many annotations they have, and have that were skipped.

@@ -241,6 +241,7 @@ MAY: dict[str, frozenset[str]] = {
     "elsewhere.handed_over.items_by_token": RESEARCHERS,
     "elsewhere.handed_over.labels_elsewhere": RESEARCHERS,
     "elsewhere.came_back.take_back": RESEARCHERS,
+    "elsewhere.known.whose_elsewhere": RESEARCHERS,
     "judging.library.add_prompt": RESEARCHERS,
     "judging.library.list_prompts": READERS,
     "judging.library.named_prompt": READERS,

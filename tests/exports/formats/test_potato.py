@@ -263,14 +263,15 @@ def test_regions_of_images_are_labels_with_boxes_on_a_page(place: Place, tmp_pat
     assert (report.added, report.rejected, report.labels.obstacles) == (2, [], [])
     first = next(item for item in place.items() if item.id == "q1")
     [page] = first.evidence
-    assert (page.document, page.pages, first.metadata["scan"]) == ("p1.png", (1,), rows[0]["scan"])
+    assert (page.document, page.pages) == ("example.org/media/p1.png?x=1", (1,))
+    assert first.metadata["scan"] == rows[0]["scan"]
     with place.db.read() as session:
         labels = session.execute(select(StoredLabel.target, StoredLabel.value, StoredLabel.rationale)).all()
     assert sorted((value, len(places or [])) for _, value, places in labels) == [
         ([], 0), (["figure"], 0), (["figure", "table", "dot"], 3),
     ]  # fmt: skip
     [places] = [places for _, _, places in labels if places]
-    assert {one["document"] for one in places} == {"p1.png"}
+    assert {one["document"] for one in places} == {page.document}
     assert [(one["text"], one["box"]) for one in places] == [
         ("figure", [0.1, 0.2, 0.4, 0.45]), ("figure", [0.0, 0.9, 0.2, 1.0]), ("table", [0.5, 0.5, 0.75, 0.9]),
     ]  # fmt: skip

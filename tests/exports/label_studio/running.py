@@ -69,6 +69,8 @@ def start(folder: Path) -> LabelStudio:
         port = probe.getsockname()[1]
     settings = {
         "LABEL_STUDIO_BASE_DATA_DIR": str(folder),
+        "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
+        "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(folder),
         "LATEST_VERSION_CHECK": "false",
         "COLLECT_ANALYTICS": "False",
         "SENTRY_DSN": "",

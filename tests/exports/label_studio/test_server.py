@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import yaml
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 from sqlmodel import select
 
@@ -27,14 +30,14 @@ from db.models import Account, Annotation, Assignment, StoredLabel
 from db.studies.design import find_study
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
-from exports.label_studio.fetch import fetch_project
 from exports.label_studio.known import ITEM
 from exports.label_studio.labelling import Labelling, labelling_of, labellings_of
 from exports.label_studio.pull import Pulled, pull_from_server
 from exports.label_studio.push import Pushed, push_to_server
 from exports.label_studio.server import Server
 from exports.label_studio.tasks import results_of
-from exports.label_studio.theirs import read_theirs
+from exports.label_studio.theirs.asked import read_theirs
+from exports.label_studio.theirs.fetch import fetch_project
 from exports.label_studio.xml import read_config
 from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
@@ -101,6 +104,13 @@ def annotate(
     given = {"result": result, "lead_time": 12.5, "completed_by": there.person(who)}
     number: int = there.json("POST", f"/api/tasks/{task['id']}/annotations/", json=given)["id"]
     return number
+
+
+def picture(width: int, height: int) -> bytes:
+    """A PNG file."""
+    out = BytesIO()
+    Image.new("RGB", (width, height), "white").save(out, "png")
+    return out.getvalue()
 
 
 def stored(project: Project, study_id: int) -> dict[tuple[Any, ...], Any]:
@@ -499,3 +509,47 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     theirs = read_theirs(read_config((tmp_path / "ours" / "theirs.xml").read_text(), "ours"), "theirs").protocol
     assert theirs is not None
     assert {one.name: one.kind for one in theirs.criteria} == {"good": "choice", "ner": "spans"}
+
+
+def test_what_the_server_serves_is_fetched_by_its_path_and_what_it_does_not_give_is_named(
+    there: LabelStudio, project: Project, tmp_path: Path
+) -> None:
+    config = """<View><Text name="q" value="$question"/><Image name="pages" valueList="$pages"/>
+      <Choices name="used" toName="pages" perItem="true"><Choice value="Yes"/><Choice value="No"/></Choices></View>"""
+    made = there.json("POST", "/api/projects/", json={"title": "Pages", "label_config": config})["id"]
+    for name in "ab":
+        (there.folder / "scans" / name).mkdir(parents=True)
+        (there.folder / "scans" / name / "p1.png").write_bytes(picture(60, 40 if name == "a" else 50))
+    served = {"project": made, "path": str(there.folder / "scans"), "use_blob_urls": True}
+    there.json("POST", "/api/storages/localfiles", json=served)
+    pages = [f"/data/local-files/?d=scans/{name}/p1.png" for name in "abc"] + ["s3://bucket/p1.png"]
+    there.json("POST", f"/api/projects/{made}/import", json=[{"data": {"question": "Which?", "pages": pages}}])
+    [task] = there.json("GET", f"/api/tasks/?project={made}")["tasks"]
+    said = {"from_name": "used", "to_name": "pages", "type": "choices", "value": {"choices": ["Yes"]}, "item_index": 1}
+    there.json("POST", f"/api/tasks/{task['id']}/annotations/", json={"result": [said]})
+    names, n, lost = fetch_project(server_at(there.url), made, tmp_path / "pages")
+    assert (names, n) == (["Pages.xml", *(f"documents/scans/{name}/p1.png" for name in "ab"), "tasks.json"], 1)
+    [missing, elsewhere] = lost.lines()
+    assert missing.startswith("The file '/data/local-files/?d=scans/c/p1.png', which the server does not give")
+    assert elsewhere.startswith("Files that lie elsewhere")
+    report = import_paths(
+        project.db, project.admin, project.id,
+        paths=[tmp_path / "pages"], labels_into="pages", data_folder=project.documents,
+    )  # fmt: skip
+    assert (report.added, report.rejected, report.documents) == (1, [], 4)
+    study_id = find_study(project.db, project.admin, project.id, name="pages")
+    assert {key[3]: value for key, value in stored(project, study_id).items()} == {"evidence:pages-2": "Yes"}
+
+
+def test_each_control_of_a_template_of_theirs_is_asked_or_named(there: LabelStudio) -> None:
+    [folder] = there.python.parent.parent.glob("lib/python*/site-packages/label_studio/annotation_templates")
+    asked = 0
+    for path in sorted(folder.rglob("config.yml")):
+        config = read_config(yaml.safe_load(path.read_text())["config"], path.parent.name)
+        theirs = read_theirs(config, path.parent.name)
+        named, lines = {one.name for one in theirs.asked}, "\n".join(theirs.lost.lines())
+        for tag in config.walk():
+            if tag.get("toName") and tag.get("name") not in named:
+                assert f"<{tag.name} name={tag.get('name')!r}> of line {tag.line}" in lines, path
+        asked += bool(named)
+    assert asked >= 40

@@ -20,7 +20,7 @@ from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
 from exports.label_studio.labelling import labelling_of
 from exports.label_studio.server import Server
-from exports.label_studio.theirs import read_theirs
+from exports.label_studio.theirs.asked import read_theirs
 from exports.label_studio.xml import read_config
 from exports.reading.sources import open_sources
 from tests.makers import first_administrator, make_project
@@ -231,6 +231,147 @@ def test_what_models_predicted_and_nobody_submitted_is_left_out_and_counted(tmp_
     notes = "\n".join(reading.notes())
     assert "2 predictions of models: no person's labels, so they are left out." in notes
     assert "1 draft that nobody submitted there: left out." in notes
+
+
+CHOICES = '<Choice value="a"/><Choice value="b"/>'
+
+
+def test_further_texts_are_evidence_references_and_parts_of_fields(tmp_path: Path) -> None:
+    config = f"""<View><Header value="Question: $q.text"/><Text name="c" value="$contexts[0]"/>
+      <Text name="t" value="$doc.parts[1].text"/><Text name="r" value="$reference_answer"/>
+      <Text name="c2" value="$passage"/><Text name="same" value="Read it well."/>
+      <Choices name="good" toName="t">{CHOICES}</Choices>
+      <Labels name="ner" toName="t"><Label value="PER"/></Labels></View>"""
+    data = {"q": {"text": "Who?"}, "contexts": ["One.", "Two."], "doc": {"parts": [{}, {"text": "Zoë came."}]},
+            "passage": "Three.", "reference_answer": "Zoë"}  # fmt: skip
+    given = [result("good", "choices", choices=["a"]), result("ner", "labels", start=0, end=3, labels=["PER"])]
+    items, labels, rejected, reading = read(write(tmp_path / "p", [{**annotated(*given), "data": data}], config))
+    assert rejected == []
+    [item] = items
+    assert (item.question, item.answer, item.references) == ("Question: Who?", "Zoë came.", ("Zoë",))
+    assert [(one.key, one.text, one.kind) for one in item.evidence] == [
+        ("contexts", "One.", "passage"),
+        ("passage", "Three.", "passage"),
+    ]
+    assert {one.criterion for one in labels} == {"good", "ner"}
+    assert "evidence" in reading.label_protocol().steps[0].shows
+    assert item.metadata["label_studio"]["data"].keys() == {"q", "contexts", "doc"}, "what is shown in part is kept"
+
+
+def test_texts_that_are_only_numbered_are_evidence_and_a_conversation_is_a_text(tmp_path: Path) -> None:
+    config = f"""<View><Paragraphs name="q" value="$query" nameKey="who" textKey="said"/>
+      <Text name="a" value="$text1"/><Text name="b" value="$text2"/>
+      <Choices name="good" toName="q">{CHOICES}</Choices></View>"""
+    data = {"query": [{"who": "Ann", "said": "Hi."}, {"said": "Where?"}], "text1": "There.", "text2": "Here."}
+    items, _, _, _ = read(write(tmp_path / "p", [{**annotated(), "data": data}], config))
+    assert (items[0].question, items[0].answer) == ("Ann: Hi.\n\nWhere?", "")
+    assert [one.text for one in items[0].evidence] == ["There.", "Here."]
+
+
+PAGES = f"""<View><Text name="q" value="$question"/><Image name="pages" valueList="$pages"/>
+  <Choices name="used" toName="pages" perItem="true">{CHOICES}</Choices>
+  <RectangleLabels name="box" toName="pages"><Label value="Seal"/><Label value="Name"/></RectangleLabels>
+  <Choices name="all" toName="pages">{CHOICES}</Choices></View>"""
+
+
+def test_several_images_are_pages_each_with_labels_and_boxes_of_its_own(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    data = {"question": "Q?", "pages": ["/data/local-files/?d=scans%2Fa/p1.png", "s3://bucket/b/p1.png"]}
+    box = {"x": 10, "y": 20, "width": 30, "height": 40, "rectanglelabels": ["Name"]}
+    given = [
+        {**result("used", "choices", "pages", choices=["b"]), "item_index": 1},
+        {**result("used", "choices", "pages", choices=["a"]), "item_index": 0},
+        {**result("box", "rectanglelabels", "pages", **box), "item_index": 1},
+        result("all", "choices", "pages", choices=["a"]),
+    ]
+    folder = write(tmp_path / "p", [{**annotated(*given), "data": data}], PAGES)
+    items, labels, rejected, reading = read(folder)
+    assert rejected == []
+    assert [(one.key, one.document) for one in items[0].evidence] == [
+        ("pages-1", "scans/a/p1.png"),
+        ("pages-2", "bucket/b/p1.png"),
+    ]
+    assert [(one.criterion, one.target, one.value) for one in labels] == [
+        ("used", "evidence:pages-1", "a"),
+        ("used", "evidence:pages-2", "b"),
+        ("box", "item", '["Name"]'),
+        ("all", "item", "a"),
+    ]
+    assert [one["document"] for one in labels[2].rationale or ()] == ["bucket/b/p1.png"]
+    used = reading.label_protocol().criterion("used")
+    assert (used.target, used.only.kinds) == ("evidence", ["page"])
+    admin, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    report = import_paths(sqlite_database, admin, project, paths=[folder], labels_into="theirs")
+    assert (report.added, report.rejected, report.labels.obstacles) == (1, [], [])
+    given[0]["item_index"] = 2
+    _, _, [bad], _ = read(write(tmp_path / "beyond", [{**annotated(*given), "data": data}], PAGES))
+    assert "the result of 'used' is of page 2 (`item_index`, from 0), and the task shows 2 pages" in bad.reason
+
+
+def test_pictures_of_one_name_in_other_folders_are_others(tmp_path: Path) -> None:
+    config = f'<View><Image name="i" value="$i"/><Choices name="s" toName="i">{CHOICES}</Choices></View>'
+    tasks = [
+        {**annotated(number=number), "data": {"i": f"/data/local-files/?d=scans/{folder}/p1.png"}}
+        for number, folder in enumerate("ab", 1)
+    ]
+    items, _, rejected, _ = read(write(tmp_path / "p", tasks, config))
+    assert rejected == []
+    assert [item.evidence[0].document for item in items] == ["scans/a/p1.png", "scans/b/p1.png"]
+    # Supplied by a part of the path they are these documents, and one file is not two pictures.
+    folder = write(tmp_path / "supplied", tasks, config)
+    for name in ("a/p1.png", "b/p1.png"):
+        (folder / "documents" / name).parent.mkdir(parents=True)
+        (folder / "documents" / name).write_bytes(b"x")
+    items, _, rejected, _ = read(folder)
+    assert rejected == []
+    assert [item.evidence[0].document for item in items] == ["a/p1.png", "b/p1.png"]
+    folder = write(tmp_path / "flat", tasks, config)
+    (folder / "documents").mkdir()
+    (folder / "documents" / "p1.png").write_bytes(b"x")
+    items, _, [bad], _ = read(folder)
+    assert [item.evidence[0].document for item in items] == ["p1.png"]
+    assert bad.reason.startswith(
+        "task 2: its picture 'scans/b/p1.png' would be the document 'p1.png', as 'scans/a/p1.png' is. Put the pictures "
+    )
+
+
+def test_entries_that_are_put_in_order_have_keys_of_their_own(tmp_path: Path) -> None:
+    data = {**DATA, "docs": [{"id": name, "title": name} for name in ("a b", "a_b", "c")]}
+    given = result("rank", "ranker", "docs", ranker={"rank": ["c", "a_b", "a b"]})
+    items, labels, rejected, _ = read(write(tmp_path / "p", [{**annotated(given), "data": data}]))
+    assert rejected == []
+    assert [(one.key, one.caption) for one in items[0].images] == [("a_b", "a b"), ("a_b_2", "a_b"), ("c", "c")]
+    [rank] = [one for one in labels if one.criterion == "rank"]
+    assert orjson.loads(rank.value) == ["c", "a_b_2", "a_b"]
+
+
+def test_what_was_given_to_controls_that_are_not_there_is_named_once_each(tmp_path: Path) -> None:
+    more = [result("gone", "choices", choices=["x"]), result("brush", "brushlabels", "scan", rle=[1])]
+    relation = {"type": "relation", "from_id": "a", "to_id": "b"}
+    tasks = [annotated(*RESULTS, *more, relation, number=number) for number in (5, 6)]
+    _, _, rejected, reading = read(write(tmp_path / "p", tasks))
+    assert rejected == []
+    notes = "\n".join(reading.notes())
+    assert "What was given to 'gone', which the config does not have (2 times)." in notes
+    assert "What was given to 'brush', which cannot be asked here (2 times)." in notes
+    assert "Relations between marked regions (2 times)." in notes
+
+
+def test_any_label_of_another_control_is_a_condition(tmp_path: Path) -> None:
+    config = f"""<View><Text name="q" value="$question"/><Choices name="A" toName="q">{CHOICES}</Choices>
+      <View visibleWhen="choice-selected" whenTagName="A">
+      <Choices name="B" toName="q">{CHOICES}</Choices></View></View>"""
+    _, _, _, reading = read(write(tmp_path / "p", [annotated(result("A", "choices", choices=["b"]))], config))
+    when = reading.label_protocol().criterion("b").when
+    assert (when.criterion, when.values) == ("a", ["a", "b"])
+
+
+def test_annotators_who_are_known_by_numbers_alone_are_named_before(tmp_path: Path) -> None:
+    task = annotated(*RESULTS, completed_by=7)
+    _, labels, _, reading = read(write(tmp_path / "p", [task]))
+    assert {one.annotator for one in labels} == {"label-studio-7"}
+    assert "known by their numbers there alone: label-studio-7." in "\n".join(reading.notes())
 
 
 def test_two_texts_that_are_compared_are_a_pair(sqlite_database: Database, tmp_path: Path) -> None:

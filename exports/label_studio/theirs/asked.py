@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,23 +11,20 @@ from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
 from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
+from annotators.figures import count
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from exports.label_studio.controls import Given, stretch_in, values_of
-from exports.label_studio.known import document_of, part_key
+from exports.label_studio.known import distinct, part_key
 from exports.label_studio.lost import Lost
+from exports.label_studio.theirs.displayed import IMAGES, TEXTS, Data, Display, Displayed, read_displayed
 from exports.label_studio.xml import Tag
-
-TEXTS = frozenset({"Text", "HyperText", "Paragraphs"})
-IMAGES = frozenset({"Image"})
-
-_QUESTION = ("question", "query", "prompt", "instruction", "title")
-_ANSWER = ("answer", "response", "output", "completion", "summary", "text")
+from exports.reading.addressed import Addressed
 
 _LAYOUT = frozenset(
     {"View", "Header", "Style", "Label", "Choice", "Collapse", "Panel", "Filter", "Repeater", "Shortcut", "Relation"}
+    | {"Bucket", "Channel", "List"}
 )
-_MARKED_BEFORE = "Stretches that mark a text which is not the answer"
 
 
 @dataclass(frozen=True)
@@ -47,90 +44,66 @@ class Asked:
 
     name: str
     criterion: Criterion
-    read: Callable[[Sequence[Given], Mapping[str, Any]], Said]
+    read: Callable[[Sequence[Given], Data], Said]
     hidden: bool = False
+    pages: Display | None = None
+    """The pages, where it is asked of each of them; `read` then takes what was given for one."""
 
     def none_of(self, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:
         """Whether nothing given says that no label fits: of sets and stretches that were asked and need none."""
         free = self.criterion.scale in ("set", "spans") and not self.criterion.required
-        return free and not self.hidden and is_asked(self.criterion, self.criterion.target.value, decided)
+        return (
+            free
+            and not self.hidden
+            and self.pages is None
+            and is_asked(self.criterion, self.criterion.target.value, decided)
+        )
+
+    def by_target(self, given: Sequence[Given], data: Data) -> Iterator[tuple[str, Sequence[Given]]]:
+        """What was given, by what of the item it is about; InvalidInput for a page that the task does not have."""
+        if self.pages is None:
+            yield self.criterion.target.value, given
+            return
+        keys = [key for key, _ in self.pages.pages(data)]
+        by_page: dict[int, list[Given]] = {}
+        for one in given:
+            by_page.setdefault(page_of(one, len(keys)), []).append(one)
+        for page, of_page in sorted(by_page.items()):
+            yield f"evidence:{keys[page]}", of_page
 
 
 @dataclass
 class Theirs:
-    """A project of theirs: the fields of its tasks that are question, answer and images, and what it asks."""
+    """A project of theirs: what it shows of its tasks, and what it asks."""
 
-    protocol: Protocol | None
-    question: str | None
-    answer: str | None
-    sides: tuple[str, str] | None
-    images: list[str]
-    ranked: list[str]
-    asked: list[Asked]
+    displayed: Displayed
+    documents: Addressed
+    protocol: Protocol | None = None
+    asked: list[Asked] = field(default_factory=list)
     lost: Lost = field(default_factory=Lost)
     controls: frozenset[str] = frozenset()
     """The names of all controls, also of those that nothing here is like."""
 
 
-def read_theirs(config: Tag, name: str) -> Theirs:
-    """What a config shows and asks. What of it cannot be said here is lost, a line for each part."""
-    lost = Lost()
-    objects = {
-        tag.get("name"): tag
-        for tag in config.walk()
-        if tag.get("name") and not tag.get("toName") and tag.get("value").startswith("$")
-    }
+def read_theirs(config: Tag, name: str, documents: Addressed | None = None) -> Theirs:
+    """What a config shows and asks. What of it cannot be said here is lost, a line for each part.
+
+    `documents` says which document an address of an image means.
+    """
     controls = [tag for tag in config.walk() if tag.get("toName")]
-    sides = _sides(controls, objects)
-    question, answer = _texts(objects, controls, sides)
-    images = [_field(tag) for tag in objects.values() if tag.name in IMAGES]
-    ranked = [_field(tag) for tag in objects.values() if tag.name == "List"]
-    found = Theirs(None, question, answer, sides, images, ranked, [], lost)
+    found = Theirs(read_displayed(config, controls), documents or Addressed())
     found.controls = frozenset(tag.get("name") for tag in controls)
     titles = _titles(config)
     for tag in config.walk():
         if tag.get("toName"):
-            _add(found, tag, objects, titles)
-        elif tag.name not in _LAYOUT | TEXTS | IMAGES | {"List"}:
-            lost.add(f"<{tag.name}> of line {tag.line}: nothing here is like it")
+            _add(found, tag, titles)
+        elif tag.name not in _LAYOUT | TEXTS | IMAGES:
+            about = "it is of no object (`toName`)" if tag.name in _MAKERS else "nothing here is like it"
+            found.lost.add(f"<{tag.name}> of line {tag.line}: {about}")
     _add_conditions(found, config)
     if found.asked:
         found.protocol = _protocol(found, name, config)
     return found
-
-
-def _field(tag: Tag) -> str:
-    return tag.get("value").removeprefix("$")
-
-
-def _sides(controls: Iterable[Tag], objects: Mapping[str, Tag]) -> tuple[str, str] | None:
-    for tag in controls:
-        both = [objects[name] for name in tag.get("toName").split(",") if name in objects]
-        if tag.name == "Pairwise" and len(both) == 2 and all(one.name in TEXTS for one in both):
-            return _field(both[0]), _field(both[1])
-    return None
-
-
-def _texts(
-    objects: Mapping[str, Tag], controls: Sequence[Tag], sides: tuple[str, str] | None
-) -> tuple[str | None, str | None]:
-    """The fields that are the question and the answer: the answer is what is marked, else as fields are called."""
-    fields = [_field(tag) for tag in objects.values() if tag.name in TEXTS and _field(tag) not in (sides or ())]
-    marked = next(
-        (
-            _field(objects[tag.get("toName")])
-            for tag in controls
-            if tag.name == "Labels" and tag.get("toName") in objects
-        ),
-        None,
-    )
-    question = next((one for one in fields if one.lower() in _QUESTION and one != marked), None)
-    answer = marked or next((one for one in fields if one.lower() in _ANSWER and one != question), None)
-    if question is None:
-        question = next((one for one in fields if one != answer), None)
-    if answer is None and sides is None:
-        answer = next((one for one in fields if one != question), None)
-    return question, answer
 
 
 def _titles(config: Tag) -> dict[int, str]:
@@ -149,7 +122,7 @@ def _titles(config: Tag) -> dict[int, str]:
 # Controls -------------------------------------------------------------------------------------------------------------
 
 
-def _add(found: Theirs, tag: Tag, objects: Mapping[str, Tag], titles: Mapping[int, str]) -> None:
+def _add(found: Theirs, tag: Tag, titles: Mapping[int, str]) -> None:
     where = f"<{tag.name} name={tag.get('name')!r}> of line {tag.line}"
     if "{{" in tag.get("name"):
         found.lost.add(f"{where}: it is repeated for each part of a task, and here asked of the item")
@@ -157,40 +130,70 @@ def _add(found: Theirs, tag: Tag, objects: Mapping[str, Tag], titles: Mapping[in
     if tag.get("perRegion") == "true":
         found.lost.add(f"{where}: it is asked of each marked region, and here of the item")
         return
-    make = _MAKERS.get(tag.name)
+    make, pages = _MAKERS.get(tag.name), _each_page(found, tag)
     if make is None:
         found.lost.add(f"{where}: nothing here is like it")
         return
     try:
-        fields, read = make(found, tag, objects)
-        name = _free(criterion_name(tag.get("name") or tag.name), found)
+        fields, read = make(found, tag)
+        taken = {one.criterion.name for one in found.asked}
+        name = distinct(criterion_name(tag.get("name") or tag.name), taken)
         fields = {
             "name": name,
             "title": (titles.get(id(tag)) or tag.get("name") or tag.name)[:300],
             "required": tag.get("required") == "true",
-            **({"target": TargetKind.PAIR} if found.sides and fields["kind"] in ("choice", "grade", "number") else {}),
+            **_target(found, pages, fields["kind"]),
             **fields,
         }
         criterion = KINDS[fields["kind"]].model_validate(fields)
     except (InvalidInput, Misfit, ValueError) as error:
         found.lost.add(f"{where}: {_reason(error)}")
         return
-    found.asked.append(Asked(tag.get("name"), criterion, read))
+    found.asked.append(Asked(tag.get("name"), criterion, read, pages=pages))
+
+
+def _target(found: Theirs, pages: Display | None, kind: str) -> dict[str, Any]:
+    if pages is not None:
+        return {"target": TargetKind.EVIDENCE, "only": {"kinds": ["page"]}}
+    return {"target": TargetKind.PAIR} if found.displayed.sides and kind in ("choice", "grade", "number") else {}
+
+
+def _each_page(found: Theirs, tag: Tag) -> Display | None:
+    """The pages, where a control is asked of each of several that are shown together."""
+    kind, about = _about(found, tag)
+    return about if tag.get("perItem") == "true" and kind in IMAGES and about is not None and about.listed else None
 
 
 def _reason(error: Exception) -> str:
     return str(error).splitlines()[-1].strip() if not isinstance(error, InvalidInput) else str(error)
 
 
-def _free(name: str, found: Theirs) -> str:
-    taken = {one.criterion.name for one in found.asked}
-    number, free = 2, name
-    while free in taken:
-        free, number = f"{name}_{number}", number + 1
-    return free
+def _about(found: Theirs, tag: Tag) -> tuple[str, Display | None]:
+    """The kind of the object that a control is of, and what it shows of each task."""
+    return found.displayed.by_name.get(tag.get("toName"), ("", None))
 
 
-_Made = tuple[dict[str, Any], Callable[[Sequence[Given], Mapping[str, Any]], Said]]
+def page_of(given: Given, n_pages: int) -> int:
+    """Which of so many images that are shown together a result is of, from 0."""
+    found = given.get("item_index", 0)
+    if not isinstance(found, int) or not 0 <= found < n_pages:
+        raise InvalidInput(
+            f"the result of {shown(given.get('from_name'))} is of page {shown(found)} (`item_index`, from 0), and the "
+            f"task shows {count(n_pages, 'page')}"
+        )
+    return found
+
+
+def ranked_keys(listed: object) -> dict[str, str]:
+    """Id of each entry of a list that is put in order → its key here, each one of its own."""
+    found: dict[str, str] = {}
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and one.get("id") is not None and str(one["id"]) not in found:
+            found[str(one["id"])] = distinct(part_key(one["id"]), found.values())
+    return found
+
+
+_Made = tuple[dict[str, Any], Callable[[Sequence[Given], Data], Said]]
 
 
 def _labels(tags: Iterable[Tag], above: str = "") -> Iterable[dict[str, Any]]:
@@ -218,13 +221,13 @@ def _declared(tag: Tag, least: int = 1) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _choices(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+def _choices(found: Theirs, tag: Tag) -> _Made:
     many = tag.get("choice") == "multiple"
     labels = _declared(tag, 2 if many else 1)
     known = {str(one["value"]) for one in labels} | {str(one["title"]) for one in labels}
     by_title = {str(one["title"]): str(one["value"]) for one in labels}
 
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+    def read(given: Sequence[Given], _data: Data) -> Said:
         chosen = [by_title.get(one, one) if one in known else one for one in _all(given, "choices")]
         if many:
             return Said(chosen)
@@ -249,21 +252,21 @@ def _all(given: Sequence[Given], name: str) -> list[str]:
     return found
 
 
-def _taxonomy(found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
+def _taxonomy(found: Theirs, tag: Tag) -> _Made:
     labels = _declared(tag, 2)
 
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+    def read(given: Sequence[Given], _data: Data) -> Said:
         return Said(_all(given, "taxonomy"))
 
     return {"kind": "several", "labels": labels}, read
 
 
-def _rating(_found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+def _rating(_found: Theirs, tag: Tag) -> _Made:
     most = int(tag.get("maxRating") or 5)
     if not 1 <= most <= 100:
         raise InvalidInput(f"its maxRating is {most}")
 
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+    def read(given: Sequence[Given], _data: Data) -> Said:
         return Said(values_of(given[-1].get("value")).get("rating"))
 
     return {"kind": "grade", "labels": [{"value": number} for number in range(1, most + 1)]}, read
@@ -272,8 +275,8 @@ def _rating(_found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
 _FAR = 1e9
 
 
-def _number(_found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+def _number(_found: Theirs, tag: Tag) -> _Made:
+    def read(given: Sequence[Given], _data: Data) -> Said:
         return Said(values_of(given[-1].get("value")).get("number"))
 
     limits = {"minimum": float(tag.get("min") or -_FAR), "maximum": float(tag.get("max") or _FAR)}
@@ -281,27 +284,25 @@ def _number(_found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
     return {"kind": "number", **limits, "step": step}, read
 
 
-def _text(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
+def _text(found: Theirs, tag: Tag) -> _Made:
     if tag.get("maxSubmissions") != "1":
         found.lost.add(f"<TextArea name={tag.get('name')!r}>: several texts of one annotation become one, a line each")
 
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+    def read(given: Sequence[Given], _data: Data) -> Said:
         return Said("\n".join(_all(given, "text")))
 
     return {"kind": "text", "lines": min(40, max(1, int(tag.get("rows") or 2)))}, read
 
 
-def _spans(found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
-    about = objects.get(tag.get("toName"))
-    if about is None or about.name != "Text":
+def _spans(found: Theirs, tag: Tag) -> _Made:
+    kind, about = _about(found, tag)
+    if kind != "Text" or about is None:
         raise InvalidInput("it marks something else than a plain text")
-    if _field(about) != found.answer:
-        raise InvalidInput(f"it marks `{_field(about)}`, and here only one text, the answer, can be marked")
-    answer = found.answer
-    assert answer is not None
+    if about != found.displayed.answer:
+        raise InvalidInput(f"it marks `{about.word}`, and here only one text, the answer, can be marked")
 
-    def read(given: Sequence[Given], data: Mapping[str, Any]) -> Said:
-        text, stretches = str(data.get(answer) or ""), []
+    def read(given: Sequence[Given], data: Data) -> Said:
+        text, stretches = str(about.of(data) or ""), []
         for one in given:
             value = values_of(one.get("value"))
             marked = _all([one], "labels")
@@ -324,25 +325,24 @@ def _without_overlaps(stretches: list[dict[str, Any]], lost: Lost) -> list[dict[
     return kept
 
 
-def _boxes(_found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
-    about = objects.get(tag.get("toName"))
-    if about is None or about.name not in IMAGES:
+def _boxes(found: Theirs, tag: Tag) -> _Made:
+    kind, about = _about(found, tag)
+    if kind not in IMAGES or about is None:
         raise InvalidInput("it marks something else than an image")
-    source = _field(about)
     labels = _declared(tag)
     if len(labels) == 1:
         labels.append({"value": "nothing", "title": "Nothing", "definition": "No region is marked."})
 
-    def read(given: Sequence[Given], data: Mapping[str, Any]) -> Said:
-        document = document_of(data.get(source))
+    def read(given: Sequence[Given], data: Data) -> Said:
+        pages = [found.documents.key(address) for _, address in about.pages(data)]
         places, marked = [], []
         for one in given:
-            value = values_of(one.get("value"))
+            value, page = values_of(one.get("value")), page_of(one, len(pages))
             names = _all([one], "rectanglelabels")
             marked += names
-            places.append({"document": document, "page": 1, "box": _box(value), "text": ", ".join(names)})
+            places.append({"document": pages[page], "page": 1, "box": _box(value), "text": ", ".join(names)})
             if value.get("rotation"):
-                _found.lost.add("The rotation of boxes: they are kept upright")
+                found.lost.add("The rotation of boxes: they are kept upright")
         return Said(list(dict.fromkeys(marked)), places)
 
     return {"kind": "several", "labels": labels}, read
@@ -358,13 +358,13 @@ def _box(value: Mapping[str, Any]) -> list[float]:
     return [round(min(1.0, max(0.0, edge)), 6) for edge in box]
 
 
-def _pairwise(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
-    if found.sides is None:
+def _pairwise(found: Theirs, tag: Tag) -> _Made:
+    if found.displayed.sides is None:
         raise InvalidInput("it compares something else than two texts")
     names = tag.get("toName").split(",")
     values = {names[0].strip(): -1, "left": -1, names[1].strip(): 1, "right": 1}
 
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+    def read(given: Sequence[Given], _data: Data) -> Said:
         selected = values_of(given[-1].get("value")).get("selected")
         if selected not in values:
             raise InvalidInput(f"{tag.get('name')!r} chose {shown(selected)}, which is neither side")
@@ -374,23 +374,24 @@ def _pairwise(found: Theirs, tag: Tag, _objects: Mapping[str, Tag]) -> _Made:
     return {"kind": "grade", "labels": labels}, read
 
 
-def _ranker(found: Theirs, tag: Tag, objects: Mapping[str, Tag]) -> _Made:
-    about = objects.get(tag.get("toName"))
-    if about is None or about.name != "List" or any(child.name == "Bucket" for child in tag.children):
+def _ranker(found: Theirs, tag: Tag) -> _Made:
+    kind, about = _about(found, tag)
+    if kind != "List" or about is None or any(child.name == "Bucket" for child in tag.children):
         raise InvalidInput("it sorts into buckets, and here a list is put in order")
 
-    def read(given: Sequence[Given], _data: Mapping[str, Any]) -> Said:
+    def read(given: Sequence[Given], data: Data) -> Said:
+        keys = ranked_keys(about.of(data))
         ranked = values_of(given[-1].get("value")).get("ranker")
         if isinstance(ranked, dict):
             ranked = [key for keys in ranked.values() if isinstance(keys, list) for key in keys]
         if not isinstance(ranked, list):
             raise InvalidInput(f"{tag.get('name')!r} has no `value.ranker`")
-        return Said([part_key(one) for one in ranked])
+        return Said([keys.get(str(one), part_key(one)) for one in ranked])
 
     return {"kind": "order"}, read
 
 
-_MAKERS: Mapping[str, Callable[[Theirs, Tag, Mapping[str, Tag]], _Made]] = {
+_MAKERS: Mapping[str, Callable[[Theirs, Tag], _Made]] = {
     "Choices": _choices,
     "Taxonomy": _taxonomy,
     "Rating": _rating,
@@ -417,24 +418,27 @@ def _add_conditions(found: Theirs, config: Tag) -> None:
             known = {} if other is None else {str(n.value): n for n in other.criterion.label_list()}
             titles = {label.title: value for value, label in known.items()}
             wanted = [value if value in known else titles.get(value, "") for value in values.split(",")]
+            if not values:  # any of them will do
+                wanted = list(known)
             before = other is not None and found.asked.index(other) < found.asked.index(one)
             if one.criterion.when is not None:
                 one.hidden = True
                 found.lost.add(f"{one.name!r} is shown there under several conditions: here under the first")
-            elif view.get("visibleWhen") == "choice-selected" and before and values and all(wanted):
+            elif view.get("visibleWhen") == "choice-selected" and before and wanted and all(wanted):
                 assert other is not None
                 when = {"criterion": other.criterion.name, "values": wanted}
                 changed = {**one.criterion.model_dump(), "when": when}
                 one.criterion = type(one.criterion).model_validate(changed)
             else:
                 one.hidden = True
-                found.lost.add(f"{one.name!r} is shown there only {view.get('visibleWhen')}: here it is always asked")
+                condition = view.get("visibleWhen")
+                found.lost.add(f"{one.name!r} is shown there on a condition ({condition}), and here always asked")
 
 
 def _protocol(found: Theirs, name: str, config: Tag) -> Protocol:
     shows = ["question"]
-    shows += ["answer"] if found.answer or found.sides else []
-    shows += ["evidence"] if found.images else []
+    shows += ["answer"] if found.displayed.answer or found.displayed.sides else []
+    shows += ["evidence"] if found.displayed.evidence else []
     shows += ["images"] if any(one.criterion.kind == "order" for one in found.asked) else []
     headers = [tag.get("value") for tag in config.walk() if tag.name == "Header" and "$" not in tag.get("value")]
     said = "\n\n".join(headers)

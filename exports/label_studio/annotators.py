@@ -1,0 +1,106 @@
+"""Who made the annotations there, by their names here: an annotation that was taken in before stays whose it was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from annotators.errors import InvalidInput
+from annotators.figures import count, some
+from annotators.times import time_of
+from db.elsewhere.known import Whose
+from exports.label_studio.known import People, called_of, name_of
+
+
+def mark_of(annotation: Mapping[str, Any]) -> str | None:
+    """What an annotation is known as, also when it is changed: its number, and the moment when it was made.
+
+    None where it does not say both. Numbers alone begin anew on every server.
+    """
+    number, made = annotation.get("id"), annotation.get("created_at")
+    if not isinstance(number, int) or not isinstance(made, str):
+        return None
+    try:
+        return f"{number}@{time_of(made).isoformat()}"
+    except ValueError:
+        return None
+
+
+class Annotators:
+    """Names here of those who annotate there.
+
+    `people` says who somebody is, by their address or number; `addresses` has the address of each number, as far as it
+    is known; `known` whose an annotation was when it was taken in, by its mark.
+    """
+
+    def __init__(self, people: People, addresses: Mapping[str, str], known: Mapping[str, Whose]) -> None:
+        self._people, self._addresses, self._known = people, addresses, known
+        self._names: dict[str, set[str]] = {}
+        self._met: set[str] = set()
+        self._unnamed: set[str] = set()
+        self._kept: Counter[tuple[str, str]] = Counter()
+
+    def learn(self, tasks: Iterable[Any]) -> None:
+        """Learn from annotations that were taken in before who somebody is, however they are called this time.
+
+        InvalidInput for one of these that does not say who made it.
+        """
+        for one in _annotations(tasks):
+            mark = mark_of(one) or ""
+            if mark in self._known and not self.is_erased(one):
+                for called in self._called(one):
+                    self._names.setdefault(called, set()).add(self._known[mark].annotator)
+
+    def is_erased(self, annotation: Mapping[str, Any]) -> bool:
+        """Whether an annotation was taken in before, and whose it was is a person no more."""
+        whose = self._known.get(mark_of(annotation) or "")
+        return whose is not None and not whose.annotator
+
+    def name(self, annotation: Mapping[str, Any]) -> str:
+        """The name of who made an annotation; InvalidInput where it does not say who."""
+        called, mark = self._called(annotation), mark_of(annotation) or ""
+        self._met.update(called)
+        said = next((self._people[one] for one in called if one in self._people), None)
+        if mark in self._known:
+            whose = self._known[mark].annotator
+            if said not in (None, whose):
+                self._kept[str(said), whose] += 1
+            return whose
+        learnt = next((names for one in called if len(names := self._names.get(one, set())) == 1), None)
+        if said is None and learnt is None:
+            self._unnamed.add(called[0])
+        return said or (name_of(called[0]) if learnt is None else next(iter(learnt)))
+
+    def check(self) -> None:
+        """InvalidInput where somebody is named whom nobody there can be, and others are named by nothing."""
+        if (unknown := self._unknown()) and self._unnamed:
+            raise InvalidInput(
+                f"--person {unknown[0]}={self._people[unknown[0]]} fits nobody there, and no --person fits "
+                f"{some(sorted(self._unnamed), 20)}. Write one of these before the sign =, or leave it out."
+            )
+
+    def notes(self) -> Iterator[str]:
+        """What of `people` was of no use, a sentence each."""
+        for one in self._unknown():
+            yield f"--person {one}={self._people[one]} fits nobody who has annotated."
+        for (said, whose), n in self._kept.items():
+            yield (
+                f"{count(n, 'annotation')} of {said!r} came in as those of {whose!r} before, and stay so: withdraw "
+                "their batch, and pull again, if that was wrong."
+            )
+
+    def _unknown(self) -> list[str]:
+        known = self._met | set(self._addresses) | set(self._addresses.values())
+        return sorted(set(self._people) - known)
+
+    def _called(self, annotation: Mapping[str, Any]) -> list[str]:
+        called = called_of(annotation.get("completed_by"))
+        address = self._addresses.get(called[0])
+        return called if address is None else [address, *called]
+
+
+def _annotations(tasks: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    for task in tasks:
+        given = task.get("annotations") if isinstance(task, dict) else None
+        yield from (one for one in given if isinstance(one, dict)) if isinstance(given, list) else ()

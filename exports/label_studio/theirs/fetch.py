@@ -1,0 +1,70 @@
+"""A project of a server as files that can be imported: its config, its tasks with annotations, its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from annotators.errors import Conflict, InvalidInput, NotFound, shown
+from exports.label_studio.lost import Lost
+from exports.label_studio.server import Server
+from exports.reading.addressed import path_of, plain_path
+from exports.sinks import plain_name, whole_folder
+
+_OF_SERVER = ("/data/upload/", "/data/local-files/?d=")
+"""How the address of a file begins that the server itself keeps or serves; nothing else is fetched."""
+
+_ELSEWHERE = ("http://", "https://", "s3://", "gs://", "azure-blob://", "//")
+
+
+def fetch_project(server: Server, number: int, folder: Path) -> tuple[list[str], int, Lost]:
+    """Write a project into a folder: the files' names, how many tasks it has, and what could not be had.
+
+    Annotators are written by the addresses they sign in with. Conflict where the folder has something in it.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise Conflict(f"{folder} has something in it. Name a new folder.")
+    server.check_version()
+    project, people, lost = server.project(number), server.people(), Lost()
+    tasks = server.tasks(number)
+    for task in tasks:
+        for one in task.get("annotations") or ():
+            who = one.get("completed_by")
+            if isinstance(who, int):
+                one["completed_by"] = {"id": who, "email": people.get(who, "")}
+    with whole_folder(folder) as made:
+        (made / f"{plain_name(project.title)}.xml").write_text(project.config, encoding="utf-8")
+        (made / "tasks.json").write_bytes(orjson.dumps(tasks, option=orjson.OPT_INDENT_2))
+        for address in dict.fromkeys(one for task in tasks for one in _texts(task.get("data"))):
+            _fetch_file(server, address, made / "documents", lost)
+        names = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
+    return names, len(tasks), lost
+
+
+def _fetch_file(server: Server, address: str, documents: Path, lost: Lost) -> None:
+    """A file that the server keeps or serves, by its path there; of others it is said that they are not fetched."""
+    if address.startswith(_OF_SERVER):
+        try:
+            content = server.fetch(address)
+        except (NotFound, InvalidInput) as error:
+            lost.add(f"The file {shown(address)}, which the server does not give ({str(error).partition('. ')[0]})")
+            return
+        path = documents / plain_path(path_of(address))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    elif address.startswith(_ELSEWHERE):
+        lost.add("Files that lie elsewhere: nothing is fetched from an address that stands in the data")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
