@@ -16,6 +16,7 @@ from annotators.asking.inferred_protocols import criterion_name
 from annotators.criteria import Criterion
 from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
+from annotators.figures import some
 from annotators.items.targets import TargetKind
 from exports.formats._potato_media import POSITIONS, REGIONS, TUPLES, labels_in
 from exports.formats._shown import ANSWERS
@@ -185,9 +186,25 @@ def _radio(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
     yield from _free_text(scheme)
 
 
+_ASIDE = ("free_response", "bad_text")
+"""What stands among the options of a scheme and is none: words of one's own, and that a text is no text."""
+
+
+def _of_known(chosen: Iterable[str], known: Iterable[str]) -> list[str]:
+    """The options that were taken; InvalidInput where the config does not have one of them (any more)."""
+    found = [name for name in chosen if name not in _ASIDE]
+    for name in found:
+        if name not in known:
+            raise InvalidInput(
+                f"the scheme has no label {shown(name)} (it has {some(sorted(known), 10)}). Add it to the config as it "
+                "was, or take the answer out"
+            )
+    return found
+
+
 def _one_of(known: set[str], make: Callable[[str], Any] = str) -> Callable[[Names, Marked], Any]:
     def read(names: Names, _marked: Marked) -> Any:
-        chosen = [name for name in _chosen(names) if name in known]
+        chosen = _of_known(_chosen(names), known)
         return make(chosen[-1]) if chosen else None
 
     return read
@@ -213,7 +230,7 @@ def _multiselect(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
 
     def read(names: Names, _marked: Marked) -> Any:
         chosen = _chosen(names)
-        return [name for name in chosen if name in known] or ([] if NONE in chosen else None)
+        return _of_known([name for name in chosen if name != NONE], known) or ([] if NONE in chosen else None)
 
     yield scheme["name"], {"kind": "several", "labels": options}, read
     yield from _free_text(scheme)
@@ -299,7 +316,15 @@ def _pairwise(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
         sides = {"A": -1, "B": 1} | ({"tie": 0} if scheme.get("allow_tie") else {})
         tie = [{"value": 0, "title": str(scheme.get("tie_label") or "No preference")}] if "tie" in sides else []
         labels = [{"value": -1, "title": titles[0]}, *tie, {"value": 1, "title": titles[1]}]
-        yield name, {"kind": "grade", "labels": labels, "target": TargetKind.PAIR}, _named("selection", sides.get)
+
+        def chosen(side: object) -> int:
+            return sides[_of_known([str(side)], sides)[0]]
+
+        yield (
+            name,
+            {"kind": "grade", "labels": labels, "target": TargetKind.PAIR},
+            _named("selection", chosen),
+        )
     elif mode == "scale":
         scale = scheme.get("scale")
         of: Mapping[str, Any] = scale if isinstance(scale, dict) else {}
@@ -319,7 +344,7 @@ def _multirate(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
 
         def read(names: Names, _marked: Marked, of: str = one["value"]) -> Any:
             value = names.get(of)
-            return str(value) if str(value) in known else None
+            return None if value in _NOTHING else _of_known([str(value)], known)[0]
 
         title = f"{scheme.get('description') or scheme['name']}: {one['title']}"[:300]
         yield f"{scheme['name']}_{one['value']}", {"kind": "grade", "labels": options, "title": title}, read
@@ -334,8 +359,11 @@ def _hierarchical(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
         raise InvalidInput(f"its taxonomy has {len(names)} labels, and 2 are needed")
 
     def read(given: Names, _marked: Marked) -> Any:
-        said = str(given.get("selected_labels") or "")
-        return [name for name in names if name in said.split(",")] or None
+        said = [part for part in str(given.get("selected_labels") or "").split(",") if part]
+        # A label with a comma in it cannot be told from two.
+        return (said and any("," in name for name in names) and [name for name in names if name in said]) or (
+            [name for name in names if name in _of_known(said, names)] or None
+        )
 
     yield scheme["name"], {"kind": "several", "labels": [{"value": name, "title": name} for name in names]}, read
 
@@ -392,7 +420,7 @@ def _differential(scheme: Mapping[str, Any], lost: Lost) -> Iterator[_Made]:
         left, right = map(str, pair)
         titles = {1: f"1: {left}", size: f"{size}: {right}"}
         labels = [{"value": n, "title": titles.get(n, str(n))} for n in range(1, size + 1)]
-        read = _named(f"{left}__{right}", int)
+        read = _named(f"{left}__{right}", _whole_if_it_is)
         name, about = _of_option(scheme, {"value": left, "title": f"{left} – {right}"})
         yield name, {"kind": "grade", "labels": labels, **about}, read
 
@@ -489,11 +517,14 @@ def _float(scheme: Mapping[str, Any], names: Sequence[str]) -> float | None:
 
 
 def _as_number(value: Any) -> float:
-    return float(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{shown(value)} is no number. Write one like 3.5") from None
 
 
 def _whole_if_it_is(value: Any) -> float:
-    number = float(value)
+    number = _as_number(value)
     return int(number) if number.is_integer() else number
 
 

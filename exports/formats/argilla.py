@@ -24,7 +24,7 @@ from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
 from exports.formats._shown import ALONE, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
 from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
 
 RECORDS, SETTINGS = "records.json", "settings.json"
+_OF_DISK = ".argilla"
+"""The folder in which `Dataset.to_disk` keeps what is no record."""
+
 SCORER = "imported:argilla"
 _SPACE = uuid.UUID("5a1d6b0c-3f0e-4c1f-9a43-0a55a7000000")
 """From which the ids of annotators are made: the same person has the same id in every export."""
@@ -70,7 +73,8 @@ class Argilla:
 
     def read(self, sources: Sources) -> FileReading:
         """The records of the sources, with what their settings say was asked."""
-        return _ArgillaReading(sources, json_files(sources))
+        files = [one for one in json_files(sources) if one.basename == SETTINGS or _folder_of(one) == _beside(one)]
+        return _ArgillaReading(sources, files)
 
     def label_protocol(self) -> Protocol | None:
         """The settings say what was asked."""
@@ -134,6 +138,16 @@ def user_id(annotator: str) -> uuid.UUID:
     return uuid.uuid5(_SPACE, annotator)
 
 
+def _beside(file: SourceFile) -> PurePosixPath:
+    return PurePosixPath(file.name).parent
+
+
+def _folder_of(file: SourceFile) -> PurePosixPath:
+    """The folder of the records that a file is of: `to_disk` puts settings into one of their own beside them."""
+    folder = _beside(file)
+    return folder.parent if folder.name == _OF_DISK else folder
+
+
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
@@ -143,14 +157,14 @@ class _ArgillaReading(RecordReading):
     format = Argilla.name
 
     def begin(self) -> None:
-        self._settings: dict[str, Record] = {}
+        self._settings: dict[PurePosixPath, _Settings] = {}
         self._said: dict[str, list[ForeignLabel]] = {}
         self._spans: set[str] = set()
-        self._suggested = self._unsubmitted = 0
+        self._suggested = self._unsubmitted = self._unsaid = self._vectors = self._ranked = self._elsewhere = 0
         self._key = KeyReading(self.sources)
         for file in self.files:
             if file.basename == SETTINGS and isinstance(found := json_file(file), dict):
-                self._settings[str(PurePosixPath(file.name).parent)] = found
+                self._settings[_folder_of(file)] = _Settings(found)
             elif self._key.there and file.basename == RECORDS:
                 listed = json_file(file)
                 for number, record in enumerate(listed if isinstance(listed, list) else (), 1):
@@ -188,11 +202,11 @@ class _ArgillaReading(RecordReading):
 
     def _row(self, record: Record, file: SourceFile) -> Normal:
         fields = [name for name, value in record["fields"].items() if value is not None]
-        said: dict[str, str] = {}
-        if "question" not in guessed(fields):
-            asked = self._settings.get(str(PurePosixPath(file.name).parent), {}).get("fields")
-            names = [str(one.get("name")) for one in asked or () if isinstance(one, dict)]
-            said["question"] = next((name for name in names if name in fields), next(iter(fields), ""))
+        settings = self._settings.get(_folder_of(file), _NO_SETTINGS)
+        said = {"answer": settings.marked} if settings.marked is not None and settings.marked in fields else {}
+        if "question" not in guessed([name for name in fields if name not in said.values()]):
+            names = [name for name in (*settings.fields, *fields) if name in fields and name not in said.values()]
+            said["question"] = next(iter(names), "")
         row = item_of_fields(record["fields"], record.get("metadata"), said)
         identity = record.get("id")
         if isinstance(identity, str | int) and not isinstance(identity, bool):
@@ -207,12 +221,19 @@ class _ArgillaReading(RecordReading):
         other = self._key.item_of(str(about["other"])) if self._key.there and about.get("other") else None
         suggestions, responses = record.get("suggestions"), record.get("responses")
         self._suggested += len(suggestions) if isinstance(suggestions, dict) else 0
+        self._vectors += bool(record.get("vectors"))
+        settings = self._settings.get(_folder_of(file), _NO_SETTINGS)
         for name, given in responses.items() if isinstance(responses, dict) else ():
             for response in given if isinstance(given, list) else ():
                 value = response.get("value") if isinstance(response, dict) else None
                 if value is None or response.get("status", _SUBMITTED) != _SUBMITTED:
                     self._unsubmitted += value is not None
                     continue
+                if _is_ranking(value) or name in settings.of_another_text:
+                    self._ranked += _is_ranking(value)
+                    self._elsewhere += name in settings.of_another_text
+                    continue
+                self._unsaid += "status" not in response
                 user = str(response.get("user_id") or "unknown")
                 who, criterion = self._key.person(user), _name(name)
                 if _marks(value):
@@ -231,6 +252,20 @@ class _ArgillaReading(RecordReading):
             found.append(f"{count(self._suggested, 'suggestion')} of models: no person's labels, so they are left out.")
         if self._unsubmitted:
             found.append(f"{count(self._unsubmitted, 'response')} that nobody submitted (drafts, discarded): left out.")
+        if self._unsaid:
+            found.append(
+                f"{count(self._unsaid, 'response does', 'responses do')} not say whether they were submitted, as the "
+                "SDK leaves that out of its files: drafts and discarded ones, if there are any, count."
+            )
+        if self._ranked:
+            found.append(f"{LOST}{count(self._ranked, 'ranking')} of values: nothing here is like them.")
+        if self._elsewhere:
+            found.append(
+                f"{LOST}stretches of another text than the answer, of {count(self._elsewhere, 'response')}: only one "
+                "text can be marked here."
+            )
+        if self._vectors:
+            found.append(f"{LOST}vectors of {count(self._vectors, 'record')}.")
         return found
 
     def label_protocol(self) -> Protocol | None:
@@ -238,7 +273,34 @@ class _ArgillaReading(RecordReading):
         self.begin()
         if self._key.protocol is not None:
             return self._key.protocol
-        return _protocol_of(next(iter(self._settings.values()), {}))
+        return _protocol_of(next(iter(self._settings.values()), _NO_SETTINGS))
+
+
+class _Settings:
+    """What the settings of a dataset say: its fields, its questions, and which text is marked.
+
+    `marked` is the field that is the answer as stretches of it are marked; `of_another_text` are questions whose
+    stretches are of a field that is the question here, or of a second one.
+    """
+
+    def __init__(self, settings: Record) -> None:
+        self.said = settings
+        self.fields = [str(one.get("name")) for one in settings.get("fields") or () if isinstance(one, dict)]
+        marks = {
+            str(one.get("name")): str(one["settings"].get("field"))
+            for one in settings.get("questions") or ()
+            if isinstance(one, dict) and isinstance(one.get("settings"), dict) and one["settings"].get("type") == "span"
+        }
+        asked = guessed(self.fields).get("question", [])
+        self.marked = next((name for name in marks.values() if name not in asked), None)
+        self.of_another_text = frozenset(name for name, of in marks.items() if of != self.marked)
+
+
+_NO_SETTINGS = _Settings({})
+
+
+def _is_ranking(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) and "rank" in one for one in value)
 
 
 def _marks(value: Any) -> bool:
@@ -252,11 +314,11 @@ def _name(question: str) -> str:
     return criterion_name(question)
 
 
-def _protocol_of(settings: Record) -> Protocol | None:
+def _protocol_of(of: _Settings) -> Protocol | None:
     """What the questions of a dataset ask, as a protocol; None where they cannot be said."""
     from annotators.protocols import Protocol as Asked  # noqa: PLC0415
 
-    criteria = []
+    settings, criteria = of.said, []
     for question in settings.get("questions") or ():
         if not isinstance(question, dict) or not isinstance(question.get("settings"), dict):
             return None
@@ -270,7 +332,7 @@ def _protocol_of(settings: Record) -> Protocol | None:
             "text": "text",
             "span": "spans",
         }.get(str(asked.get("type")))
-        if kind is None:
+        if kind is None or question.get("name") in of.of_another_text:
             continue
         about: Record = {
             "kind": kind,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -158,6 +159,11 @@ class _Theirs:
     """Scheme that asks of regions → the fields in which its image may be."""
 
     states: list[SourceFile] = field(default_factory=list)
+
+    @cached_property
+    def schemes(self) -> frozenset[str]:
+        """The names of all the schemes in the config, of whatever phase."""
+        return frozenset(_named_schemes(self.config))
 
     @property
     def folder(self) -> PurePosixPath:
@@ -403,28 +409,28 @@ class _Reading(FilesReading):
         """What somebody said of an instance. With its `answer`, places in what Potato shows of it are places in it."""
         instance = of.instance
         names, marked = state.names.get(instance, {}), state.marked.get(instance)
+        for scheme in names.keys() - project.schemes:
+            self._lost.add(f"What was given to the scheme {scheme!r}, which the config does not have")
         for asked in project.asked:
             of_scheme = names.get(asked.scheme, {})
-            if asked.criterion.scale == "spans":
-                if not self._looked_for_spans(project, asked, state, instance):
-                    continue
-                value = asked.read(of_scheme, self._of_answer(project, (marked or {}).get(asked.scheme, ()), answer))
-            else:
-                value = asked.read(of_scheme, ())
-            of_image = asked.scheme in project.images
-            if value is None and not of_image and (names or marked is not None) and self._may_be_empty(asked):
-                value = []
-            if value is None:
+            if asked.criterion.scale == "spans" and not self._looked_for_spans(project, asked, state, instance):
                 continue
+            stretches = (marked or {}).get(asked.scheme, ()) if asked.criterion.scale == "spans" else ()
+            of_image = asked.scheme in project.images
+            try:
+                value = asked.read(of_scheme, self._of_answer(project, stretches, answer) if stretches else ())
+                if value is None and not of_image and (names or marked is not None) and self._may_be_empty(asked):
+                    value = []
+                if value is None:
+                    continue
+                asked.criterion.check(value)
+            except AssayError as error:
+                raise InvalidInput(f"{state.user} gave {asked.scheme!r} of {instance}: {error}") from None
             places = None
             if of_image:
                 image = image_in(of.record, project.images[asked.scheme], project.text_field)
                 document = None if image is None else self.addressed.key(of.record[image])
                 places = places_in(of_scheme, document, self._lost) or None
-            try:
-                asked.criterion.check(value)
-            except AssayError as error:
-                raise InvalidInput(f"{state.user} gave {asked.scheme!r} of {instance}: {error}") from None
             yield ForeignLabel(
                 of.line,
                 instance,
@@ -587,6 +593,15 @@ def _schemes(config: Mapping[str, Any], lost: Lost) -> Iterator[object]:
                 yield from given
             elif name != "order":
                 lost.add(f"The phase {str(name)!r} ({phase.get('type', 'of no type')})")
+
+
+def _named_schemes(config: object) -> Iterator[str]:
+    if isinstance(config, dict):
+        if "annotation_type" in config:
+            yield str(config.get("name"))
+        config = list(config.values())
+    for inner in config if isinstance(config, list) else ():
+        yield from _named_schemes(inner)
 
 
 def _span_field(project: _Theirs) -> str:

@@ -126,5 +126,8 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file or folder of this name is none of the data: it begins with a dot, or is one that Macs add."""
-    return name.startswith(".") or name == "__MACOSX"
+    """Whether a file or folder of this name is none of the data: it begins with a dot, or is one that Macs add.
+
+    Argilla keeps the settings of a dataset in a folder `.argilla`.
+    """
+    return (name.startswith(".") and name != ".argilla") or name == "__MACOSX"

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from sqlmodel import select
 
 from annotators.items.item import ItemContent
 from annotators.items.normal import Normal
+from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.imports import ImportReport
 from db.items.read import current_versions
 from db.items.rows import items_as_json, read_items
+from db.models import Study
+from db.studies.design import protocol_of
 from exports.importing.items import import_paths
 from tests.makers import make_person, make_project
 
@@ -32,6 +36,11 @@ class Place:
             ids = [version.version_id for version in current_versions(session, self.project)]
             items = read_items(session, ids)
             return [items[version_id].content for version_id in ids]
+
+    def protocol(self, study: str) -> Protocol:
+        """What a study of the project asks."""
+        with self.db.read() as session:
+            return protocol_of(session.exec(select(Study).where(Study.name == study)).one())
 
 
 def as_json(place: Place) -> dict[str, Normal]:

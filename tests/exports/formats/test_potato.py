@@ -256,7 +256,8 @@ def test_regions_of_images_are_labels_with_boxes_on_a_page(place: Place, tmp_pat
         reading = FORMATS.get("potato").read(sources)
         bad = [row for row in reading.items() if isinstance(row, Rejected)]
         assert [row.reason for row in bad] == [
-            'the regions of an image are \'[{"type": "bbox"}]\', not a list of shapes with a label each'
+            "ben gave 'what' of q1: the regions of an image are "
+            '\'[{"type": "bbox"}]\', not a list of shapes with a label each'
         ]
     (folder / "annotation_output" / "ben" / "user_state.json").unlink()
     report = place.take(folder, labels_into="regions")
@@ -421,3 +422,42 @@ def test_without_the_key_the_labels_are_of_records(place: Place, tmp_path: Path)
     items = [row for row in rows if isinstance(row, ParsedItem)]
     assert len(items) == len(rows) == 4
     assert sorted(label.value for row in items for label in row.labels) == ["no"] * 2 + ["yes"] * 4
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            entry("sent", "pos", "pos"),
+            "ada gave 'sent' of q1: the scheme has no label 'pos' (it has bad, good). Add it",
+        ),
+        (
+            entry("agree", "7", "7"),
+            "ada gave 'agree' of q1: the scheme has no label '7' (it has 1, 2, 3, 4, 5). Add it",
+        ),
+        (entry("top", "zzz", "zzz"), "ada gave 'top' of q1: the scheme has no label 'zzz' (it has x, y). Add it"),
+        (entry("num", "number", "3,5"), "ada gave 'num' of q1: '3,5' is no number. Write one like 3.5"),
+        (entry("num", "number", {}), "ada gave 'num' of q1: {} is no number. Write one like 3.5"),
+    ],
+)
+def test_an_answer_that_the_config_does_not_have_is_named_and_no_other_label_made_of_it(
+    tmp_path: Path, given: Any, words: str
+) -> None:
+    schemes = [
+        {"annotation_type": "radio", "name": "sent", "description": "S", "labels": ["good", "bad"]},
+        {"annotation_type": "likert", "name": "agree", "description": "A", "size": 5},
+        {"annotation_type": "multiselect", "name": "top", "description": "T", "labels": ["x", "y"]},
+        {"annotation_type": "number", "name": "num", "description": "N"},
+    ]
+    said = [entry("sent", "good", "good"), entry("top", "x", "x"), entry("gone", "q", "q")]
+    config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": schemes}
+    folder = project(tmp_path / "set", config, ada={_NAMES: {"q1": [*said, given], "q2": said}})
+    write_json(folder / "d.json", [{"id": "q1", "question": "Who?"}, {"id": "q2", "question": "When?"}])
+    with open_sources([folder]) as sources:
+        reading = FORMATS.get("potato").read(sources)
+        bad, item = reading.items()
+        assert isinstance(bad, Rejected)
+        assert bad.reason.startswith(words)
+        assert isinstance(item, ParsedItem)
+        assert [(one.criterion, one.value) for one in item.labels] == [("sent", "good"), ("top", '["x"]')]
+        assert "Lost: What was given to the scheme 'gone', which the config does not have (2 times)." in reading.notes()
