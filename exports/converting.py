@@ -48,7 +48,7 @@ from exports.formats._writing import (
     takes_pictures,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
-from exports.formats.base import FORMATS, FileReading, inferred, protocol_of_labels, read_sources
+from exports.formats.base import FORMATS, Columns, FileReading, inferred, protocol_of_labels, read_sources
 from exports.formats.labels import NEEDED, OPTIONAL, read_labels
 from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -102,8 +102,11 @@ def convert_files(
     skip_bad: bool = False,
     options: Mapping[str, str] | None = None,
     pictures: bool = False,
+    mapping: Columns | None = None,
 ) -> Converted:  # fmt: skip
     """Read files as one format (None: the one that recognises them) and write them as the format `into`.
+
+    `mapping`: as of `read_sources`.
 
     `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
@@ -118,7 +121,7 @@ def convert_files(
         raise InvalidInput(f"{into} has no place for pictures; huggingface has. Leave --pictures out.")
     check_export_folder(output)
     with whole_folder(output) as made, open_sources(paths) as sources:
-        source = _Source(read_sources(sources, format_name), skip_bad=skip_bad)
+        source = _Source(read_sources(sources, format_name, mapping), skip_bad=skip_bad)
         source.look_through(_tables_of_labels(sources))
         supplied = {one.key: one.path for one in source.documents() if one.path is not None} if pictures else {}
         with PagePictures(supplied) as drawn:
@@ -136,6 +139,7 @@ class _Source:
         self._skip_bad = skip_bad
         self.labels: dict[str, list[ForeignLabel]] = {}
         self.n_labels = self.n_repeated = 0
+        self.bad: list[Rejected] = []
 
     def look_through(self, tables: Iterable[SourceFile] = ()) -> None:
         """Read everything once, for what is wrong with it and for the labels; InvalidInput for bad rows.
@@ -159,17 +163,20 @@ class _Source:
                 self.n_labels += 1
         if not seen and not bad:
             raise InvalidInput(f"{self.reading.source}: there is no item in it. Name the files that have some.")
-        if bad and not self._skip_bad:
-            shown = [f"{row.file}, line {row.line}: {row.reason}" for row in bad[:_SHOWN]]
-            more = f"\n… and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
+        if bad and not (self._skip_bad and seen):
             said = f"{self.reading.source} has {count(len(bad), 'bad row')}, so nothing was written:"
-            raise InvalidInput("\n".join([said, *shown]) + more)
-        self._ids = seen
+            raise InvalidInput("\n".join([said, *_named(bad)]))
+        self._ids, self.bad = seen, bad
         for table in tables:
             for label in read_labels(table.path).checked():
                 if label.item in seen:
                     self.labels.setdefault(label.name, []).append(label)
                     self.n_labels += 1
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return len(self._ids)
 
     def all_labels(self) -> Iterator[ForeignLabel]:
         """What anybody said of anything."""
@@ -204,6 +211,12 @@ class _Source:
     def protocol(self) -> AskedProtocol:
         """What was asked when the labels were given: as the format says, else as the labels show."""
         return protocol_of_labels(self.reading) or inferred(chain.from_iterable(self.labels.values()))
+
+
+def _named(bad: Sequence[Rejected]) -> list[str]:
+    """The first bad rows with their places, and how many more there are, a line each."""
+    more = [f"… and {len(bad) - _SHOWN:,} more"] if len(bad) > _SHOWN else []
+    return [*(f"{row.file}, line {row.line}: {row.reason}" for row in bad[:_SHOWN]), *more]
 
 
 def _tables_of_labels(sources: Sources) -> list[SourceFile]:
@@ -377,8 +390,13 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
     if source.n_labels:
         plain = plain_by(_Spoken(source).criteria)
         lost += lost_labels(source.all_labels(), back.all_labels(), plain, moved=same.moved)
+    notes = list(source.reading.notes())
+    if source.bad:
+        n = len(source.bad)
+        lost.insert(0, Lost("rows", "rows that cannot be read", n, n + source.n_items))
+        notes += [f"Left out: {line}" for line in _named(source.bad)]
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return Converted(written.items, back.n_labels, len(kept), lost, files, list(source.reading.notes()))
+    return Converted(written.items, back.n_labels, len(kept), lost, files, notes)
 
 
 def _supplied(source: _Source) -> set[str]:

@@ -47,6 +47,14 @@ def _known(context: typer.Context, name: str | None) -> str | None:
     return name
 
 
+FieldColumns = Annotated[
+    list[str] | None,
+    option(
+        "FIELD=COLUMN",
+        "Which column of a table is which field, such as question=Frage; may stand more than once.",
+        "--map",
+    ),
+]
 ProjectName = Annotated[
     str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False, callback=_known)
 ]

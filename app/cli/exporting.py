@@ -10,6 +10,7 @@ import typer
 from annotators.figures import count, size_in_words
 from app.cli.base import (
     AsJson,
+    FieldColumns,
     ProjectName,
     check_names,
     command,
@@ -281,8 +282,9 @@ def convert(
     to: Annotated[str, option("FORMAT", "What to write: one of `assay formats`.")],
     output: Annotated[Path, option("DIR", "Folder to make; it may be empty.")],
     from_format: Annotated[
-        str | None, option("FORMAT", "What the files are; else the format that recognises them.", "--from")
+        str | None, option("FORMAT", "What the files are; else the format that recognises them.", "--from", "--format")
     ] = None,
+    mapping: FieldColumns = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out; else they stop it.")] = False,
     licence: Licence = None,
     pictures: Pictures = False,
@@ -295,9 +297,10 @@ def convert(
     cannot be read.
     """
     del context
-    from exports.formats.base import check_files
+    from exports.formats.base import check_files, columns_of
 
-    check_files(files, from_format)
+    columns = columns_of(mapping or ())
+    check_files(files, from_format, columns)
     check_export_folder(output)
     from exports.converting import convert_files, writer_named
     from exports.formats._writing import check_options
@@ -306,7 +309,7 @@ def convert(
     with working("Converting"):
         done = convert_files(
             files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence),
-            pictures=pictures,
+            pictures=pictures, mapping=columns,
         )  # fmt: skip
 
     def words() -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, command, group, opened, option, project_id_of
+from app.cli.base import AsJson, FieldColumns, ProjectName, command, group, opened, option, project_id_of
 from app.cli.output import emit, progress, table
 from app.wording import import_counts
 
@@ -81,15 +81,7 @@ def import_items(
         str | None,
         option("FORMAT", "One of `assay formats`.  [default: the one that recognises the files]", "--format"),
     ] = None,
-    mapping: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            metavar="FIELD=COLUMN",
-            help="Which column of a table is which field, such as question=Frage; may stand more than once.",
-            show_default=False,
-        ),
-    ] = None,
+    mapping: FieldColumns = None,
     labels_into: Annotated[
         str | None,
         option("STUDY", "Make what people said in the files the labels of this study, which is made if there is none."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +36,8 @@ _AT_ONCE = 500
 _LARGEST_PICTURE = 64 << 20
 """Bytes of a picture."""
 
+_POINTER = b"version https://git-lfs"
+
 _PICTURES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp", b"II*\x00": ".tif", b"MM\x00*": ".tif"}
 
 Row = tuple[int, list[Any] | str]
@@ -48,6 +50,8 @@ class DatasetFile:
     def __init__(self, columns: list[str], pictures: list[str], rows: Callable[[], Iterator[Row]]) -> None:
         self.columns, self.pictures, self.rows = columns, pictures, rows
         self._passed_over: list[str] = []
+        self.bad_pictures = 0
+        """How many pictures `as_table` has met that cannot be taken."""
 
     def place(self, column: str) -> int:
         """Where a column stands."""
@@ -70,6 +74,7 @@ class DatasetFile:
                     continue
                 for place in passed_over:
                     cells[place] = None
+                self.bad_pictures += sum(_bad_pictures(cells[place]) for place in pictures)
                 try:
                     plain = [
                         _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
@@ -79,14 +84,52 @@ class DatasetFile:
                     continue
                 yield number, [*plain, *about.values()]
 
+        self.bad_pictures = 0
         own = [name for name in about if name not in self.columns]
         return Table([*self.columns, *own], rows())
 
 
-def open_dataset_file(file: SourceFile) -> DatasetFile:
-    """A data file; InvalidInput where it is none, or has too many columns or two of one name."""
-    if file.basename.endswith((PARQUET, ARROW)):
-        return _with_types(file)
+def open_dataset_file(file: SourceFile, classes: Mapping[str, Sequence[str]] | None = None) -> DatasetFile:
+    """A data file; InvalidInput where it is none, or has too many columns or two of one name.
+
+    `classes` has of columns of numbers the names that they stand for; a Parquet or Arrow file may say them itself.
+    """
+    if file.beginning().startswith(_POINTER):
+        raise InvalidInput("it is a pointer of Git LFS, not the data. Fetch them: git lfs pull.")
+    named = dict(classes or {})
+    found = _with_types(file, named) if file.basename.endswith((PARQUET, ARROW)) else _without_types(file)
+    return _with_names(found, named) if named else found
+
+
+def _with_names(found: DatasetFile, classes: Mapping[str, Sequence[str]]) -> DatasetFile:
+    """The same with names of classes in place of their numbers."""
+    places = [(found.place(name), names) for name, names in classes.items() if name in found.columns]
+
+    def rows() -> Iterator[Row]:
+        for line, cells in found.rows():
+            if not isinstance(cells, str):
+                for place, names in places:
+                    cells[place] = _class_name(cells[place], names)
+            yield line, cells
+
+    return DatasetFile(found.columns, found.pictures, rows)
+
+
+def _class_name(cell: Any, names: Sequence[str]) -> Any:
+    if isinstance(cell, list):
+        return [_class_name(one, names) for one in cell]
+    if isinstance(cell, str) and cell.isdecimal() and cell not in names:
+        cell = int(cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return None if cell == _NO_CLASS else names[cell] if 0 <= cell < len(names) else cell
+    return cell
+
+
+_NO_CLASS = -1
+"""The number of a class where there is none, as in a test set whose labels are kept."""
+
+
+def _without_types(file: SourceFile) -> DatasetFile:
     if file.basename.endswith((".csv", ".tsv")):
         return DatasetFile(open_table(file.path).columns, [], lambda: open_table(file.path).rows)
     names: dict[str, None] = {}
@@ -126,10 +169,16 @@ def _lines(file: SourceFile) -> Iterator[tuple[int, Any]]:
 def _elements(file: SourceFile) -> Iterator[tuple[int, Any]]:
     data = json_file(file)
     if isinstance(data, Rejected):
-        yield data.line, data.reason
+        if file.beginning().startswith(b"{"):  # `to_json` of `datasets` writes JSON lines, whatever the file is called
+            yield from _lines(file)
+        else:
+            yield data.line, data.reason
         return
     field = "data" if isinstance(data, dict) else None
     listed = data.get("data") if isinstance(data, dict) else data
+    if isinstance(data, dict) and not isinstance(listed, list):
+        yield 1, data
+        return
     if not isinstance(listed, list):
         raise InvalidInput("the file is no list of records. Write a list […], or JSON lines.")
     for line, record in zip(element_lines(file, field, len(listed)), listed, strict=True):
@@ -143,7 +192,23 @@ def _no_text(line: int, record: Any) -> tuple[int, Any]:
 # Parquet and Arrow ----------------------------------------------------------------------------------------------------
 
 
-def _with_types(file: SourceFile) -> DatasetFile:
+def _classes_in(schema: pa.Schema) -> dict[str, list[str]]:
+    """Column → the names of its classes, as `datasets` writes them into a schema."""
+    try:
+        told = orjson.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+        features = told["info"]["features"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return {}
+    found = {}
+    for name, feature in features.items() if isinstance(features, dict) else ():
+        of = feature.get("feature", feature) if isinstance(feature, dict) else None
+        if isinstance(of, dict) and of.get("_type") == "ClassLabel" and isinstance(of.get("names"), list):
+            found[name] = [str(one) for one in of["names"]]
+    return found
+
+
+def _with_types(file: SourceFile, classes: dict[str, Sequence[str]]) -> DatasetFile:
+    """A file of Parquet or Arrow; what it says of names of classes is added to `classes`."""
     try:
         if file.basename.endswith(PARQUET):
             with pq.ParquetFile(file.path) as opened:
@@ -158,6 +223,7 @@ def _with_types(file: SourceFile) -> DatasetFile:
     twice = [name for name, n in Counter(schema.names).items() if n > 1]
     if twice:
         raise InvalidInput(f"it has two columns called {twice[0][:80]!r}. Rename one of the two.")
+    classes |= _classes_in(schema)
     pictures = [field.name for field in schema if _holds_pictures(field.type)]
     return DatasetFile(schema.names, pictures, lambda: _typed_rows(file))
 
@@ -200,6 +266,12 @@ def pictures_of(cell: Any) -> Iterator[Picture]:
         if isinstance(data, bytes) and len(data) <= _LARGEST_PICTURE:
             ending = next((ending for first, ending in _PICTURES.items() if data.startswith(first)), "")
             yield Picture(f"pictures/{hashlib.sha256(data).hexdigest()[:16]}{ending}", data, ending)
+
+
+def _bad_pictures(cell: Any) -> int:
+    """How many of the pictures in a cell have no bytes, or bytes of no kind that is known."""
+    there = [one for one in (cell if isinstance(cell, list) else [cell]) if one is not None]
+    return len(there) - sum(1 for picture in pictures_of(cell) if picture.ending)
 
 
 def _as_evidence(cell: Any) -> list[Normal] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -148,10 +149,13 @@ def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
 def read_sources(sources: Sources, format_name: str | None, mapping: Columns | None = None) -> FileReading:
     """The sources as the format of this name reads them, or (None) the one that recognises them.
 
-    With a mapping of columns that is a table, unless another format with columns is named. Raises NotFound for an
-    unknown format and InvalidInput where nothing can be read.
+    With a mapping of columns that is a table, unless another format with columns is named, or recognises them. Raises
+    NotFound for an unknown format and InvalidInput where nothing can be read.
     """
     if mapping:
+        with suppress(InvalidInput):
+            found = None if format_name else recognise(sources)
+            format_name = found.name if isinstance(found, MappedFormat) else format_name
         return _mapped(format_name).read_mapped(sources, mapping)
     return (FORMATS.get(format_name) if format_name else recognise(sources)).read(sources)
 

@@ -68,6 +68,7 @@ _SAYS_DATA = re.compile(rb"^(configs|dataset_info)\s*:", re.MULTILINE)
 _STATE = re.compile(rb'"_data_files"\s*:')
 _SPLITS = re.compile(rb'\A\s*\{\s*"splits"\s*:')
 _OF_NAME = re.compile(r"(?:^|/)(\w+?)(?:-\d{5}-of-\d{5})?\.parquet$")
+_SPLITS_KNOWN = ("train", "test", "validation", "valid", "val", "dev", "eval")
 _LICENCE_FORM = re.compile(r"[A-Za-z0-9][\w.+-]{0,60}").fullmatch
 _SPLIT_FORM = re.compile(r"\w+(\.\w+)*").fullmatch
 _MOST_PICTURES = 4 << 30
@@ -108,13 +109,15 @@ class HuggingFace:
 
     def read_mapped(self, sources: Sources, mapping: Mapping[str, Sequence[str]]) -> FileReading:
         """The same, with these columns for fields."""
-        parts = [*_parts(sources)]
+        card = _card_of(sources)
+        parts = [*_parts(sources, card)]
         if not parts and not any(sources.loose_documents()):
             raise InvalidInput(
                 f"{sources.description}: there is no {PARQUET} or {ARROW} file in it, nor one that a configuration "
-                "names. Download the dataset's files into the folder: nothing is fetched."
+                "names. Download the dataset's files into the folder: nothing is fetched. Files that are compressed "
+                "are unpacked first."
             )
-        return _Reading(sources, parts, mapping)
+        return _Reading(sources, card, parts, mapping)
 
     def label_protocol(self) -> Protocol | None:
         """The folder says what was asked, or its labels show it."""
@@ -148,7 +151,7 @@ class HuggingFace:
                 out.add(row)
             facts.pictures, facts.without_picture = out.n_pictures, out.without_picture
             if not facts.items:
-                tables.begin(f"items/{SPLIT}{PARQUET}", out.items)
+                tables.begin(out.path_of(SPLIT), out.items)
         if study is not None:
             definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(_PROTOCOL, definition, b"\n")
@@ -172,20 +175,40 @@ class _Part(NamedTuple):
     file: SourceFile
 
 
-def _parts(sources: Sources) -> Iterator[_Part]:
+class _Card(NamedTuple):
+    """A card: its file, and what its front matter says."""
+
+    file: SourceFile
+    said: Mapping[str, Any]
+
+
+def _card_of(sources: Sources) -> _Card | None:
+    """The card that lies highest."""
+    cards = [file for file in sources.files if file.basename == CARD.lower()]
+    found = min(cards, key=lambda file: (file.name.count("/"), file.name), default=None)
+    return None if found is None else _Card(found, _front_matter(found))
+
+
+def _parts(sources: Sources, card: _Card | None) -> Iterator[_Part]:
     data = [file for file in sources.files if file.basename.endswith((PARQUET, ARROW))]
     texts = [file for file in sources.files if file.basename.endswith(TEXTS)]
-    cards = [file for file in sources.files if file.basename == CARD.lower()]
     taken: set[str] = set()
-    for card in sorted(cards, key=lambda file: file.name.count("/"))[:1]:
-        root = PurePosixPath(card.name).parent
-        for config, split, pattern in _data_files(card):
-            for file in (*data, *texts):
-                if _fits(file.name, root, pattern) and file.name not in taken:
-                    taken.add(file.name)
-                    yield _Part(config, split, file)
+    for config, split, pattern, _ in _data_files(card) if card else ():
+        for file in (*data, *texts):
+            if file.name not in taken and _fits(file, card, pattern):
+                taken.add(file.name)
+                yield _Part(config, split, file)
     if taken:
         return
+    loose = [*_by_their_names(data)]
+    splits = {part.split for part in loose}
+    for part in loose:
+        # One file of whatever name is no split of that name.
+        yield part if len(splits) > 1 or part.split in _SPLITS_KNOWN else part._replace(split="")
+
+
+def _by_their_names(data: Iterable[SourceFile]) -> Iterator[_Part]:
+    """The files of which no card says what they are, with the splits that their names say."""
     for file in data:
         parent = PurePosixPath(file.name).parent.name
         if file.basename.endswith(ARROW):
@@ -197,17 +220,36 @@ def _parts(sources: Sources) -> Iterator[_Part]:
             yield _Part("default", found[1] if found else "", file)
 
 
-def _fits(name: str, root: PurePosixPath, pattern: str) -> bool:
-    relative = name if str(root) == "." else name.removeprefix(f"{root}/")
+def _missing(card: _Card, sources: Sources) -> Iterator[str]:
+    """What a card names of its data that is not among the files, a sentence each."""
+    for config, split, pattern, implied in _data_files(card):
+        if not implied and not any(_fits(file, card, pattern) for file in sources.files):
+            where = f"{config!r}, split {split!r}" if split else repr(config)
+            yield f"The card names {pattern!r} ({where}), which is not among the files: it is left out."
+
+
+def _fits(file: SourceFile, card: _Card | None, pattern: str) -> bool:
+    root = PurePosixPath(card.file.name).parent if card else PurePosixPath()
+    relative = file.name if str(root) == "." else file.name.removeprefix(f"{root}/")
     return fnmatchcase(relative, pattern) or fnmatchcase(relative, pattern.replace("**/", ""))
 
 
-def _data_files(card: SourceFile) -> Iterator[tuple[str, str, str]]:
-    """(configuration, split, pattern) of the data files that a card names; InvalidInput for what leads elsewhere."""
-    for config in _front_matter(card).get("configs") or ():
+def _data_files(card: _Card) -> Iterator[tuple[str, str, str, bool]]:
+    """Configuration, split and pattern of the data files that a card names; InvalidInput for what leads elsewhere.
+
+    The last says that it only names their folder, so that their names say of which split they are.
+    """
+    configs = card.said.get("configs")
+    for config in configs if isinstance(configs, list) else ():
         if not isinstance(config, dict):
             continue
         name, given = str(config.get("config_name", "default")), config.get("data_files")
+        below = f"{config['data_dir'].strip('/')}/" if isinstance(config.get("data_dir"), str) else ""
+        implied = given is None and bool(below)
+        if implied:
+            given = [{"split": split, "path": f"*{split}*"} for split in _SPLITS_KNOWN] + [
+                {"split": "train", "path": "*"}
+            ]
         for entry in given if isinstance(given, list) else [given]:
             split, paths = (entry.get("split", ""), entry.get("path")) if isinstance(entry, dict) else ("train", entry)
             for path in paths if isinstance(paths, list) else [paths]:
@@ -215,10 +257,10 @@ def _data_files(card: SourceFile) -> Iterator[tuple[str, str, str]]:
                     continue
                 if "://" in path or path.startswith("/") or ".." in PurePosixPath(path).parts:
                     raise InvalidInput(
-                        f"{card.name}: the configuration {name!r} names {path[:80]!r}, which lies outside of the "
+                        f"{card.file.name}: the configuration {name!r} names {path[:80]!r}, which lies outside of the "
                         "folder. Put the file into it; nothing is fetched."
                     )
-                yield name, str(split), path.removeprefix("./")
+                yield name, str(split), below + path.removeprefix("./"), implied
 
 
 def _front_matter(card: SourceFile) -> dict[str, Any]:
@@ -239,9 +281,12 @@ class _Reading(FilesReading):
 
     format = HuggingFace.name
 
-    def __init__(self, sources: Sources, parts: list[_Part], mapping: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, sources: Sources, card: _Card | None, parts: list[_Part], mapping: Mapping[str, Sequence[str]]
+    ) -> None:
         super().__init__(sources, [part.file for part in parts])
-        self._parts, self._mapping = parts, mapping
+        self._card, self._parts, self._mapping = card, parts, mapping
+        self._names = _names_of_classes(card)
         self._ours = any(part.config == "items" for part in parts)
         self._said: dict[str, list[ForeignLabel]] | None = None
         self._bad: list[Rejected] = []
@@ -256,7 +301,7 @@ class _Reading(FilesReading):
         spent = 0
         for part in self._of_items():
             try:
-                table = _opened(part.file)
+                table = self._opened(part)
                 if not table.pictures:
                     continue
                 for line, cells in table.rows():
@@ -268,8 +313,8 @@ class _Reading(FilesReading):
                             if picture.key not in seen and picture.ending and spent <= _MOST_PICTURES:
                                 seen.add(picture.key)
                                 yield ParsedDocument(part.file.name, line, picture.key, path=self._kept(picture))
-            except AssayError as error:
-                yield Rejected(part.file.name, 1, str(error))
+            except AssayError:
+                continue  # `items` names it
 
     def _kept(self, picture: PictureThere) -> Path:
         if self._pictures is None:
@@ -285,6 +330,8 @@ class _Reading(FilesReading):
     def items(self) -> Iterator[ParsedItem | Rejected]:
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self._notes, self.columns, self.headings = [], {}, []
+        if self._card is not None:
+            self._notes += _missing(self._card, self.sources)
         if self._said is None:
             self._said, self._bad = {}, []
             for label in self._labels():
@@ -292,10 +339,9 @@ class _Reading(FilesReading):
         yield from self._bad
         parts = self._of_items()
         configs = {part.config for part in parts}
-        splits = {part.split for part in parts}
         for part in parts:
             try:
-                table = _opened(part.file)
+                table = self._opened(part)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 if not self._mapping and "question" not in guessed(table.columns) and len(configs) > 1:
                     self._notes.append(f"{part.file.name}: no column is known as the question. It is passed over.")
@@ -305,10 +351,15 @@ class _Reading(FilesReading):
                 about = {}
                 if len(configs) > 1:
                     about["config"] = part.config
-                if part.split and (len(splits) > 1 or (self._ours and part.split != SPLIT)):
+                if part.split and (part.split != SPLIT or not self._ours):
                     about["split"] = part.split
                 for row in items_of_table(part.file, table.as_table(about), _with_pictures(columns, table)):
                     yield row if isinstance(row, Rejected) else self._labelled(row)
+                if table.bad_pictures:
+                    self._notes.append(
+                        f"{part.file.name}: {count(table.bad_pictures, 'picture')} without bytes (a path alone is a "
+                        f"name), or of no kind that is known: left out."
+                    )
             except AssayError as error:
                 yield Rejected(part.file.name, 1, str(error))
             self.meter.done += part.file.size
@@ -320,7 +371,7 @@ class _Reading(FilesReading):
         for part in self._parts:
             if part.config != "labels":
                 continue
-            table = _opened(part.file)
+            table = self._opened(part)
             if not {"item", "annotator", "criterion", "value"} <= set(table.columns):
                 continue
             places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
@@ -334,6 +385,13 @@ class _Reading(FilesReading):
                     about = (str(item), str(annotator), str(criterion), str(target or "item"))
                     remark, second = (str(cell) if cell else None for cell in (comment, other))
                     yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, second, part.file.name)
+
+    def _opened(self, part: _Part) -> DatasetFile:
+        """A data file, of ours without the pictures of pages that its items point at anyway."""
+        found = open_dataset_file(part.file, self._names.get(part.config, {}))
+        if found.pictures == [PICTURES] and set(items_schema().names) <= set(found.columns):
+            found.pass_over(PICTURES)
+        return found
 
     def label_protocol(self) -> Protocol | None:
         """What the folder says was asked."""
@@ -351,19 +409,29 @@ class _Reading(FilesReading):
         return self._notes
 
 
-def _opened(file: SourceFile) -> DatasetFile:
-    """A data file, of ours without the pictures of pages that its items point at anyway."""
-    found = open_dataset_file(file)
-    if found.pictures == [PICTURES] and set(items_schema().names) <= set(found.columns):
-        found.pass_over(PICTURES)
+def _names_of_classes(card: _Card | None) -> dict[str, dict[str, list[str]]]:
+    """Configuration → column → the names of its classes, in the order of their numbers, as the card says them."""
+    told = card.said.get("dataset_info") if card else None
+    found: dict[str, dict[str, list[str]]] = {}
+    for info in told if isinstance(told, list) else [told]:
+        features = info.get("features") if isinstance(info, dict) else None
+        for feature in features if isinstance(features, list) else ():
+            kind = feature.get("sequence", feature.get("dtype")) if isinstance(feature, dict) else None
+            named = kind.get("class_label") if isinstance(kind, dict) else None
+            names = named.get("names") if isinstance(named, dict) else None
+            if isinstance(info, dict) and isinstance(names, dict | list):
+                listed = list(names.values()) if isinstance(names, dict) else names
+                config = str(info.get("config_name") or "default")
+                found.setdefault(config, {})[str(feature.get("name"))] = [str(name) for name in listed]
     return found
 
 
 def _with_pictures(columns: dict[str, list[str]], table: DatasetFile) -> dict[str, list[str]]:
     """The columns of fields, and those of pictures as evidence."""
-    if table.pictures:
-        return {**columns, "evidence": [*columns.get("evidence", ()), *table.pictures]}
-    return columns
+    if not table.pictures:
+        return columns
+    others = {name: kept for name, of in columns.items() if (kept := [one for one in of if one not in table.pictures])}
+    return {**others, "evidence": [*others.get("evidence", ()), *table.pictures]}
 
 
 def _time(said: Any) -> datetime | None:
@@ -502,7 +570,7 @@ class _Configs:
         self._tables, self._study, self._picture = tables, study, picture
         self.n_pictures, self.without_picture = 0, set[tuple[str, int]]()
         self.items = items_schema() if picture is None else _with_features(items_schema())
-        self.paths: dict[str, dict[str, str]] = {"items": {SPLIT: f"items/{SPLIT}{PARQUET}"}}
+        self.paths: dict[str, dict[str, str]] = {"items": {}}
         self._numbers: dict[str, bool] = {}
         if study is not None:
             self._numbers = {
@@ -530,6 +598,10 @@ class _Configs:
                 self.paths[config] = {SPLIT: path}
                 tables.begin(path, pa.schema(columns))
 
+    def path_of(self, split: str) -> str:
+        """The file of a split of the items, which the card names from now on."""
+        return self.paths["items"].setdefault(split, f"items/{split}{PARQUET}")
+
     def add(self, row: Judged) -> None:
         item = row.item
         metadata = metadata_of(item)
@@ -539,7 +611,7 @@ class _Configs:
             item = {**item, "metadata": rest} if rest else {k: v for k, v in item.items() if k != "metadata"}
         else:
             split = SPLIT
-        path = self.paths["items"].setdefault(split, f"items/{split}{PARQUET}")
+        path = self.path_of(split)
         cells = _row(item)
         if self._picture is not None:
             cells[PICTURES] = [*_shown(item, self._drawn)]
@@ -576,7 +648,17 @@ class _Configs:
             said = None if settled.how == OPEN else cell_of(settled.label)
             tables["adjudicated"].add({**about, "label": said, "how": settled.how, "n": n})
             for vote, times in settled.votes.items():
-                tables["soft_labels"].add({**about, "label": vote, "n": times, "share": times / n})
+                tables["soft_labels"].add({**about, "label": _as_cell(vote), "n": times, "share": times / n})
+
+
+def _as_cell(vote: str) -> str:
+    """What was voted for, as labels are written: what is no word or number as JSON without spaces."""
+    if not vote.startswith(("[", "{")):
+        return vote
+    try:
+        return cell_of(orjson.loads(vote))
+    except orjson.JSONDecodeError:
+        return vote
 
 
 _MEANINGS = {
@@ -602,13 +684,14 @@ def _card(
     for config, splits in paths.items():
         head += [f"- config_name: {config}", *(["  default: true"] if config == "items" else []), "  data_files:"]
         for split, path in splits.items():
-            head += [f"  - split: {split}", f"    path: {path}"]
+            head += [f'  - split: "{split}"', f'    path: "{path}"']  # a name may be what YAML takes for a number
     lines = ["---", *head, "---", "", f"# {_word(study.name) if study else 'Items'}", ""]
     lines += [*_counted(facts), "", "## Configurations", "", "| configuration | what is in it |", "|---|---|"]
     lines += [f"| `{config}` | {_MEANINGS[config]} |" for config in paths]
     if pictured:
         lines += ["", *_pictured(facts)]
-    lines += ["", "```python", "from datasets import load_dataset", "", 'items = load_dataset("PATH")["test"]']
+    first = next(iter(paths["items"]))
+    lines += ["", "```python", "from datasets import load_dataset", "", f'items = load_dataset("PATH")["{first}"]']
     if study is not None:
         lines += ['labels = load_dataset("PATH", "labels")["test"]']
     lines += ["```", ""]

@@ -48,7 +48,12 @@ def test_a_bad_row_stops_it_and_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"line 2: `question` is 3"):
         convert_files([path], into="table", output=tmp_path / "out")
     assert sorted(tmp_path.iterdir()) == [path]
-    assert convert_files([path], into="table", output=tmp_path / "out", skip_bad=True).items == 1
+    done = convert_files([path], into="table", output=tmp_path / "out", skip_bad=True)
+    assert (done.items, [(lost.path, lost.n, lost.of) for lost in done.lost]) == (1, [("rows", 1, 2)])
+    assert done.notes[-1].startswith("Left out: items.jsonl, line 2: `question` is 3")
+    path = written(tmp_path / "all.jsonl", {"question": 3})
+    with pytest.raises(InvalidInput, match=r"1 bad row, so nothing was written:\nall.jsonl, line 1: `question` is 3"):
+        convert_files([path], into="table", output=tmp_path / "none", skip_bad=True)
 
 
 def test_two_items_of_one_id_with_other_content_are_bad_rows(tmp_path: Path) -> None:

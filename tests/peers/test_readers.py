@@ -76,6 +76,22 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
 
 
+OF_SPLITS = """
+import json, sys
+from datasets import load_dataset
+print(json.dumps({split: len(rows) for split, rows in load_dataset(sys.argv[1]).items()}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("splits", [["train"], ["5", "no", "train"], ["test", "dev"]])
+def test_datasets_finds_the_splits_that_items_have(tmp_path: Path, splits: list[str]) -> None:
+    rows = [{"id": split, "question": "Q?", "metadata": {"split": split}} for split in splits]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    convert_files([tmp_path / "items.jsonl"], into="huggingface", output=tmp_path / "out", options=SAID)
+    assert said_by(OF_SPLITS, tmp_path / "out", folder=tmp_path) == dict.fromkeys(splits, 1)
+
+
 OF_LOOSE = """
 import json, sys
 from datasets import load_dataset

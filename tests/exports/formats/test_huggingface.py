@@ -10,6 +10,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from PIL import Image
 from sqlmodel import select
 
@@ -24,6 +25,7 @@ from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
 from exports.converting import convert_files
 from exports.formats import FORMATS
+from exports.formats.base import read_sources
 from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place
 from tests.exports.formats.test_writing import SAID
@@ -189,11 +191,125 @@ def test_data_files_without_types_come_in_where_the_card_names_them(place: Place
     assert (found["Q1?"].metadata["level"], found["Q2?"].metadata["url"]) == (2, "u")
 
 
+def items_in(
+    folder: Path, mapping: dict[str, list[str]] | None = None
+) -> tuple[list[ParsedItem], list[Any], list[str]]:
+    """The items, bad rows and notes of a folder that is read without saying as what."""
+    with open_sources([folder]) as sources:
+        reading = read_sources(sources, None, mapping)
+        found = list(reading.items())
+        notes = list(reading.notes())
+    items = [row for row in found if isinstance(row, ParsedItem)]
+    return items, [row for row in found if isinstance(row, Rejected)], notes
+
+
+def of_classes() -> pa.Table:
+    """A table as `datasets` writes it, with two columns whose numbers are classes."""
+    classes = {"names": ["law", "med"], "_type": "ClassLabel"}
+    features = {"category": classes, "tags": {"feature": classes, "_type": "List"}}
+    rows = {"question": ["Q1?", "Q2?"], "category": [1, -1], "tags": [[0, 1], []]}
+    return pa.table(rows).replace_schema_metadata({"huggingface": orjson.dumps({"info": {"features": features}})})
+
+
+def test_numbers_of_classes_are_their_names_as_the_file_or_the_card_says(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    pq.write_table(of_classes(), tmp_path / "own" / "train.parquet")
+    (tmp_path / "own" / "README.md").write_text("---\ndataset_info:\n  splits: []\n---\n")
+    (tmp_path / "card").mkdir()
+    names = "        names:\n          '0': law\n          '1': med\n"
+    features = f"  features:\n  - name: category\n    dtype:\n      class_label:\n{names}"
+    features += f"  - name: tags\n    sequence:\n      class_label:\n{names}"
+    (tmp_path / "card" / "README.md").write_text(f"---\ndataset_info:\n{features}---\n")
+    pq.write_table(of_classes().replace_schema_metadata(None), tmp_path / "card" / "train.parquet")
+    for name in ("own", "card"):
+        items, bad, _ = items_in(tmp_path / name)
+        assert bad == []
+        assert [one.item.category for one in items] == ["med", None]
+        assert [one.item.metadata["tags"] for one in items] == [["law", "med"], []]
+
+
+def test_only_splits_that_have_files_are_named_each_as_a_text(tmp_path: Path) -> None:
+    for name, splits in (("one", ["train"]), ("fold", ["5", "no", "1.5"]), ("both", ["train", None])):
+        rows = [
+            {"id": f"i{n}", "question": "Q?", "metadata": {"split": split} if split else {}}
+            for n, split in enumerate(splits)
+        ]
+        (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+        out = tmp_path / name
+        assert convert_files([tmp_path / f"{name}.jsonl"], into="huggingface", output=out, options=SAID).lost == []
+        front = yaml.safe_load((out / "README.md").read_text().split("---")[1])
+        files = {one["split"]: one["path"] for one in front["configs"][0]["data_files"]}
+        assert files == {split or "test": f"items/{split or 'test'}.parquet" for split in splits}
+        assert all((out / path).is_file() for path in files.values())
+        assert f'load_dataset("PATH")["{next(iter(files))}"]' in (out / "README.md").read_text()
+        items, _, _ = items_in(out)
+        assert sorted(str(one.item.metadata.get("split")) for one in items) == sorted(map(str, splits))
+
+
+def test_what_a_card_names_and_the_folder_lacks_is_told(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "set")
+    (folder / "data" / "test.json").unlink()
+    _, bad, notes = items_in(folder)
+    assert bad == []
+    assert (
+        "The card names 'data/test.json' ('default', split 'test'), which is not among the files: it is left out."
+        in (notes)
+    )
+
+
+def test_json_lines_are_read_whatever_their_file_is_called_and_pointers_are_told(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "set")
+    (folder / "data" / "train.jsonl").unlink()
+    (folder / "data" / "test.json").write_text('{"question": "Q4?"}\n{"question": "Q5?"}\n')
+    (folder / "data" / "train.jsonl").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    items, [bad], _ = items_in(folder)
+    assert [one.item.question for one in items] == ["Q3?", "Q4?", "Q5?"]
+    assert bad.reason == "it is a pointer of Git LFS, not the data. Fetch them: git lfs pull."
+
+
+def test_columns_of_a_dataset_can_be_mapped_without_naming_its_format(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "set")
+    for name, before in (("train.jsonl", '"question"'), ("test.json", '"question"'), ("dev.csv", "question")):
+        path = folder / "data" / name
+        path.write_text(path.read_text().replace(before, before.replace("question", "frage")))
+    items, bad, _ = items_in(folder, {"question": ["frage"], "answer": ["answer"]})
+    assert (len(items), bad) == (4, [])
+    assert {one.item.metadata["split"] for one in items} == {"train", "validation", "test"}
+
+
+def test_a_card_that_names_only_a_folder_has_the_splits_that_its_files_are_called(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "README.md").write_text("---\nconfigs:\n- config_name: default\n  data_dir: sub\n---\n")
+    for name in ("train", "my-validation-1", "part"):
+        (folder / "sub" / f"{name}.jsonl").write_text(orjson.dumps({"question": name}).decode())
+    items, bad, notes = items_in(folder)
+    assert (bad, notes) == ([], [])
+    found = {one.item.question: one.item.metadata["split"] for one in items}
+    assert found == {"train": "train", "my-validation-1": "validation", "part": "train"}
+
+
+def test_pictures_are_evidence_alone_and_those_that_are_none_are_counted(tmp_path: Path) -> None:
+    pictures = [
+        [{"bytes": PNG, "path": "a.png"}, {"bytes": b"no picture", "path": None}],
+        [{"bytes": None, "path": "b"}],
+    ]
+    pq.write_table(pa.table({"question": ["Q1?", "Q2?"], "images": pictures}), tmp_path / "train.parquet")
+    (tmp_path / "README.md").write_text("---\ndataset_info:\n  x: y\n---\n")
+    items, bad, notes = items_in(tmp_path)
+    assert bad == []
+    assert [(len(one.item.evidence), len(one.item.images)) for one in items] == [(1, 0), (0, 0)]
+    [note] = notes
+    assert note.endswith(
+        "train.parquet: 2 pictures without bytes (a path alone is a name), or of no kind that is known: left out."
+    )
+
+
 def test_bad_rows_of_data_files_are_named_with_their_lines(tmp_path: Path) -> None:
     folder = loose(tmp_path / "set")
     (folder / "data" / "train.jsonl").write_text('{"question": "Q1?"}\n{"question": \n"text"\n')
     (folder / "data" / "dev.csv").write_text("question,answer\nQ3?,C,too much\n")
-    (folder / "data" / "test.json").write_text('{"question": "no list"}')
+    (folder / "data" / "test.json").write_text('"no list"')
     with open_sources([folder]) as sources:
         found = list(FORMATS.get("huggingface").read(sources).items())
     bad = {(Path(row.file).name, row.line): row.reason for row in found if isinstance(row, Rejected)}
