@@ -134,23 +134,29 @@ def score_summary(
 
 @operation(On.PROJECT, READERS)
 def list_scorers_in(db: Database, _actor: Actor, project_id: int) -> list[ScorerInUse]:
-    """The scorers, each with version and parameters, that the project has scores of, by name."""
+    """The scorers, each with version and parameters, that the project has scores of, by name.
+
+    Of several versions the last one that ran: the summaries are of its scores. Those of earlier ones stay, and leave in
+    exports.
+    """
     with db.read() as session:
-        by_key: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
+        by_key: dict[tuple[str, str], list[Run]] = defaultdict(list)
         for run in _runs_with_scores(session, project_id):
-            by_key[run.name, run.version, " ".join(readable(run.parameters))].append(run)
+            by_key[run.name, " ".join(readable(run.parameters))].append(run)
+        for key, runs in by_key.items():
+            by_key[key] = [run for run in runs if run.version == runs[-1].version]
         last = {_but_for_labels(runs[-1]): runs[-1].id for runs in sorted(by_key.values(), key=_last_id)}
         return [
             ScorerInUse(
                 scorer=name,
                 kind=runs[-1].kind,
-                version=version,
+                version=runs[-1].version,
                 parameters=runs[-1].parameters,
                 values=tuple(_values(session, [run.id for run in runs if run.id is not None])),
                 last_run_at=runs[-1].created_at,
                 newest=last[_but_for_labels(runs[-1])] == runs[-1].id,
             )
-            for (name, version, _), runs in sorted(by_key.items())
+            for (name, _), runs in sorted(by_key.items())
         ]
 
 
@@ -158,10 +164,10 @@ def _last_id(runs: Sequence[Run]) -> int:
     return runs[-1].id or 0
 
 
-def _but_for_labels(run: Run) -> tuple[str, str, str]:
+def _but_for_labels(run: Run) -> tuple[str, str]:
     """What runs share that differ only in the state of the labels that they took."""
     same = {name: value for name, value in run.parameters.items() if name != "labels_state"}
-    return run.name, run.version, " ".join(readable(same))
+    return run.name, " ".join(readable(same))
 
 
 def _runs_with_scores(session: Session, project_id: int, name: str | None = None) -> list[Run]:

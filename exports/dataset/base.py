@@ -110,7 +110,7 @@ class OfStudy:
     @cached_property
     def judged(self) -> JudgedStudy:
         """What its judges said beside its people."""
-        return judged_study(self.db, self.actor, self.study_id)
+        return judged_study(self.db, self.actor, self.study_id, named=False)
 
     @cached_property
     def results(self) -> Results:

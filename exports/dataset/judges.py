@@ -69,7 +69,7 @@ def trust(source: Source, of: OfStudy) -> Iterator[Part]:
 
 
 def _check(source: Source, of: OfStudy, judge: str) -> Part:
-    found = check_report(of.db, of.actor, of.study_id, judge=judge, asked=source.asked)
+    found = check_report(of.db, of.actor, of.study_id, judge=judge, asked=source.asked, named=False)
     numbers: Numbers = {}
     for entry in found.statistics:
         about = [judge, entry.criterion, entry.name, entry.against, entry.by, entry.group]

@@ -188,20 +188,21 @@ def check_report(
     family: Sequence[str] = (),
     asked: Resampling | None = None,
     progress: Progress | None = None,
+    named: bool = True,
 ) -> CheckReport:
     """Everything that the stored labels say of a judge; no server is asked.
 
     `by` is what people's label is: that of their majority (of numbers the mean), or the settled one. `family` are the
     words that systems of the judge's own family have in their names; without any it is the first word of its model's
-    name. NotFound for a judge without labels in the study, InvalidInput for an ε that is none. Permissions are those of
-    reading the study's labels.
+    name. Without `named` people are under their pseudonyms. NotFound for a judge without labels in the study,
+    InvalidInput for an ε that is none. Permissions are those of reading the study's labels.
     """
     asked = asked or Resampling()
     if by not in BY_PEOPLE:
         raise InvalidInput(f"{by!r} is no label of people. Known: {', '.join(BY_PEOPLE)}.")
     if not 0 <= epsilon < 1:
         raise InvalidInput(f"ε is {epsilon:g}. Give a number from 0 up to 1, such as 0.2.")
-    study = judged_study(db, actor, study_id, [judge], settled=by == "settled")
+    study = judged_study(db, actor, study_id, [judge], settled=by == "settled", named=named)
     with db.read() as session:
         who = stored_judge(session, study_id, judge)
         samples, trials = samples_of(session, study_id, judge), trials_of(session, study_id, judge)

@@ -166,16 +166,23 @@ class JudgedStudy:
 
 
 def judged_study(
-    db: Database, actor: Actor | None, study_id: int, judges: Sequence[str] | None = None, *, settled: bool = False
+    db: Database,
+    actor: Actor | None,
+    study_id: int,
+    judges: Sequence[str] | None = None,
+    *,
+    settled: bool = False,
+    named: bool = True,
 ) -> JudgedStudy:
     """What judges and people said; of `judges` alone where some are named (NotFound for one without labels here).
 
-    `settled` says whether settled labels are wanted, which take longer to find out.
+    `settled` says whether settled labels are wanted, which take longer to find out; without `named` people are under
+    their pseudonyms, and judges by their names all the same.
 
     Criteria whose values are composed (texts, spans, orders, sets) are left out: two of them are hardly ever the same.
     Permissions are those of reading the study's labels.
     """
-    people = ratings(db, actor, study_id)
+    people = ratings(db, actor, study_id, named=named)
     models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,))
     by_name = {column.criterion.name: column for column in models.criteria}
     criteria, left_out = [], {}

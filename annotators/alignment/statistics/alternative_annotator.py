@@ -72,7 +72,8 @@ def alternative_annotator_test(
         replace(WINNING_RATE.about(len(compared), **about), value=rate, method=words + few),
         _advantage(list(compared.values()), clusters_of(labels.units, clusters), asked, about),
     ]
-    for (name, table), (p, test), won in zip(tables.items(), tests.values(), beaten, strict=True):
+    each = zip(tables.items(), tests.values(), beaten, strict=True)
+    for (name, table), (p, test), won in sorted(each, key=lambda one: str(one[0][0])):
         share = float(table[:, 0].mean())
         method = f"{test}, one-sided p = {p:.3g}, ε = {epsilon:g}: {'beaten' if won else 'not beaten'}"
         low, high = stats.binomtest(round(share * len(table)), len(table)).proportion_ci(asked.level, "wilson")
@@ -91,16 +92,19 @@ class _ComparedUnits:
 
 
 def _wins(labels: Labels, judge: Mapping[Any, float], closeness: Closeness) -> dict[Hashable, _ComparedUnits]:
-    """Of each annotator, by name, the units that can be compared and who wins them; equally close, both win."""
+    """Of each annotator, as they were given, the units that can be compared and who wins them; equally close, both win.
+
+    Their order is not that of their names, by which an interval would be another under pseudonyms.
+    """
     near = _equal if closeness == "equal" else _distance
     judged = labels.of_units(judge)[labels.unit]
     by_judge, by_annotator = labels.beside(judged, near), labels.beside(labels.value, near)
     table = np.stack([by_judge >= by_annotator, by_annotator >= by_judge], axis=1).astype(np.float64)
     there = ~np.isnan(judged) & (labels.others > 0)
     found = {}
-    for place in sorted(range(len(labels.people)), key=lambda person: str(labels.people[person])):
+    for place, name in enumerate(labels.people):
         rows = np.flatnonzero(there & (labels.person == place))
-        found[labels.people[place]] = _ComparedUnits(labels.unit[rows], table[rows])
+        found[name] = _ComparedUnits(labels.unit[rows], table[rows])
     return found
 
 
@@ -154,10 +158,7 @@ def _advantage(
     wins: list[_ComparedUnits], cluster_of_unit: IntArray, asked: Resampling, about: dict[str, Any]
 ) -> Aligned:
     """The mean over annotators of the share of units that the judge wins, bootstrapped over units or clusters."""
-    given = np.concatenate([rows.unit for rows in wins])
-    place = first_seen(given)
-    units = np.empty(int(place.max()) + 1, dtype=np.int64)
-    units[place] = given
+    units, place = np.unique(np.concatenate([rows.unit for rows in wins]), return_inverse=True)
     cluster = first_seen(cluster_of_unit[units])
     there, won = ([np.zeros(len(units)) for _ in wins] for _ in range(2))
     ends = np.cumsum([len(rows.unit) for rows in wins])

@@ -331,6 +331,20 @@ class TestImportedScores:
             ("phrase_recall", "scorer", {"mode": "paper"}, ("correctness",)),
         ]
 
+    def test_of_several_versions_the_last_one_is_listed_with_its_own_values(self, imported: Scored) -> None:
+        with imported.db.write() as session:
+            of = {"project_id": imported.project_id, "kind": "scorer", "parameters_hash": parameters_hash({})}
+            for version, name in (("1", "old"), ("2", "new")):
+                run = Run(**of, name="own", version=version)
+                session.add(run)
+                session.flush()
+                session.add(Score(run_id=run.id, item_version_id=imported.versions[0], name=name, value=float(version)))
+        listed = list_scorers_in(imported.db, imported.researcher, imported.project_id)
+        assert [(one.version, one.values, one.newest) for one in listed if one.scorer == "own"] == [
+            ("2", ("new",), True)
+        ]
+        assert imported.summary(scorer="own").mean == 2.0
+
 
 def test_a_scorer_sees_the_parts_it_needs(database: Database) -> None:
     project_id = make_project(database)

@@ -29,6 +29,7 @@ from annotators.intervals.bootstrap import Resampling
 from db.adjudicating.listed import listed_disputes
 from db.annotating.annotations import answer_phase
 from db.engine import Database
+from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from exports.agreement.study import agreement_report
 from exports.alignment.study import alignment_report
@@ -46,7 +47,7 @@ from exports.judging.panel import panel_report
 from exports.results.document import Results
 from tests.conftest import IN_CI
 from tests.databases import put_database
-from tests.exports.judged import Judged, make_judged
+from tests.exports.judged import PEOPLE, Judged, make_judged
 from tests.exports.judging.makers import judge_labels, panelled
 from tests.makers import (
     StudyInUse,
@@ -173,11 +174,15 @@ def test_judges_and_their_panel_have_the_figures_of_their_page(sqlite_database: 
     db, actor = sqlite_database, first_administrator(sqlite_database)
     made = panelled(db, actor, tmp_path, {"careful": 0.05, "random": 0.5}, questions=12, labelled=12)
     report = dataset_report(db, actor, made.project_id, study_id=made.study_id, asked=ASKED)
+    with db.read() as session:
+        others = pseudonyms(session, made.study_id)
+        called = {name: others[person] for person, name in real_names(session, made.study_id).items()}
     expected = {}
     for judge in ("careful", "random"):
         found = check_report(db, actor, made.study_id, judge=judge, asked=ASKED)
         for entry in found.statistics:
-            about = (judge, entry.criterion, entry.name, entry.against, entry.by, entry.group)
+            against = called.get(entry.against or "", entry.against)
+            about = (judge, entry.criterion, entry.name, against, entry.by, entry.group)
             expected[".".join(["judge", *(part for part in about if part)])] = entry.value
     panel = panel_report(db, actor, made.study_id, judges=["careful", "random"], asked=ASKED)
     for entry in panel.statistics:
@@ -188,6 +193,8 @@ def test_judges_and_their_panel_have_the_figures_of_their_page(sqlite_database: 
     assert told["judge.random.right.alt_test_winning_rate"] < 0.5 <= told["judge.careful.right.alt_test_winning_rate"]
     titles = [section.title for section in report.sections()]
     assert titles.count("The judge careful") == titles.count("All judges as a panel") == 1
+    whole = report_markdown(report, "dataset")[0] + json.dumps(report.numbers)
+    assert not [name for name in PEOPLE if re.search(rf"\b{name}\b", whole)], "people are under their pseudonyms"
     printed = " ".join(section.text for section in report.sections() if section.name in ("limits", "references"))
     assert "the judge random does not pass the alternative annotator test on right" in printed
     assert "Calderon" in printed
