@@ -405,6 +405,14 @@ def _counting(
     ]
 
 
+def n_imported(session: Session, study_id: int) -> int:
+    """How many of the annotations that count were made elsewhere."""
+    found: int = session.execute(
+        pick(func.count(col(Annotation.id))).where(*_counting(study_id, (AnnotationKind.IMPORTED,)))
+    ).scalar_one()
+    return found
+
+
 def _of_sample(study: Study) -> list[ColumnElement[bool]]:
     """The condition on annotations that leaves out what was asked again of later versions, where something was."""
     if not has_rechecks(study):

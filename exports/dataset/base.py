@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from annotators.arrays import IntArray
 from annotators.figures import count
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Result
@@ -15,6 +18,7 @@ from db.engine import Database
 from db.models import Amendment, Study
 from db.people.pseudonyms import pseudonyms
 from db.permissions import Actor
+from db.studies.ratings import n_imported
 from exports.agreement.quality import AnnotatorQuality, annotator_quality
 from exports.agreement.report import Report
 from exports.agreement.study import AgreementReport, agreement_report
@@ -82,6 +86,27 @@ class OfStudy:
     def is_labelled(self) -> bool:
         """Whether somebody has labelled anything."""
         return bool(len(self.labels.found.annotations.item))
+
+    @cached_property
+    def imported(self) -> int:
+        """How many of its annotations were made elsewhere."""
+        with self.db.read() as session:
+            return n_imported(session, self.study_id)
+
+    @cached_property
+    def annotators_of_items(self) -> IntArray:
+        """How many people have labelled each item that has labels."""
+        given: IntArray = np.unique(self.labels.found.annotations.item, return_counts=True)[1]
+        return given
+
+    @property
+    def overlap(self) -> str:
+        """How many annotators an item is to have; of labels that were made elsewhere, how many it has."""
+        if not self.study.settings.get("foreign"):
+            return f"{self.study.overlap:,}"
+        given = self.annotators_of_items
+        low, high = (int(given.min()), int(given.max())) if len(given) else (0, 0)
+        return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
     @cached_property
     def agreement(self) -> AgreementReport:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from annotators.designing.phases import phases_of
 from annotators.figures import count, duration
 from exports.dataset.base import OfStudy, Part, Source
 from exports.dataset.sizes import shown
@@ -109,7 +110,8 @@ def _answers(source: Source, numbers: Mapping[str, Any], limits: Sequence[str]) 
     }
     if numbers["items"]:
         found[CONSISTS] = (
-            f"Question and answer{_beside(numbers)}; {n['items.with_references']} items have reference answers."
+            f"Question and answer{_beside(numbers)}; "
+            f"{count(numbers['items.with_references'], 'item has', 'items have')} reference answers."
         )
         found[RELATED] = (
             "Items of one question share its key; evidence, claims and images name their document and page."
@@ -120,7 +122,8 @@ def _answers(source: Source, numbers: Mapping[str, Any], limits: Sequence[str]) 
             f"{n['documents.with_bytes']} of {n['documents']} documents are supplied"
             + (f"; {lacking:,} are named only." if lacking else ".")
         )  # fmt: skip
-    missing = [limit for limit in limits if " no " in limit or "not given" in limit or "not supplied" in limit]
+    of_items = [limit for limit in limits if not limit.startswith(("Study ", "In study "))]
+    missing = [limit for limit in of_items if " no " in limit or "not given" in limit or "not supplied" in limit]
     if missing:
         found[MISSING] = " ".join(missing[:6])
     labelled = [of for of in source.studies if of.is_labelled]
@@ -138,7 +141,7 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
         ACQUIRED: " ".join(filter(None, (_acquired(studies, foreign=False), _acquired(studies, foreign=True)))),
         MECHANISM: " ".join(
             f"{of.name}: protocol {of.labels.protocol.title}, version {of.labels.protocol.version}, "
-            f"{count(of.study.overlap, 'annotator')} an item." for of in studies
+            f"{of.overlap} {'annotator' if of.overlap == '1' else 'annotators'} an item." for of in studies
         ),
         SAMPLE: " ".join(
             f"Study {of.name} has {of.items(of.study.n_items)}{_drawn(of)}." for of in studies
@@ -161,13 +164,16 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
         undated += len(given.time) - len(known)
         if len(known):
             days += [float(known.min()), float(known.max())]
-    found[WHO] = " ".join(people) + " Compensation: see “What annotators said of themselves” where it was asked for."
+    told = any(phases_of(of.study.settings).before for of in studies)
+    paid = "see “What annotators said of themselves” where it was asked for" if told else "it was not asked for here"
+    found[WHO] = f"{' '.join(people)} Compensation: {paid}."
     if days:
         found[WHEN] = f"{_day(min(days))} to {_day(max(days))} (first and last label)."
         if undated:
             found[WHEN] += f" {count(undated, 'annotation')} came without a time."
-    differing = [of for of in studies if of.agreement.criteria]
-    if differing:
+    if any(
+        one.headline is not None and one.headline.value is not None for of in studies for one in of.agreement.criteria
+    ):
         found[ERRORS] = "Disagreement of annotators is reported by criterion, and what is not settled is counted."
     consented = [of.name for of in studies if (of.study.settings.get("phases") or {}).get("consent")]
     if consented:
@@ -177,7 +183,13 @@ def _of_studies(source: Source, studies: Sequence[OfStudy]) -> dict[str, str]:
 
 def _acquired(studies: Sequence[OfStudy], *, foreign: bool) -> str:
     """How the labels came about that were given here, or those that were made elsewhere."""
-    names = ", ".join(of.name for of in studies if bool(of.study.settings.get("foreign")) == foreign)
+    given = {of.name: len(of.labels.found.annotations.item) for of in studies}
+    there = {of.name: of.imported if foreign else given[of.name] - of.imported for of in studies}
+    names = ", ".join(
+        name if n == given[name] else f"{name} ({n:,} of {count(given[name], 'annotation')})"
+        for name, n in there.items()
+        if n
+    )
     if not names:
         return ""
     if foreign:
@@ -209,7 +221,11 @@ def _drawn(of: OfStudy) -> str:
     settings = of.study.settings
     if not settings.get("sample"):
         return ""
-    return f", {settings['sample']:,} drawn of each stratum" if settings.get("per") else ", a sample of the project's"
+    return (
+        f", at most {settings['sample']:,} drawn of each stratum"
+        if settings.get("per")
+        else ", a sample of the project's"
+    )
 
 
 def _strata(of: OfStudy) -> str:

@@ -49,9 +49,9 @@ class DatasetReport:
         """Name → value, of every number that the sections show."""
         return {name: value for part in self.parts for name, value in part.numbers.items()}
 
-    def write(self, folder: Path, formats: Sequence[str] = tuple(DATASET_FORMATS)) -> list[Path]:
+    def write(self, folder: Path | str, formats: Sequence[str] = tuple(DATASET_FORMATS)) -> list[Path]:
         """Write the files into a folder, plots beside them; the files that were written. Conflict where it has some."""
-        chosen = check_dataset_formats(formats)
+        folder, chosen = Path(folder), check_dataset_formats(formats)
         check_export_folder(folder)
         return write_reports(self, folder, STEM, [DATASET_FORMATS[name] for name in chosen])
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from annotators.figures import number, percent
+from annotators.figures import count, number, percent
 from db.adjudicating.causes import CAUSES, cause_counts
 from db.adjudicating.stages import double_decided, is_double
 from db.releasing.counts import ENDS, study_stages
@@ -153,6 +153,6 @@ def _limits(of: OfStudy) -> Iterator[str]:
         open_.update({column.criterion.title: of.labels.states(column.criterion.name)["open"]})
     left = sum(open_.values())
     if left:
-        yield f"{left:,} units of study {of.name} are not settled yet."
+        yield f"{count(left, 'unit')} of study {of.name} {'is' if left == 1 else 'are'} not settled yet."
     warnings = ((one.title, warning) for one in of.agreement.criteria for warning in one.warnings)
     yield from (f"Study {of.name}, {limit}" for limit in once(warnings))

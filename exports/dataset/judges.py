@@ -43,14 +43,16 @@ def judges(source: Source) -> Part:
                     figure = "" if entry.value is None else number(entry.value, 3)
                     if figure and entry.low is not None and entry.high is not None:
                         figure += f" [{number(entry.low, 3)}, {number(entry.high, 3)}]"
+                    why = entry.reason if entry.value is None else entry.method
                     beside.append([judge.name, studies[study_id].name, entry.criterion or "", title_of(entry.name),
-                                   figure or "not defined"])  # fmt: skip
+                                   figure or "not defined", f"{entry.n:,}", why or ""])  # fmt: skip
     columns = ("Judge", "Model", "Prompt", "Samples", "Seed", "Items judged")
     tables = [TextTable.of("Judges", columns, rows, words=columns[:3])]
     if beside:
-        columns_of = ("Judge", "Study", "Criterion", "Statistic", "Value")
-        tables.append(TextTable.of("Judges against people", columns_of, beside, words=columns_of[:4]))
-    limits = [f"{len(found):,} judges are models: their labels are in no coefficient of agreement among people."]
+        columns_of = ("Judge", "Study", "Criterion", "Statistic", "Value", "n", "How, or why not")
+        words = (*columns_of[:4], columns_of[-1])
+        tables.append(TextTable.of("Judges against people", columns_of, beside, words=words))
+    limits = ["Judges are models: their labels are in no coefficient of agreement among people."]
     return Part([Section("Judges", tables, name="judges")], numbers, limits)
 
 

@@ -29,7 +29,7 @@ def people(source: Source, of: OfStudy) -> Part:
     found = of.labels.found
     called, given = of.called, found.annotations
     who = sorted({int(person) for person in given.person.tolist()}, key=lambda person: called.get(person, ""))
-    tables = [_team(of)] if of.team else []
+    tables = [table for table in [_team(of)] if table.rows]
     time, numbers = _time(source, of)
     if time is not None:
         tables.append(time)
@@ -37,7 +37,11 @@ def people(source: Source, of: OfStudy) -> Part:
     numbers[source.named("annotations", of)] = len(given.item)
     numbers[source.named("labels", of)] = sum(len(column.unit) for column in found.criteria)
     numbers[source.named("cannot_judge", of)] = sum(column.cannot_judge for column in found.criteria)
-    sections = [Section(source.titled("Annotators, time and effort", of), tables, name=f"people-{of.study_id}")]
+    words = [] if tables else ["Nobody has labelled anything yet."]
+    if any("[" in cell for table in tables for row in table.rows for cell in row):
+        words.append("Intervals of these shares are Wilson's at 95 %.")
+    title = source.titled("Annotators, time and effort", of)
+    sections = [Section(title, tables, words=words, name=f"people-{of.study_id}")]
     answers = list(_answers(of))
     if answers:
         words = [f"Answers of fewer than {FEWEST} people, and free texts, are counted together."]
@@ -65,6 +69,11 @@ def _team(of: OfStudy) -> TextTable:
                 one.member.state.replace("_", " "),
             ]
         )
+    members = {one.member.person_id for one in of.team}
+    given = Counter(of.labels.found.annotations.person.tolist())
+    for person, n in given.items():
+        if person not in members and person in of.called:
+            rows.append([of.called[person], f"{n:,}", "", "", "", "", "imported"])
     rows.sort(key=lambda row: (row[0][:1], len(row[0]), row[0]))
     what = "Pairs" if of.about_pairs else "Items"
     columns = ("Annotator", what, "Time an item", "With most of the rest", "With themselves", "Gold right", "State")

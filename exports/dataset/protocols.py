@@ -82,7 +82,7 @@ def protocol(source: Source, of: OfStudy) -> Part:
 def _design(of: OfStudy) -> Iterator[tuple[str, str]]:
     study = of.study
     yield "Pairs of items" if of.about_pairs else "Items", f"{study.n_items:,}"
-    yield "Annotators of each item", f"{study.overlap:,}"
+    yield "Annotators of each item", of.overlap
     yield "Order of the items", ORDERS[study.item_order]
     yield "Seed", str(study.seed)
     yield "SHA-256 of the sample", study.sample_hash
@@ -90,7 +90,7 @@ def _design(of: OfStudy) -> Iterator[tuple[str, str]]:
     if study.show_scores:
         yield "Scores that were shown", ", ".join(_said(score) for score in study.show_scores)
     if sample := study.settings.get("sample"):
-        yield "Items drawn of each stratum" if study.settings.get("per") else "Items drawn", f"{sample:,}"
+        yield "Items drawn of each stratum, at most" if study.settings.get("per") else "Items drawn", f"{sample:,}"
     for name, title in _DESIGN.items():
         value = study.settings.get(name)
         if value not in (None, [], "", False):
@@ -153,8 +153,21 @@ def _amendments(of: OfStudy) -> TextTable:
 
 def _limits(of: OfStudy) -> Iterator[str]:
     study = of.study
-    if study.overlap == 1:
-        yield f"In study {study.name} each item has one annotator, so that nothing is known of agreement on most items."
+    given = of.annotators_of_items
+    several = int((given > 1).sum())
+    if len(given) and not several:
+        yield f"In study {study.name} no item has labels of two people, so that nothing is known of agreement."
+    elif 2 * several < len(given):
+        yield (
+            f"In study {study.name} {several:,} of {len(given):,} labelled items have labels of several people: "
+            "agreement rests on these."
+        )
+    if of.imported and not study.settings.get("foreign"):
+        n = count(len(of.labels.found.annotations.item), "annotation")
+        yield (
+            f"{of.imported:,} of {n} of study {study.name} were made elsewhere and imported: what these annotators saw "
+            "is not known here."
+        )
     if study.amended:
         yield f"Study {study.name} was amended {count(study.amended, 'time')} while it was under way."
     drawn = study.settings.get("drawn_with")

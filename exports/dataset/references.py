@@ -102,14 +102,18 @@ USED = {
 }
 """How names of statistics begin → where they are from; the longest beginning that fits is the one."""
 
-ALWAYS = ("efron1987", "gebru2021", "krippendorff2004", "wilson1927")
-"""Intervals, the bound below which agreement is remarked on, and the datasheet."""
+ALWAYS = ("gebru2021",)
+"""The datasheet."""
+
+OF_FIGURES = ("efron1987", "krippendorff2004", "wilson1927")
+"""Intervals, and the bound below which agreement is remarked on."""
 
 
 def references(statistics: Iterable[str]) -> list[str]:
     """The works behind these statistics and what every report uses, in the order of their authors."""
-    keys = set(ALWAYS)
-    for name in set(statistics):
+    names = set(statistics)
+    keys = {*ALWAYS, *(OF_FIGURES if names else ())}
+    for name in names:
         fitting = [beginning for beginning in USED if name.startswith(beginning)]
         if fitting:
             keys.update(USED[max(fitting, key=len)])

@@ -235,7 +235,7 @@ def _limits(found: Sizes) -> Iterator[str]:
     if untold := found.groups[LANGUAGES][NOT_GIVEN]:
         yield f"The language of {untold:,} of {found.items:,} items is not given."
     if n := found.groups[CATEGORIES][NO_CATEGORY]:
-        yield f"{n:,} of {found.items:,} items have no category."
+        yield f"{n:,} of {found.items:,} items {'has' if n == 1 else 'have'} no category."
     for by in (SYSTEMS, LANGUAGES, CATEGORIES):
         counts = [(n, group) for group, n in found.groups[by].items()]
         n, group = max(counts)
@@ -243,10 +243,10 @@ def _limits(found: Sizes) -> Iterator[str]:
             yield f"{percent(n / found.items)} of the items are of one {by}, {group}."
         few = sum(n < FEW for n, _ in counts)
         if len(counts) > 1 and few:
-            yield f"{few:,} of {len(counts):,} groups by {by} have fewer than {FEW} items."
+            yield f"{few:,} of {len(counts):,} groups by {by} {'has' if few == 1 else 'have'} fewer than {FEW} items."
     without = found.items - found.with_references
     if without and found.with_references:
-        yield f"{without:,} of {found.items:,} items have no reference answer."
+        yield f"{without:,} of {found.items:,} items {'has' if without == 1 else 'have'} no reference answer."
 
 
 FEW = 30

@@ -115,7 +115,9 @@ class _Intervals:
         """λ, how many units have no label, and what the metric is worth."""
         parts, worth = self.limits.parts, self.limits.worth(factors)
         others = int((~parts.labelled).sum())
-        used = list(dict.fromkeys(f"{factor:.3g}".replace("-", "−") for factor in sorted(factors.tolist())))
+        used = list(
+            dict.fromkeys(f"{round(factor, 9) + 0.0:.3g}".replace("-", "−") for factor in sorted(factors.tolist()))
+        )
         what = f"λ = {used[0]}" if len(used) == 1 else f"λ by stratum from {used[0]} to {used[-1]}"
         return (
             f"{what}, {others:,} units without a label; worth {worth:.0f} labels instead of {self.limits.n:,} "

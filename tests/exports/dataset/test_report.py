@@ -31,6 +31,7 @@ from db.annotating.annotations import answer_phase
 from db.engine import Database
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
+from db.studies.labels import items_of_study
 from exports.agreement.study import agreement_report
 from exports.alignment.study import alignment_report
 from exports.bundles.bundle import export_project
@@ -39,9 +40,10 @@ from exports.dataset.base import once
 from exports.dataset.datasheet import OPEN
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.dataset.references import references
-from exports.drawing.report_files import report_html, report_latex, report_markdown
+from exports.drawing.report_files import Section, report_html, report_latex, report_markdown
 from exports.importing.decisions import import_decisions
 from exports.importing.items import import_paths
+from exports.importing.labels import import_label_table
 from exports.judging.check import check_report
 from exports.judging.panel import panel_report
 from exports.results.document import Results
@@ -294,6 +296,86 @@ def test_labels_that_were_made_elsewhere_are_said_to_be_and_no_day_is_made_up_fo
     text = report_markdown(report, "d")[0]
     assert "When 1 of 1 annotations of study people were made is not known." in text
     assert "Intervals of which nothing else is said" not in text
+
+
+def section_of(report: DatasetReport, beginning: str) -> Section:
+    """The first section whose name begins so."""
+    return next(section for section in report.sections() if section.name.startswith(beginning))
+
+
+def cells_of(section: Section) -> dict[str, str]:
+    """The first two columns of its tables."""
+    return {row[0]: row[1] for table in section.tables for row in table.rows}
+
+
+def test_a_study_of_labels_from_elsewhere_says_how_many_people_labelled_an_item(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    actor, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    items = [{"id": f"s{n}", "question": f"Q{n}?", "answer": "A"} for n in range(4)]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
+    import_paths(sqlite_database, actor, project, paths=[tmp_path / "items.jsonl"])
+    said = [f"s{n},{who},right,{'yes' if n % 2 else 'no'}" for n in range(4) for who in "abc" if n < 3 or who == "a"]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,annotator,criterion,value", *said]) + "\n")
+    import_label_table(sqlite_database, actor, project, study="uneven", path=tmp_path / "labels.csv", infer=True)
+    report = dataset_report(sqlite_database, actor, project, asked=ASKED)
+    assert cells_of(section_of(report, "protocol-"))["Annotators of each item"] == "1 to 3"
+    people = section_of(report, "people-")
+    assert [row[:2] for row in people.tables[0].rows] == [("A1", "4"), ("A2", "3"), ("A3", "3")]
+    answers = cells_of(section_of(report, "datasheet"))
+    assert answers["What mechanisms or procedures were used to collect the data?"].endswith(
+        "1 to 3 annotators an item."
+    )
+    limits = section_of(report, "limits").text
+    assert "nothing is known of agreement" not in limits
+    assert "Is any information missing" not in limits
+    assert "no gold items" not in answers["Is any information missing from individual instances?"]
+
+
+def test_labels_that_are_imported_into_a_study_of_ours_are_told_apart(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    study = StudyInUse(sqlite_database, items=4, annotators=1, overlap=1)
+    study.label_all(0)
+    with sqlite_database.read() as session:
+        items = items_of_study(session, study.study_id)
+    said = [f"{item},newbie,right,yes" for item in items]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,annotator,criterion,value", *said]) + "\n")
+    import_label_table(sqlite_database, study.researcher, study.project_id, study="study", path=tmp_path / "labels.csv")
+    report = dataset_report(sqlite_database, study.researcher, study.project_id, asked=ASKED)
+    rows = section_of(report, "people-").tables[0].rows
+    assert [(row[0], row[1]) for row in rows] == [("A1", "4"), ("A2", "4")]
+    assert [row[-1] for row in rows] == ["active", "imported"]
+    acquired = cells_of(section_of(report, "datasheet"))["How was the data associated with each instance acquired?"]
+    assert "study (4 of 8 annotations): labels are judgements of people, who saw" in acquired
+    assert "study (4 of 8 annotations): labels were made elsewhere and imported" in acquired
+    assert "4 of 8 annotations of study study were made elsewhere and imported" in section_of(report, "limits").text
+    assert "no item has labels of two people" not in section_of(report, "limits").text
+
+
+def test_of_one_annotator_nothing_is_said_of_agreement(sqlite_database: Database) -> None:
+    study = StudyInUse(sqlite_database, items=2, annotators=1, overlap=1)
+    study.label_all(0)
+    report = dataset_report(sqlite_database, study.researcher, study.project_id, asked=ASKED)
+    assert "In study study no item has labels of two people, so that nothing is known of agreement." in (
+        section_of(report, "limits").text
+    )
+    answers = cells_of(section_of(report, "datasheet"))
+    assert answers["Are there any errors, sources of noise, or redundancies in the dataset?"] == OPEN
+    compensated = answers["Who was involved in the data collection process, and how were they compensated?"]
+    assert compensated.endswith("Compensation: it was not asked for here.")
+
+
+def test_a_study_that_nobody_has_labelled_has_no_table_without_columns(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    study = StudyInUse(sqlite_database, items=2)
+    report = dataset_report(sqlite_database, study.researcher, study.project_id, asked=ASKED)
+    people = section_of(report, "people-")
+    assert (people.tables, people.words) == ([], ["Nobody has labelled anything yet."])
+    report.write(str(tmp_path / "out"), ["latex"])
+    assert "\\begin{tabular}{}" not in (tmp_path / "out" / "dataset.tex").read_text()
+    assert "Efron" not in section_of(report, "references").text
 
 
 @pytest.fixture
