@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
 from annotators.alignment.statistics.coefficients import SPEARMAN
 from annotators.alignment.tables.labels import Labels as PeopleLabels
 from annotators.arrays import FloatArray, IntArray
+from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.progress import Progress
@@ -113,6 +114,8 @@ def alignment_in_parts(
     of their scores.
     """
     asked = asked or Resampling()
+    if labels not in get_args(Labels):
+        raise InvalidInput(f"{labels!r} are no labels to compare. Known: {', '.join(get_args(Labels))}.")
     # What is settled takes long to find out, and only labels that are settled need it.
     settled = labels == "settled"
     data = study_data(db, actor, study_id, scorers=scorers, named=named, by=by, settled=settled)

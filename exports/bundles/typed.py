@@ -282,6 +282,10 @@ class _TsvFile:
         return 0
 
 
+_LIKE_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+"""The underscore before what readers of workbooks would take for a sign that was escaped: `_x0041_`."""
+
+
 class _Workbook:
     """A workbook. A text is a text whatever it begins with: a workbook would run one that begins with =."""
 
@@ -316,8 +320,9 @@ class _Workbook:
         if not isinstance(value, str):
             return value
         plain = _NOT_IN_XML.sub("\ufffd", value)[:MOST_CHARACTERS]
+        said = _LIKE_ESCAPED.sub("_x005F_", plain)
         self._cut += plain != value or (self._whole and "\r" in value)  # XML has no line ends but one
-        made = cells.WriteOnlyCell(self._sheet, plain)
+        made = cells.WriteOnlyCell(self._sheet, said)
         made.data_type = "s"
         return made
 

@@ -3,7 +3,7 @@ r"""LaTeX of reports: texts of any script escaped, tables that fit the page, and
 What is written compiles with the smallest TeX there is (Debian: texlive-latex-recommended), by pdfLaTeX where all is in
 Latin letters, and by LuaLaTeX (texlive-luatex) where it is not: the preamble then names a font for each script that
 occurs, the first that is installed. Each block stands between two marks, `%%% begin NAME` and `%%% end NAME`, so that
-it can be cut out; a block needs booktabs, graphicx and longtable, nothing else.
+it can be cut out; a block needs booktabs, graphicx, longtable and array, with pdfLaTeX also fontenc (T1), nothing else.
 """
 
 from __future__ import annotations

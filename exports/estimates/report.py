@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from annotators.errors import InvalidInput
 from annotators.estimates.coefficients import coefficients
 from annotators.estimates.means import ACTIVE, CLASSICAL, HELPS, Mean, differences, kinds_of, mean_of, means, ranks
 from annotators.estimates.means import saves as saves_labels
 from annotators.estimates.planning import labels_needed, needed_for
-from annotators.estimates.sample import ITEMS, Estimate, Units
+from annotators.estimates.sample import ITEMS, OF, Estimate, Units
 from annotators.estimates.sequence import differences_at_any_time, mean_at_any_time
 from db.engine import Database
 from db.permissions import Actor
@@ -20,7 +21,7 @@ from exports.alignment.data import StudyData
 from exports.alignment.sections import number
 from exports.drawing.report_files import Section, made_by
 from exports.drawing.tables import TextTable
-from exports.estimates.data import StudyUnits, study_units
+from exports.estimates.data import BY, StudyUnits, study_units
 
 TITLES = {
     "mean": "Mean",
@@ -161,7 +162,16 @@ def estimate_report(
     seed: int = 0,
     data: StudyData | None = None,
 ) -> tuple[EstimateReport, StudyUnits]:
-    """The estimates of a criterion of a study, and the units that they are of; see `study_units` for what it raises."""
+    """The estimates of a criterion of a study, and the units that they are of; see `study_units` for what it raises.
+
+    InvalidInput for what they cannot be `of` or `by`, and a level outside 0..1.
+    """
+    if of not in OF:
+        raise InvalidInput(f"Estimates are of {' or '.join(OF)}, not of {of!r}.")
+    if by is not None and by not in BY:
+        raise InvalidInput(f"Estimates are by {' or '.join(BY)}, not by {by!r}.")
+    if not 0 < level < 1:
+        raise InvalidInput(f"level {level} is not between 0 and 1: give a share such as 0.95")
     found = study_units(db, actor, study_id, criterion=criterion, predict=predict, data=data)
     units = found.units(of=of, by=by, seed=seed)
     stop = found.study.settings.get("stop_at")

@@ -295,7 +295,7 @@ def _plain(cell: Any) -> Any:
     text here, is the object that it says: columns have one type.
     """
     if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
+        return cell if math.isfinite(cell) else None if math.isnan(cell) else str(cell)
     if cell is None or isinstance(cell, bool | int | str):
         return cell
     if isinstance(cell, dict):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
-from annotators.errors import NotFound
+from annotators.errors import InvalidInput, NotFound
 from annotators.later import Later
 from db.engine import Database
 from db.models import Study
@@ -33,6 +33,9 @@ else:
 
 LABELS, ITEMS = "labels", "table"
 """The formats whose tables labels and items are read from."""
+
+_NO_ITEMS = ("id", "question_key", "question", "answer", "system")
+"""The columns of a table of items without items."""
 
 
 def frame_of(db: Database, actor: Actor, project_id: int, study_id: int | None, table: str) -> pd.DataFrame:
@@ -82,8 +85,8 @@ def _derived(db: Database, actor: Actor, session: Session, selection: Selection)
         frames = _Frames(Path(folder))
         with seldom_collected():
             derive(db, actor, session, selection, frames.sink, tables=frames)
-        [found] = frames.tables
-        return found
+        # A project without items has no file of them, and a table of theirs without rows.
+        return frames.tables[0] if frames.tables else schema_of(columns_of_items(_NO_ITEMS)).empty_table()
 
 
 def _as_frame(found: list[pa.Table]) -> pd.DataFrame:
@@ -126,10 +129,36 @@ def _types() -> dict[Any, Any]:
 def as_file(frame: pd.DataFrame, name: str) -> Iterator[Path]:
     """The frame as a Parquet file of this name, for what reads tables; it is gone when the block ends.
 
-    A cell of lists or objects stays one; an index that has a name is a column as well.
+    A cell of lists or objects stays one; an index that has a name is a column as well. InvalidInput for what is no
+    frame, two columns of one name, and a column whose values have no type in common.
     """
+    if not isinstance(frame, pd.DataFrame):
+        raise InvalidInput(f"A {type(frame).__name__} is no pandas DataFrame. Make one of it: pandas.DataFrame(…).")
     kept = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+    kept = kept.rename(columns=_column)
+    twice = kept.columns[kept.columns.duplicated()]
+    if len(twice):
+        raise InvalidInput(f"The frame has two columns called {twice[0]!r}. Rename one of the two.")
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.parquet"
-        kept.rename(columns=str).to_parquet(path, index=False)
+        _check_types(kept)
+        kept.to_parquet(path, index=False)
         yield path
+
+
+def _column(name: object) -> str:
+    """A column's name as a text; of several levels with a dot between them."""
+    return ".".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _check_types(frame: pd.DataFrame) -> None:
+    """InvalidInput for the first column of objects that have no type in common."""
+    for name in (name for name, kind in frame.dtypes.items() if pd.api.types.is_object_dtype(kind)):
+        try:
+            pa.array(frame[name], from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            types = ", ".join(sorted({type(cell).__name__ for cell in frame[name].dropna()}))
+            raise InvalidInput(
+                f"The column {name!r} has values of several types ({types}). Give them one: "
+                f"frame[{name!r}] = frame[{name!r}].astype(str)"
+            ) from None

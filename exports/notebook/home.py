@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from annotators.intervals.bootstrap import Resampling
+from annotators.figures import count
 from annotators.later import Later
 from annotators.protocols import Protocol
 from db.adjudicating.listed import listed_disputes
@@ -38,6 +38,7 @@ from exports.estimates.report import estimate_report
 from exports.importing.decisions import import_decisions
 from exports.importing.items import import_paths
 from exports.notebook.frames import ITEMS, as_file, frame_of, labels_frame
+from exports.notebook.given import asked_for, in_python, several
 from exports.notebook.measured import Measured
 from exports.notebook.tables import rows_of
 from exports.results.document import Results
@@ -213,7 +214,7 @@ class Project:
         The dataset finance, study grading
         """
         study_id = None if study is None else self.study(study).study_id
-        return dataset_report(*self._known, study_id=study_id, asked=Resampling(resamples, seed))
+        return dataset_report(*self._known, study_id=study_id, asked=asked_for(seed, resamples))
 
     def import_items(
         self,
@@ -239,18 +240,19 @@ class Project:
         annotators.errors.NotAllowed: This home was opened for reading. ...
         """
         self.home.check_writable()
-        columns = {
-            field: (column,) if isinstance(column, str) else tuple(column) for field, column in (mapping or {}).items()
-        }
+        columns = {field: several(column) for field, column in (mapping or {}).items()}
         folder = self.home.folder
-        with as_file(frame, "frame") as path:
+        with as_file(frame, "frame") as path, in_python():
             report = import_paths(
                 *self._known, paths=[path], format_name="table", columns=columns or None, dry_run=dry_run,
                 skip_bad=skip_bad, data_folder=None if folder is None else folder / "data" / "documents",
             )  # fmt: skip
-        if report.rejected and not skip_bad and not dry_run:
-            bad = "\n".join(f"row {row.line}: {row.reason}" for row in report.rejected[:20])
-            raise InvalidInput(f"{len(report.rejected):,} rows cannot be items, so that none was imported:\n{bad}")
+            if report.rejected and not skip_bad and not dry_run:
+                bad = "\n".join(f"row {row.line}: {row.reason}" for row in report.rejected[:20])
+                n = count(len(report.rejected), "row")
+                raise InvalidInput(
+                    f"{n} cannot be {'an item' if n == '1 row' else 'items'}, so that none was imported:\n{bad}"
+                )
         return report.to_json()
 
     def create_study(
@@ -269,8 +271,12 @@ class Project:
         """
         self.home.check_writable()
         chosen = named_protocol(*self._known, name=protocol) if isinstance(protocol, str) else protocol
+        unknown = sorted(design.keys() - StudyDesign.model_fields.keys())
+        if unknown:
+            known = ", ".join(sorted(StudyDesign.model_fields.keys() - {"name", "annotators"}))
+            raise InvalidInput(f"A design has no field {unknown[0]!r}. It has: {known}.")
         try:
-            wanted = StudyDesign(name=name, annotators=tuple(annotators), **design)
+            wanted = StudyDesign(name=name, annotators=several(annotators), **design)
         except ValueError as error:
             raise InvalidInput(f"The design of {name!r} cannot be: {error}") from None
         made = make_study(*self._known, protocol=chosen, design=wanted)
@@ -345,15 +351,20 @@ class Study:
         """
         return [dispute.to_json() for dispute in listed_disputes(*self._known)]
 
-    def agreement(self, *, seed: int = 0, resamples: int = 1000, level: float = 0.95) -> Measured:
+    def agreement(self, *, seed: int = 0, resamples: int = 1000, level: float = 0.95, names: bool = False) -> Measured:
         """How far its annotators agree, criterion by criterion, as `assay agreement` measures it.
+
+        They are under the pseudonyms that `labels()` has; with `names` under their names.
 
         >>> study = open_home(home).project("finance").study("grading")
         >>> found = study.agreement(seed=1).table()
         >>> found[found["name"] == "krippendorff_alpha_ordinal"]["value"].round(3).tolist()
         [0.878]
         """
-        report = agreement_report(*self._known, seed=seed, resamples=resamples, level=level)
+        asked = asked_for(seed, resamples, level)
+        report = agreement_report(
+            *self._known, seed=asked.seed, resamples=asked.resamples, level=asked.level, named=names
+        )  # fmt: skip
         json = report.to_json()
         return Measured(Report.of_study(report), rows_of(json["criteria"]), json)
 
@@ -361,20 +372,24 @@ class Study:
         self,
         *,
         labels: Labels = "item",
-        scorers: Sequence[str] = (),
+        scorers: str | Sequence[str] = (),
         by: str | None = None,
         seed: int = 0,
         resamples: int = 1000,
         level: float = 0.95,
+        names: bool = False,
     ) -> Measured:
-        """How far metrics and judges go with its people, as `assay alignment` measures it.
+        """How far metrics and judges go with its people, as `assay alignment` measures it; `names` as of `agreement`.
 
         >>> found = open_home(home).project("finance").study("grading").alignment(resamples=50).table()
         >>> {"spearman", "auroc"} <= set(found["name"])
         True
         """
-        asked = Resampling(resamples, seed, level)
-        report = alignment_report(*self._known, scorers=scorers, labels=labels, by=by, asked=asked)
+        asked = asked_for(seed, resamples, level)
+        with in_python():
+            report = alignment_report(
+                *self._known, scorers=several(scorers), labels=labels, by=by, asked=asked, named=names
+            )  # fmt: skip
         json = report.to_json()
         return Measured(AlignmentDocument.of_study(report), json["statistics"], json)
 
@@ -382,7 +397,7 @@ class Study:
         self,
         criterion: str | None = None,
         *,
-        predict: Sequence[str] = (),
+        predict: str | Sequence[str] = (),
         of: str = "items",
         by: str | None = None,
         seed: int = 0,
@@ -394,9 +409,11 @@ class Study:
         >>> found.table()["name"].iloc[0]
         'mean_classical'
         """
-        report, _ = estimate_report(
-            *self._known, criterion=criterion, predict=predict, of=of, by=by, seed=seed, level=level
-        )
+        asked = asked_for(seed, level=level)
+        with in_python():
+            report, _ = estimate_report(
+                *self._known, criterion=criterion, predict=several(predict), of=of, by=by, seed=asked.seed, level=level
+            )
         json = report.to_json()
         return Measured(report, json["statistics"], json)
 
@@ -407,7 +424,7 @@ class Study:
         >>> set(found.table()["name"]) >= {"share"}
         True
         """
-        report = Results.of_study(*self._known, Resampling(resamples, seed, level))
+        report = Results.of_study(*self._known, asked_for(seed, resamples, level))
         json = report.to_json()
         return Measured(report.drawn(), json["rows"], json)
 
@@ -426,6 +443,6 @@ class Study:
         1
         """
         self.project.home.check_writable()
-        with as_file(frame, "frame") as path:
+        with as_file(frame, "frame") as path, in_python():
             done = import_decisions(*self._known, path=path, again=again)
         return done.to_json()

@@ -92,7 +92,9 @@ class Measured:
         return found[name]
 
     def to_latex(self, *, all_tables: bool = False) -> str:
-        r"""The first table as booktabs LaTeX between its marks, or every table; it needs booktabs and graphicx.
+        r"""The first table as booktabs LaTeX between its marks, or every table.
+
+        It needs booktabs, graphicx, longtable and array, and with pdfLaTeX also `\usepackage[T1]{fontenc}`.
 
         >>> figures = open_home(home).project("finance").study("grading").agreement(seed=1)
         >>> print(figures.to_latex().splitlines()[0])

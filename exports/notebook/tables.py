@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotators.agreement.report import agreement_report as report_of
@@ -10,6 +11,7 @@ from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.report import Report
 from exports.checks import check_scale
 from exports.notebook.frames import as_file
+from exports.notebook.given import asked_for, in_python, several
 from exports.notebook.measured import Measured
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def agreement(
     target: str | None = None,
     question: str | None = None,
     wide: bool = False,
-    labels: list[str] | None = None,
+    labels: Sequence[object] | None = None,
     seed: int = 0,
     resamples: int = 1000,
     level: float = 0.95,
@@ -51,13 +53,14 @@ def agreement(
     Traceback (most recent call last):
     annotators.errors.InvalidInput: scale 'best' is none of nominal, ...
     """
-    if "=" not in scale:
-        check_scale(scale)
+    if "=" not in str(scale):
+        check_scale(str(scale))
+    asked = asked_for(seed, resamples, level)
     columns = RatingColumns(unit, rater, value, criterion, target, question)
-    said = () if labels is None else (",".join(labels),)
-    with as_file(frame, "frame") as path:
+    said = () if labels is None else (",".join(map(str, several(labels))),)
+    with as_file(frame, "frame") as path, in_python():
         found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said)
-    measured = report_of(found.tables, resamples=resamples, seed=seed, level=level, units="units")
+        measured = report_of(found.tables, resamples=asked.resamples, seed=asked.seed, level=level, units="units")
     document = Report.of_table(found, measured, resamples=resamples, seed=seed, level=level)
     json = {"table": found.name, "seed": seed, "resamples": resamples, "level": level, "left_out": found.left_out,
             "criteria": [one.to_json() for one in measured]}  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -223,7 +225,52 @@ def _sheet(path: Path) -> Table:
     columns = _headings(heading[1])
     others = [f"{name[:80]!r}" for name in sheets[1:]]
     notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
-    return Table(columns, _as_wide_as(columns, rows), notes)
+    return Table(columns, _as_wide_as(columns, rows), [*notes, *_about_formulas(path)])
+
+
+def _about_formulas(path: Path) -> Iterator[str]:
+    """How many cells of the first sheet are formulas, and how many of these nobody has worked out."""
+    if not _may_have_formulas(path):
+        return
+    n = empty = 0
+    with suppress(Exception):  # what cannot be read is told by the rows
+        said, made = (_cells_of_sheet(path, data_only=kind) for kind in (False, True))
+        for formula, value in zip(said, made, strict=False):
+            is_one = isinstance(formula, str) and formula.startswith("=") and formula != value
+            n, empty = n + is_one, empty + (is_one and value is None)
+    if n:
+        never = f", and {count(empty, 'is', 'are')} empty, as nothing has worked them out" if empty else ""
+        yield (
+            f"{path.name}: {count(n, 'cell is a formula', 'cells are formulas')}. A formula counts as what it came to "
+            f"when the workbook was saved{never}. Texts that begin with = are written so by programs such as pandas."
+        )
+
+
+def _may_have_formulas(path: Path) -> bool:
+    """Whether a sheet has anything between the tags of formulas."""
+    with zipfile.ZipFile(path) as book:
+        for name in book.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                with book.open(name) as sheet:
+                    before = b""
+                    while chunk := sheet.read(1 << 20):
+                        if b"<f>" in before + chunk or b"<f " in before + chunk:
+                            return True
+                        before = chunk[-2:]
+    return False
+
+
+def _cells_of_sheet(path: Path, *, data_only: bool) -> Iterator[Any]:
+    from openpyxl import load_workbook  # noqa: PLC0415 - as below
+
+    workbook = load_workbook(path, read_only=True, data_only=data_only, keep_links=False)
+    try:
+        sheet: Any = workbook.worksheets[0]
+        sheet.reset_dimensions()
+        for cells in sheet.iter_rows(values_only=True):
+            yield from cells
+    finally:
+        workbook.close()
 
 
 def _sheet_rows(path: Path) -> Iterator[Any]:
@@ -242,7 +289,7 @@ def _sheet_rows(path: Path) -> Iterator[Any]:
                 if line > _LAST_ROW:
                     raise ValueError(f"more than {_LAST_ROW:,} rows")
                 if any(cell is not None for cell in cells):
-                    yield line, _plain_row(cells)
+                    yield line, _plain_row([_of_sheet(cell) for cell in cells])
         finally:
             workbook.close()
     except (GeneratorExit, InvalidInput):
@@ -250,6 +297,19 @@ def _sheet_rows(path: Path) -> Iterator[Any]:
     except Exception as error:  # whatever the library meets in a file that is none
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise InvalidInput(f"it cannot be read as XLSX ({said[0][:200]}). Save it again, or as CSV in UTF-8.") from None
+
+
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+"""A sign as workbooks write those that XML has no place for, and what would look like one."""
+
+
+def _of_sheet(cell: Any) -> Any:
+    """A cell of a sheet: signs that were escaped as they were, and a midnight as the day, which it stands for there."""
+    if isinstance(cell, str) and "_x" in cell:
+        return _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), cell)
+    if isinstance(cell, datetime) and cell.time() == time.min:
+        return cell.date()
+    return cell
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------
@@ -270,7 +330,7 @@ def _plain(cell: Any) -> Any:
         return cell or None
     if isinstance(cell, float):
         if not math.isfinite(cell):
-            return None
+            return None if math.isnan(cell) else str(cell)  # an infinity is no number of JSON, and a word of its own
         return int(cell) if cell.is_integer() and abs(cell) < 1 << 53 else cell
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()

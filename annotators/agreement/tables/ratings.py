@@ -338,6 +338,7 @@ def _numbers(labels: tuple[Label, ...], scale: Scale, *, ordered: bool) -> tuple
     """The number or the rank of each label, and whether they are numbers."""
     if scale in COMPOSED:
         return np.arange(len(labels), dtype=np.float64), False
+    _check_written_alike(labels)
     found = [_number(label) for label in labels]
     numbers = [number for number in found if number is not None]
     if len(numbers) < len(labels):
@@ -354,6 +355,20 @@ def _numbers(labels: tuple[Label, ...], scale: Scale, *, ordered: bool) -> tuple
     if scale != "nominal" and len(set(numbers)) < len(numbers):
         raise InvalidInput(f"labels {_listed(labels)} write one number in two ways: write it in one way")
     return np.array(numbers, dtype=np.float64), bool(labels)
+
+
+def _check_written_alike(labels: Sequence[Label]) -> None:
+    """InvalidInput for a label that is a text in one place and a number, or yes and no, in another."""
+    texts = {label for label in labels if isinstance(label, str)}
+    for label in labels:
+        if isinstance(label, bool | int | float):
+            word = str(label).lower() if isinstance(label, bool) else f"{label:g}"
+            alike = next((text for text in (word, word.capitalize()) if text in texts), None)
+            if alike is not None:
+                raise InvalidInput(
+                    f"label {label!r} is {'yes or no' if isinstance(label, bool) else 'a number'} in one place and the "
+                    f"text {alike!r} in another: write it in one way"
+                )
 
 
 def _listed(labels: Sequence[Label], most: int = 12) -> str:

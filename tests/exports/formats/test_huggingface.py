@@ -375,7 +375,7 @@ def test_what_is_no_number_and_no_text_does_no_harm(tmp_path: Path) -> None:
     assert isinstance(first, Rejected)
     assert "bytes" in first.reason
     assert not isinstance(second, Rejected)
-    assert orjson.dumps(second.item.metadata) == b"{}"
+    assert second.item.metadata == {"x": "inf"}, "no number of JSON"
 
 
 def test_pages_go_along_as_pictures_but_those_that_must_not_leave(place: Place, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import re
 import shutil
+import subprocess
 import types
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,12 @@ import pytest
 import exports.notebook
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
-from exports.notebook import Home, Measured, Project, Study, open_home
+from exports.notebook import Home, Measured, Project, Study, agreement, open_home
 from tests.app.cli.command_line import CommandLine
-from tests.conftest import ROOT
+from tests.conftest import IN_CI, ROOT
 from tests.databases import put_database
 from tests.exports.judged import make_judged
-from tests.makers import first_administrator, make_member, make_person
+from tests.makers import first_administrator, make_member, make_person, make_project
 
 MODULES = ("home", "measured", "tables", "frames")
 CLASSES = (Home, Project, Study, Measured)
@@ -75,8 +77,8 @@ def test_figures_and_frames_are_those_of_the_commands(home: Path, tmp_path: Path
     assay = CommandLine(home)
     study = open_home(home).project("finance").study("grading")
     for found, command in (
-        (study.agreement(seed=1, resamples=50), ("agreement", "--seed", "1", "--resamples", "50")),
-        (study.alignment(resamples=50), ("alignment", "--resamples", "50")),
+        (study.agreement(seed=1, resamples=50, names=True), ("agreement", "--seed", "1", "--resamples", "50")),
+        (study.alignment(resamples=50, names=True), ("alignment", "--resamples", "50")),
         (study.estimate("quality"), ("estimate", "--criterion", "quality")),
         (study.results(resamples=50), ("results", "--resamples", "50")),
     ):
@@ -143,4 +145,101 @@ def test_the_notebook_of_the_docs_runs_and_says_what_commands_print(
     for cell in cells:
         exec(compile(cell, "docs/notebook.md", "exec"), space)
     printed = CommandLine(home).json("agreement", "finance", "grading", "--seed", "1")
-    assert space["figures"].to_json() == printed
+    named = space["study"].agreement(seed=1, names=True)
+    assert named.to_json() == printed
+    assert named.table()["value"].equals(space["figures"].table()["value"]), "names change no figure"
+
+
+def test_people_are_called_in_figures_as_in_frames(home: Path, tmp_path: Path) -> None:
+    study = open_home(home).project("finance").study("grading")
+    annotators = set(study.labels()["annotator"])
+    assert annotators == {"A1", "A2", "A3"}
+    found = study.agreement(resamples=20)
+    raters = {name for names in found.table()["raters"].dropna() for name in names}
+    assert raters == annotators
+    for figures in (found, study.alignment(resamples=20)):
+        said = figures.to_latex(all_tables=True) + str(figures.to_json())
+        assert not re.search(r"\b(ada|ben|chloe)\b", said)
+    assert "ada" in study.agreement(resamples=20, names=True).to_latex(all_tables=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda study: study.agreement(seed=None), "seed is None. Give a whole number."),
+        (lambda study: study.agreement(seed="a"), "seed is 'a'. Give a whole number."),
+        (lambda study: study.agreement(level=95), "level 95 is not between 0 and 1"),
+        (lambda study: study.estimate("quality", level=95), "level 95 is not between 0 and 1"),
+        (lambda study: study.estimate("quality", of="foo"), "of items or population, not of 'foo'"),
+        (lambda study: study.estimate("quality", by="foo"), "by system or category, not by 'foo'"),
+        (lambda study: study.alignment(labels="foo"), "'foo' are no labels to compare. Known: item, each, settled"),
+        (
+            lambda study: study.alignment(by="foo"),
+            "has 'foo' in its metadata, to be grouped by. There are: category, gr",
+        ),
+        (lambda study: study.alignment(scorers="foo"), "scores of 'foo'"),
+    ],
+)
+def test_arguments_that_cannot_be_are_told_in_words(home: Path, call: Any, words: str) -> None:
+    with pytest.raises((InvalidInput, NotFound), match=re.escape(words)):
+        call(open_home(home).project("finance").study("grading"))
+
+
+def test_a_design_that_cannot_be_and_a_project_without_items(home: Path) -> None:
+    opened = open_home(home, write=True)
+    project = opened.project("finance")
+    with pytest.raises(InvalidInput, match=r"A design has no field 'oevrlap'\. It has: .*overlap"):
+        project.create_study("p", protocol="qa_verification", annotators="dora", oevrlap=1)
+    assert repr(project.create_study("p", protocol="qa_verification", annotators="dora", overlap=1, sample=2)) == (
+        "Study('p' of 'finance')"
+    )
+    make_project(opened.db, "empty")
+    items = opened.project("empty").items()
+    assert (len(items), list(items.columns[:3])) == (0, ["id", "question_key", "question"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        ([{"id": "a"}], "A list is no pandas DataFrame"),
+        (pd.DataFrame([["a", "b"]], columns=["id", "id"]), "two columns called 'id'"),
+        (
+            pd.DataFrame({"id": ["a", "b"], "question": [1, "Why?"]}),
+            "'question' has values of several types (int, str)",
+        ),
+        (pd.DataFrame({"asked": ["Why?"]}), "Say which it is with mapping={'question': COLUMN}"),
+    ],
+)
+def test_a_frame_that_is_none_is_told_in_words(home: Path, frame: Any, words: str) -> None:
+    project = open_home(home, write=True).project("finance")
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        project.import_items(frame)
+
+
+def test_ratings_of_other_types_are_not_other_labels() -> None:
+    for left, right in (([1, 2, 3], ["1", "2", "3"]), ([True, False], ["true", "false"])):
+        with pytest.raises(InvalidInput, match="write it in one way"):
+            agreement(pd.DataFrame({"ada": left, "ben": right}), wide=True)
+    found = agreement(pd.DataFrame({"ada": [1, 2, 3], "ben": [1, 2, 2]}), "ordinal", wide=True, labels=[1, 2, 3])
+    assert found.table()["value"].iloc[0] == pytest.approx(2 / 3)
+    levels = pd.DataFrame({("a", "x"): ["yes"], ("a", "y"): ["no"]})
+    assert agreement(levels, wide=True).table()["value"].iloc[0] == 0
+    with pytest.raises(NotFound, match="Name the right one with unit=…"):
+        agreement(pd.DataFrame({"who": ["a"], "value": ["x"]}))
+
+
+def test_latex_compiles_with_the_packages_that_it_names(home: Path, tmp_path: Path) -> None:
+    program = shutil.which("lualatex")
+    if program is None:
+        assert not IN_CI, "LuaLaTeX is not installed, which CI must have"
+        pytest.skip("LuaLaTeX is not installed")
+    study = open_home(home).project("finance").study("grading")
+    body = study.agreement(resamples=20).to_latex(all_tables=True)
+    packages = r"\usepackage{booktabs,graphicx,longtable,array}"
+    text = f"\\documentclass{{article}}\n{packages}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    (tmp_path / "t.tex").write_text(text)
+    done = subprocess.run(
+        [program, "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
