@@ -11,6 +11,7 @@ from annotators.intervals.result import Interval
 STEPS = 2_000
 CLOSE = 1e-9
 
+ALL_TIES = "every preference is a tie, so that nothing tells the systems apart"
 ONE_WAY = "the preferences so far point one way only, so that the differences between the systems have no bound"
 
 

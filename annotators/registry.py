@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
+import re
 from collections.abc import Iterator
 from threading import RLock
 from typing import Generic, Protocol, TypeVar
@@ -23,6 +24,9 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
+_NAME = re.compile(r"[a-z][a-z0-9_]*").fullmatch
+
+
 def import_modules(package: str) -> None:
     """Import every module of a package, so that what they define registers itself."""
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
@@ -36,10 +40,12 @@ class Registry(Generic[T]):
     Packages of third parties are found through the entry-point group of the same name as the package's registry
     (`assay.protocols`, `assay.scorers`, `assay.formats`, `assay.prompts`, `assay.jobs`): the entry point names a
     module, which registers likewise (docs/plug-ins.md). Not `extended`, only what lies in the package is known.
+    `of_words`: names are words, with spaces between them.
     """
 
-    def __init__(self, noun: str, package: str, *, extended: bool = True) -> None:
+    def __init__(self, noun: str, package: str, *, extended: bool = True, of_words: bool = False) -> None:
         self.noun = noun
+        self.of_words = of_words
         self.package = package
         self.extended = extended
         self._things: dict[str, T] = {}
@@ -47,7 +53,9 @@ class Registry(Generic[T]):
         self._lock = RLock()
 
     def register(self, thing: T) -> T:
-        """Add `thing` under its name; a second thing of that name is a programming error."""
+        """Add `thing` under its name; a second thing of that name, or a name of other signs, is a programming error."""
+        if not _NAME(thing.name.replace(" ", "_") if self.of_words else thing.name):
+            raise ValueError(f"a {self.noun} is named {thing.name!r}: a name has small letters, digits and _")
         if thing.name in self._things:
             raise ValueError(f"two {self.noun}s are named {thing.name!r}")
         self._things[thing.name] = thing

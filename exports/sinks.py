@@ -214,7 +214,11 @@ class _Compared:
 
 
 class ComparingSink(Sink):
-    """Writes nothing: compares an export with what a folder holds. `differs` is path → the first line that differs."""
+    """Writes nothing: compares an export with what a folder holds. `differs` is path → the first line that differs.
+
+    `made_anew` are files of which only what they say is compared, and that are not as they were: their bytes are others
+    each time they are made.
+    """
 
     keeps = False
 
@@ -222,6 +226,7 @@ class ComparingSink(Sink):
         super().__init__()
         self._folder = folder
         self.differs: dict[str, int] = {}
+        self.made_anew: set[str] = set()
 
     def _target(self, path: str) -> IO[bytes]:
         return _Compared(self._folder / path, self.differs, path)  # type: ignore[return-value]
@@ -237,6 +242,8 @@ class ComparingSink(Sink):
         if known is there and (line := difference(there, made)) is not None:
             self.differs[path] = line
             known = made
+        if known is made:
+            self.made_anew.add(path)
         with known.open("rb") as data:
             digest = hashlib.file_digest(data, "sha256").hexdigest()
         self.files.append(FileFacts(path, digest, known.stat().st_size, rows))

@@ -163,8 +163,13 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     filters = manifest.filters
     formats, study, study_id = filters.get("formats"), filters.get("study"), None
     release = filters.get("release")
-    if not isinstance(formats, list) or not formats or not set(formats) <= set(exported()):
+    if not isinstance(formats, list) or not formats or not all(isinstance(name, str) for name in formats):
         raise InvalidInput(f"The manifest names the formats {formats!r}. Take the one that was exported.")
+    if unknown := sorted(set(formats) - set(exported())):
+        raise InvalidInput(
+            f"The export has the format {unknown[0]!r}, which is not here. Install the package that adds it, or verify "
+            "the folder without the database."
+        )
     if study is not None:
         study_id = session.execute(
             pick(Study.id).where(col(Study.project_id) == project_id, col(Study.name) == study)
@@ -214,6 +219,8 @@ def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> lis
     bytes_of = {file["path"]: file for file in manifest.files}
     for file in derived.files:
         listed = bytes_of.get(str(file["path"]))
+        if file["path"] in sink.made_anew:
+            continue
         if listed is not None and listed["sha256"] != file["sha256"]:
             notes.append(f"{NAME} gives a hash of {file['path']} that the database does not.")
     notes += [

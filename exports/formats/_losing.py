@@ -86,9 +86,14 @@ def usual(*paths: str, **at_times: str) -> dict[str, str]:
     return {path: WORDS[path] for path in paths} | {name.replace("__", "."): said for name, said in at_times.items()}
 
 
+UNSAID = {"items": "what it does not say: assay convert counts it"}
+"""What a format of a package loses that does not say (`loses`)."""
+
+
 def losses_of(format_: object) -> Losses:
-    """What a format declares that it loses; nothing where it does not say."""
-    found: Losses = getattr(format_, "loses", {})
+    """What a format declares that it loses; of ours nothing where it does not say."""
+    ours = type(format_).__module__.startswith("exports.formats.")
+    found: Losses = getattr(format_, "loses", {} if ours else UNSAID)
     return found
 
 
@@ -101,6 +106,8 @@ def declared(format_: object, path: str) -> bool:
 def carried_by(format_: object) -> list[str]:
     """The fields of items that a format carries, some of them perhaps in part."""
     lost = losses_of(format_)
+    if lost is UNSAID:
+        return []
     return [WORDS[name] for name in _FIELDS if lost.get(name) != WORDS[name]]
 
 

@@ -11,7 +11,7 @@ from sqlmodel import col
 from annotators.arrays import BoolArray, FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.intervals.bootstrap import Resampling
-from annotators.paired_comparisons import ONE_WAY, Comparisons, bradley_terry, strength_interval
+from annotators.paired_comparisons import ALL_TIES, ONE_WAY, Comparisons, bradley_terry, strength_interval
 from annotators.protocols import Protocol
 from db.models import AnnotationKind, Assignment, Item, ItemVersion, StudyItem
 from db.query import pick
@@ -156,7 +156,7 @@ def _strengths(
         if measured is None or not n:
             yield about.undefined("nobody has compared it yet")
         elif np.isnan(measured.values[number]):
-            yield about.undefined(ONE_WAY)
+            yield about.undefined(ONE_WAY if comparisons.outcome.any() else ALL_TIES)
         else:
             interval = strength_interval(measured, number, asked)
             yield about.measured(float(measured.values[number]), [interval])

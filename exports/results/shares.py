@@ -202,6 +202,8 @@ def _plural(by: str | None) -> str:
 def _words(study: StudyLabels, criterion: Criterion) -> list[str]:
     """What is not in the figures: units that are not settled, labels that nobody could give, texts."""
     found = []
+    if is_preference(criterion):
+        found.append("Answer A, the left one, is that of the first of the two systems here, whichever stood left.")
     states = study.states(criterion.name)
     if states["open"]:
         found.append(f"{count(states['open'], 'unit is', 'units are')} not settled and not among the settled labels.")

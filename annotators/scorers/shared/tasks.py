@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotators.errors import InvalidInput
+from annotators.figures import count
 from annotators.items.item import ItemContent
-from annotators.scorers.base import SCORERS, GivenParameters, Scorer, ScoreValue, parameters_of
+from annotators.scorers.base import SCORERS, GivenParameters, Scorer, ScoreValue, ValueKind, parameters_of
 from annotators.scorers.shared.resources import provide_resource, resource
 
 BLOCK = 1_000
@@ -48,7 +50,47 @@ class ScoringTask:
             )
         for content in self.resources:
             provide_resource(content)
-        return scorer.score(items, parameters_of(scorer, self.parameters))
+        found = scorer.score(items, parameters_of(scorer, self.parameters))
+        _check(scorer, found, len(items))
+        return found
+
+
+def _check(scorer: Scorer[Any], found: Sequence[Sequence[ScoreValue]], n: int) -> None:
+    """InvalidInput for scores that are not what the scorer says it gives: a package of somebody's own may be wrong."""
+    if len(found) != n:
+        raise InvalidInput(f"Scorer {scorer.name!r} gave scores of {count(len(found), 'item')} for a batch of {n:,}.")
+    kinds = {kind.name: kind for kind in scorer.values}
+    for of_item in found:
+        there = {score.name for score in of_item if score.target == "item"}
+        if not of_item or not there <= kinds.keys():
+            raise InvalidInput(
+                f"Scorer {scorer.name!r} gave an item the values {_listed(there)}, and says that it gives "
+                f"{_listed(kinds)}. Every item gets some of these, with a reason where there is no value."
+            )
+        for score in of_item:
+            if score.value is not None and (why := _unfit(score.value, kinds.get(score.name))):
+                raise InvalidInput(f"Scorer {scorer.name!r} gave {score.name!r} the value {score.value}: {why}.")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _unfit(value: float, kind: ValueKind | None) -> str | None:
+    """Why a number is no value of its kind."""
+    if not math.isfinite(value):
+        return "it is no finite number"
+    if kind is None:
+        return None
+    if kind.kind == "flag" and value not in (0, 1):
+        return "a flag is 0 or 1"
+    if kind.kind in ("count", "label") and (value != int(value) or value < 0):
+        return f"a {kind.kind} is a whole number from 0"
+    if kind.kind == "label" and value >= len(kind.words):
+        return f"it has {count(len(kind.words), 'word')}"
+    if kind.kind == "share" and not 0 <= value <= 1:
+        return "a share lies between 0 and 1"
+    return None
 
 
 def scoring_task(scorer: str, parameters: GivenParameters = None) -> ScoringTask:

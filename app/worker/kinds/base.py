@@ -85,7 +85,7 @@ class JobKind(ABC, Generic[P]):
             return ""
 
 
-KINDS: Registry[JobKind[Any]] = Registry("job", "app.worker.kinds")
+KINDS: Registry[JobKind[Any]] = Registry("job", "app.worker.kinds", of_words=True)
 """All kinds of jobs that are known by name."""
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from pydantic import Field
@@ -18,6 +20,7 @@ from annotators.scorers.base import (
     readable,
     value_kind,
 )
+from annotators.scorers.shared.tasks import ScoringTask
 
 
 class LengthParameters(Parameters):
@@ -96,3 +99,27 @@ class TestRegistry:
         assert value_kind("imported:native", "answer_length") == ValueKind(
             "answer_length", "Answer length", "number", low=None, high=None
         )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([ScoreValue("length", 1.0)], "gave scores of 1 item for a batch of 2"),
+        ([[ScoreValue("length", 1.0)], []], "gave an item the values none, and says that it gives length"),
+        ([[ScoreValue("other", 1.0)]] * 2, "gave an item the values other, and says that it gives length"),
+        ([[ScoreValue("length", math.nan)]] * 2, "gave 'length' the value nan: it is no finite number"),
+        ([[ScoreValue("length", math.inf)]] * 2, "gave 'length' the value inf: it is no finite number"),
+        ([[ScoreValue("length", 1.5)]] * 2, "gave 'length' the value 1.5: a count is a whole number from 0"),
+    ],
+)
+def test_scores_that_are_not_what_the_scorer_says_are_refused(
+    given: list[Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = Length()
+    kinds = (ValueKind("length", "Length", kind="count", high=None),)
+    monkeypatch.setattr(Length, "values", kinds)
+    monkeypatch.setattr(scorer, "score", lambda items, parameters: given)
+    monkeypatch.setitem(SCORERS._things, scorer.name, scorer)
+    task = ScoringTask(scorer.name, scorer.version)
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        task.score([ItemContent("a", "", "Q?", "A"), ItemContent("b", "", "Q?", "A")])

@@ -146,6 +146,7 @@ def test_a_changed_cell_is_found_by_deriving_it_again(study: StudyInUse, tmp_pat
     changed.save(book)
     found = verify_against(study.db, study.researcher, export.folder)
     assert found.changed == {"labels.parquet": 2, "labels.xlsx": 3}
+    assert found.notes == [], "the manifest is as it was"
     book.write_bytes(b"no workbook")
     assert verify_against(study.db, study.researcher, export.folder).changed["labels.xlsx"] == 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from annotators.criteria import Condition, Label
@@ -13,6 +15,8 @@ from annotators.protocols.base import PROTOCOLS as REGISTERED
 from db.engine import Database
 from exports.results.base import Figure, fitting
 from exports.results.document import Results
+from tests.exports.formats.places import Place
+from tests.exports.formats.test_peers import study_of_pairs
 from tests.exports.labelled import labelled_study
 from tests.exports.results.verified import labelled
 from tests.makers import tiny_protocol
@@ -146,3 +150,13 @@ def test_every_kind_of_criterion_has_its_section(sqlite_database: Database) -> N
 @pytest.mark.parametrize("name", REGISTERED.names())
 def test_every_protocol_has_the_shares_last(name: str) -> None:
     assert fitting(PROTOCOLS.get(name))[-1].name == "shares"
+
+
+def test_of_preferences_it_is_said_which_answer_is_a(sqlite_database: Database, tmp_path: Path) -> None:
+    place = Place(sqlite_database, tmp_path / "home")
+    study = study_of_pairs(place, tmp_path)
+    assert study.id is not None
+    [section] = [one for one in Results.of_study(place.db, place.actor, study.id).sections() if one.title == "Better"]
+    said = "Answer A, the left one, is that of the first of the two systems here, whichever stood left."
+    assert said in section.words
+    assert [table.caption for table in section.tables] == ["Better: share of each label"]
