@@ -48,7 +48,7 @@ from exports.formats._writing import (
     takes_pictures,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
-from exports.formats.base import FORMATS, Columns, FileReading, inferred, protocol_of_labels, read_sources
+from exports.formats.base import FORMATS, Columns, FileReading, inferred, passed_over, protocol_of_labels, read_sources
 from exports.formats.labels import NEEDED, OPTIONAL, read_labels
 from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -390,7 +390,7 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
     if source.n_labels:
         plain = plain_by(_Spoken(source).criteria)
         lost += lost_labels(source.all_labels(), back.all_labels(), plain, moved=same.moved)
-    notes = list(source.reading.notes())
+    notes = [*source.reading.notes(), *passed_over(source.reading)]
     if source.bad:
         n = len(source.bad)
         lost.insert(0, Lost("rows", "rows that cannot be read", n, n + source.n_items))

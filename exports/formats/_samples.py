@@ -181,7 +181,7 @@ class SampleFormat:
             {"kind": "passage", "role": role, "text": text, **({"rank": rank} if role == "retrieved" else {})}
             for name, role in ((self.gold, "gold"), (self.retrieved, "retrieved"))
             if name
-            for rank, text in enumerate(_texts(record, name), 1)
+            for rank, text in enumerate(self._texts(record, name), 1)
         ]
         own = {name: key for name, key in _own_of(tuple(record)).items() if isinstance(record[key], str)}
         read = self.taken | frozenset(own.values())
@@ -193,7 +193,7 @@ class SampleFormat:
         scores = {
             name: value
             for name, value in rest.items()
-            if isinstance(value, int | float) and name not in self.aside and not isinstance(value, bool)
+            if isinstance(value, int | float) and not self.is_aside(name) and not isinstance(value, bool)
         }
         row: Normal = {name: record[key] for name, key in own.items()}
         if not answered and "system" not in row:
@@ -208,6 +208,18 @@ class SampleFormat:
             "scores": [{"name": name, "value": value} for name, value in scores.items()],
             "metadata": {name: value for name, value in rest.items() if name not in scores},
         }
+
+    def is_aside(self, name: str) -> bool:
+        """Whether a field that may hold a number is no metric."""
+        return name in self.aside
+
+    def _texts(self, record: Record, name: str) -> Iterator[str]:
+        """The contexts in a field: a list, one text, or several with a sign between them."""
+        value = record.get(name)
+        if isinstance(value, str):
+            yield from value.split(self.between) if self.between else [value]
+        else:
+            yield from (text for text in list_of(record, name) if isinstance(text, str))
 
     def record(self, item: Normal) -> Record:
         """An item as a record."""
@@ -238,13 +250,6 @@ def _own_of(names: tuple[str, ...]) -> Mapping[str, str]:
     """
     exact = {name: name for name in _OWN if name in names}
     return exact or {name: columns[0] for name, columns in guessed(names).items() if name in _OWN}
-
-
-def _texts(record: Record, name: str) -> Iterator[str]:
-    value = record.get(name)
-    for text in [value] if isinstance(value, str) else list_of(record, name):
-        if isinstance(text, str):
-            yield text
 
 
 class SampleReading(RecordReading):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from annotators.errors import InvalidInput
+from annotators.figures import some
 from annotators.items.parsed import ForeignLabel, Reading, Rejected
 from annotators.items.targets import target_kind
 from annotators.registry import Registry
@@ -228,6 +229,19 @@ def recognise(sources: Sources) -> Format:
         f"{sources.description}: {names} {'both' if len(found) == 2 else 'all'} recognise these files. "
         "Say which with --format."
     )
+
+
+def passed_over(reading: FileReading) -> list[str]:
+    """A sentence on tables of items that lie beside the files of another format, which does not read them; or none."""
+    sources, read = getattr(reading, "sources", None), {file.name for file in getattr(reading, "files", ())}
+    known = FORMATS.get(reading.format)
+    if sources is None or known.name == TABLES or getattr(known, "names_its_data", False):
+        return []
+    tables = FORMATS.get(TABLES)
+    names = [file.name for file in sources.files if file.name not in read and tables.refusal(file) is None]
+    if not names:
+        return []
+    return [f"Not read, as files of {reading.format} lie beside: {some(names, 5)}. Import tables by themselves."]
 
 
 def _first_among(found: Sequence[Format]) -> list[Format]:

@@ -5,7 +5,9 @@ The grade of a page is what its final label stands for; `agreed.tsv` says how ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotators.errors import AssayError, InvalidInput
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
     from annotators.criteria import Criterion
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
-QRELS, TREC, AGREED = "qrels/test.tsv", "qrels.trec", "agreed.tsv"
+QRELS, TREC, AGREED = "qrels/{split}.tsv", "qrels.trec", "agreed.tsv"
+SPLIT = "test"
+"""The split of judgements that name none: what people verified is what systems are tried on."""
+
+_SPLIT_FORM = re.compile(r"\w{1,60}").fullmatch
 SCORER = "imported:qrels"
 _ENDINGS = (".tsv", ".txt", ".qrels", ".qrel", ".trec")
 _HEADING = ("query-id", "corpus-id", "score")
@@ -65,7 +71,7 @@ class Qrels:
         evidence__document="documents of evidence, which are part of the ids",
         evidence__pages="pages of evidence, which are part of the ids",
         evidence__text="the second text of the same page",
-        evidence__metadata="metadata of evidence but its relevance",
+        evidence__metadata="metadata of evidence but relevance, title, split, and that of its document",
         labels="labels but the grade of pages and evidence, and who gave it",
     )
 
@@ -104,23 +110,26 @@ class Qrels:
         self, judged: Iterable[Judged], grades: Mapping[str, Callable[[Any], int | None]], files: Files
     ) -> Written:
         n = left_out = 0
-        queries: set[str] = set()
+        queries: dict[str, set[str]] = {}
         documents: set[str] = set()
         for row in judged:
             key = _id(row.item["question_key"])
             found = _verified(row, grades) if grades else _by_role(row.item)
+            # A further answer to a question is no query of its own; what was judged for it is judged for the question.
             if key in queries or not found:
                 left_out += files.leave_out(row.item)
-                continue
-            queries.add(key)
-            n += 1
-            extra = metadata_of(row.item)
-            files.add(QUERIES, {"_id": key, "text": row.item["question"], **({"metadata": extra} if extra else {})})
+            else:
+                n += 1
+                extra = metadata_of(row.item)
+                files.add(QUERIES, {"_id": key, "text": row.item["question"], **({"metadata": extra} if extra else {})})
             for one in found:
                 if one.document not in documents:
                     documents.add(one.document)
-                    files.add(CORPUS, {"_id": one.document, "title": one.title, "text": one.text})
-                _lines(files, key, one)
+                    about = {"metadata": one.metadata} if one.metadata else {}
+                    files.add(CORPUS, {"_id": one.document, "title": one.title, "text": one.text, **about})
+                if one.document not in queries.setdefault(key, set()):
+                    queries[key].add(one.document)
+                    _lines(files, key, one)
         return Written(n, left_out)
 
 
@@ -135,6 +144,8 @@ class _Relevance(NamedTuple):
     agreed: int | None = None
     of: int | None = None
     how: str = ""
+    metadata: Normal = {}  # noqa: RUF012 - of a document, and never changed
+    split: str = SPLIT
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -155,13 +166,25 @@ def _beir(line: str) -> tuple[str, str, int] | None:
     return parts[0], parts[1], int(parts[2])
 
 
+_Judged = tuple[int, str]
+"""The grade of a document for a query, and the split that its judgement stands in, where that is said."""
+
+
+class _Text(NamedTuple):
+    """A document of the corpus."""
+
+    title: str
+    text: str
+    metadata: Normal
+
+
 class _QrelsReading(FilesReading):
     format = Qrels.name
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self._without = 0
-        judged: dict[str, dict[str, int]] = {}
+        judged: dict[str, dict[str, _Judged]] = {}
         bad: list[Rejected] = []
         where: dict[str, tuple[str, int]] = {}
         for file in self.files:
@@ -169,12 +192,15 @@ class _QrelsReading(FilesReading):
                 self._judgements(file, judged, where, bad)
         yield from bad
         needed = {document for grades in judged.values() for document in grades}
-        corpus: dict[str, tuple[str, str]] = {}
+        corpus: dict[str, _Text] = {}
+        self._split = len({split for grades in judged.values() for _, split in grades.values()} - {""}) > 1
         for row in self._rows(CORPUS):
             if isinstance(row, Rejected):
                 yield row
             elif (key := str(row[2].get("_id"))) in needed:
-                corpus[key] = (str(row[2].get("title") or ""), str(row[2].get("text") or ""))
+                told = row[2].get("metadata")
+                title, text = (str(row[2].get(name) or "") for name in ("title", "text"))
+                corpus[key] = _Text(title, text, told if isinstance(told, dict) else {})
         seen: set[str] = set()
         for row in self._rows(QUERIES):
             if isinstance(row, Rejected):
@@ -193,7 +219,7 @@ class _QrelsReading(FilesReading):
     def _judgements(
         self,
         file: SourceFile,
-        judged: dict[str, dict[str, int]],
+        judged: dict[str, dict[str, _Judged]],
         where: dict[str, tuple[str, int]],
         bad: list[Rejected],
     ) -> None:
@@ -215,7 +241,20 @@ class _QrelsReading(FilesReading):
                         Rejected(file.name, number, "this is no judgement: query, document and a whole number. Fix it.")
                     )
                     continue
-                judged.setdefault(found[0], {})[found[1]] = found[2]
+                of_query, made = (
+                    judged.setdefault(found[0], {}),
+                    (found[2], PurePosixPath(file.name).stem if beir else ""),
+                )
+                before = of_query.get(found[1], made)
+                of_query[found[1]] = made if not before[1] else before
+                if before[0] != found[2]:
+                    of_query[found[1]] = before
+                    reason = (
+                        f"{found[1]!r} is judged again for {found[0]!r}: {found[2]} here and {before[0]} before. Leave "
+                        "one of the two."
+                    )
+                    bad.append(Rejected(file.name, number, reason))
+                    continue
                 where.setdefault(found[0], (file.name, number))
 
     def _rows(self, called: str) -> Iterator[tuple[str, int, dict[str, Any]] | Rejected]:
@@ -229,10 +268,11 @@ class _QrelsReading(FilesReading):
                     else:
                         yield Rejected(file.name, row[0], "the line has no `_id`. Write one {…} with _id and text.")
 
-    def _row(self, key: str, query: Normal, judged: Mapping[str, int], corpus: Mapping[str, tuple[str, str]]) -> Normal:
+    def _row(self, key: str, query: Normal, judged: Mapping[str, _Judged], corpus: Mapping[str, _Text]) -> Normal:
         evidence = []
-        for document, grade in judged.items():
-            title, text = corpus.get(document, ("", ""))
+        for document, (grade, split) in judged.items():
+            found = corpus.get(document)
+            title, text, told = found or _Text("", "", {})
             of, _, page = document.rpartition("#")
             pages = {"pages": [int(page)]} if of and page.isdigit() and 0 < len(page) < 7 and int(page) else {}
             evidence.append(
@@ -242,7 +282,12 @@ class _QrelsReading(FilesReading):
                     "document": of if pages else document,
                     **pages,
                     **({"text": text} if text else {}),
-                    "metadata": {"relevance": grade, **({"title": title} if title and title != of else {})},
+                    "metadata": {
+                        "relevance": grade,
+                        **({"title": title} if found is not None and title != (of if pages else document) else {}),
+                        **({"corpus": told} if told else {}),
+                        **({"split": split} if self._split and split else {}),
+                    },
                 }
             )
         kept = query.get("metadata")
@@ -343,13 +388,19 @@ def _by_role(item: Normal) -> list[_Relevance]:
         document, text = _document(item, unit)
         said = metadata_of(unit).get("relevance")
         grade = said if isinstance(said, int) and not isinstance(said, bool) else int(unit["role"] == "gold")
-        title = metadata_of(unit).get("title") or unit.get("document", "")
-        found.setdefault(document, _Relevance(document, str(title), text, grade))
+        told = metadata_of(unit)
+        title, about = str(told.get("title", unit.get("document", ""))), told.get("corpus")
+        split = str(told.get("split") or SPLIT)
+        made = _Relevance(
+            document, title, text, grade,
+            metadata=about if isinstance(about, dict) else {}, split=split if _SPLIT_FORM(split) else SPLIT,
+        )  # fmt: skip
+        found.setdefault(document, made)
     return list(found.values())
 
 
 def _lines(files: Files, key: str, one: _Relevance) -> None:
-    out = files.begin(QRELS)
+    out = files.begin(QRELS.format(split=one.split))
     if not out.rows:
         out.write_text("\t".join(_HEADING) + "\n")
     out.write_text(f"{key}\t{one.document}\t{one.grade}\n")

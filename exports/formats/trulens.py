@@ -38,11 +38,17 @@ class TruLens(SampleFormat):
             return list_in(cell)
         return super().of_cell(name, cell, number=number)
 
+    def is_aside(self, name: str) -> bool:
+        """What feedback cost is none, either."""
+        return super().is_aside(name) or " feedback cost in " in name
+
     def item(self, record: Record) -> Normal:
-        """A record as an item."""
+        """A record as an item, under its own id."""
         row = {name: _decoded(value) for name, value in record.items() if not name.endswith(_CALLS)}
         if "system" not in row and isinstance(row.get("app_name"), str):
             row["system"] = "/".join(str(row[name]) for name in ("app_name", "app_version") if row.get(name))
+        if "id" not in row and isinstance(row.get("record_id"), str):
+            row["id"] = row["record_id"]
         if self.retrieved not in row:
             given = dict.fromkeys(text for name in record if name.endswith(_CALLS) for text in _contexts(record[name]))
             row["contexts"] = list(given)

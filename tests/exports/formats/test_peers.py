@@ -152,6 +152,25 @@ def test_a_deepeval_run_gives_scores_with_their_threshold(tmp_path: Path) -> Non
     assert row.item.references == ("E",)
 
 
+def test_contexts_that_deepeval_writes_with_a_sign_between_them_are_several(tmp_path: Path) -> None:
+    case = {"input": "Q?", "actual_output": "A", "retrieval_context": "r1|r2", "context": "c", "name": None}
+    [row] = read("deepeval", lines(tmp_path / "t.jsonl", case))
+    assert [(unit.role, unit.text) for unit in row.item.evidence] == [
+        ("gold", "c"), ("retrieved", "r1"), ("retrieved", "r2")
+    ]  # fmt: skip
+
+
+def test_records_of_trulens_have_ids_of_their_own_and_what_feedback_cost_is_no_score(tmp_path: Path) -> None:
+    about = {"app_name": "rag", "app_version": "v2", "input": "Q?", "Groundedness": 0.9}
+    rows = [
+        {**about, "record_id": f"r{n}", "output": f"A{n}", "Groundedness feedback cost in USD": 0.01} for n in range(2)
+    ]
+    found = read("trulens", write_json(tmp_path / "r.json", rows))
+    assert [row.item.id for row in found] == ["r0", "r1"]
+    assert {score.name for row in found for score in row.item.scores} == {"Groundedness"}
+    assert found[0].item.metadata["Groundedness feedback cost in USD"] == 0.01
+
+
 def test_trulens_records_are_of_their_app_and_have_the_contexts_of_feedback(tmp_path: Path) -> None:
     record = {
         "app_name": "rag", "app_version": "v2", "record_id": "r1", "input": '"Q?"', "output": "A", "latency": 3,
@@ -204,6 +223,39 @@ def test_beir_comes_in_with_grades_and_goes_out_again(tmp_path: Path) -> None:
     written = (tmp_path / "out" / "qrels" / "test.tsv").read_text()
     assert written == (tmp_path / "in" / "qrels" / "test.tsv").read_text()
     assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d1 2\nq1 0 d2 0\nq3 0 d2 1\n"
+
+
+def test_splits_titles_and_metadata_of_beir_come_back_and_a_second_judgement_is_named(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "in")
+    lines(
+        folder / "corpus.jsonl",
+        {"_id": "d1", "title": "", "text": "one", "metadata": {"url": "u"}},
+        {"_id": "d2", "title": "T", "text": "two"},
+    )
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\n")
+    assert [lost.to_json() for lost in convert_files([folder], into="qrels", output=tmp_path / "out").lost] == []
+    for name in ("qrels/test.tsv", "qrels/train.tsv"):
+        assert (tmp_path / "out" / name).read_text() == (folder / name).read_text()
+    corpus = [orjson.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_bytes().splitlines()]
+    assert corpus == [
+        {"_id": "d1", "title": "", "text": "one", "metadata": {"url": "u"}},
+        {"_id": "d2", "title": "T", "text": "two"},
+    ]
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\nq2\td1\t0\n")
+    with open_sources([folder]) as sources:
+        [bad] = [row for row in FORMATS.get("qrels").read(sources).items() if isinstance(row, Rejected)]
+    assert (bad.line, bad.reason) == (3, "'d1' is judged again for 'q2': 0 here and 1 before. Leave one of the two.")
+
+
+def test_what_is_judged_for_a_further_answer_is_judged_for_the_question(tmp_path: Path) -> None:
+    rows = [
+        {"question_key": "q1", "question": "Q?", "answer": "A", "system": system,
+         "evidence": [{"role": "gold", "document": document, "text": document} for document in documents]}
+        for system, documents in (("a", ["d1"]), ("b", ["d1", "d2"]))
+    ]  # fmt: skip
+    done = convert_files([lines(tmp_path / "items.jsonl", *rows)], into="qrels", output=tmp_path / "out")
+    assert done.items == 1
+    assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d1 1\nq1 0 d2 1\n"
 
 
 def test_trec_judgements_alone_are_read_and_bad_lines_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.parsed import Rejected
 from exports.formats import FORMATS, recognise
+from exports.formats.base import passed_over, read_sources
 from exports.reading.sources import open_sources
 from tests.conftest import ROOT
 
@@ -81,6 +82,19 @@ def test_a_benchmark_with_the_card_of_its_download_is_read_as_what_it_is(tmp_pat
     (tmp_path / "README.md").write_text(f"---\nconfigs:\n- config_name: all\n  data_files: {file}\n---\n")
     with open_sources([tmp_path]) as sources:
         assert recognise(sources).name == ("huggingface" if name == "native" else name)
+
+
+def test_a_table_beside_files_of_another_format_is_named(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"question": "Q?"}')
+    (tmp_path / "more.csv").write_text("question,answer\nR?,A\n")
+    (tmp_path / "labels.csv").write_text("item,annotator,criterion,value\na,x,c,yes\n")
+    with open_sources([tmp_path]) as sources:
+        [said] = passed_over(read_sources(sources, None))
+        assert said.startswith("Not read, as files of native lie beside: ")
+        assert said.endswith("/more.csv. Import tables by themselves.")
+    (tmp_path / "more.csv").unlink()
+    with open_sources([tmp_path]) as sources:
+        assert passed_over(read_sources(sources, None)) == []
 
 
 def test_every_format_has_a_section_in_the_docs() -> None:
