@@ -180,7 +180,9 @@ def check(
         raise NotFound(f"There is no {on.value.replace('_', ' ')} {thing!r} that {actor.name!r} can see.")
     if role not in allowed:
         may = ", ".join(sorted(allowed)) or "administrator"
-        raise NotAllowed(f"{actor.name!r} is {role} here and may not do this ({words}). Roles that may: {may}.")
+        if " " not in doing:  # the name of an operation, which is not always what one does
+            words = f"do this ({words})"
+        raise NotAllowed(f"{actor.name!r} is {role} here and may not {words}. Roles that may: {may}.")
 
 
 def role_in(session: Session, person_id: int, default_role: str | None, project_id: int) -> Role | None:

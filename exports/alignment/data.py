@@ -11,8 +11,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
-from annotators.errors import InvalidInput, NotFound
-from annotators.figures import some
+from annotators.errors import NotFound
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from db.designing.by_score import Beginning, judged_beginning
@@ -233,21 +232,13 @@ def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, 
         .outerjoin(other, col(other.id) == second.item_id)
         .where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
     )  # fmt: skip
-    found, fields = {}, set[str]()
+    found = {}
     for place, item_id, name, question, system, beside, category, extra, version_id in rows:
         groups = {"system": pair_name(system, beside), "category": category or NOTHING}
         if by is not None and by not in groups:
             value = (extra or {}).get(by)
             groups[by] = NOTHING if value is None else str(value)
-            fields.update(extra or {})
         found[place] = ItemFacts(item_id, name, question, version_id, groups)
-    if (
-        by not in (None, "system", "category")
-        and found
-        and all(facts.groups[by] == NOTHING for facts in found.values())
-    ):
-        known = some(sorted({*fields, "system", "category"}), 20)
-        raise InvalidInput(f"No item of the study has {by!r} in its metadata, to be grouped by. There are: {known}.")
     return found
 
 

@@ -39,7 +39,7 @@ from db.engine import Database
 from db.models import Study
 from db.permissions import Actor
 from exports.alignment.arms import Arms, other_arm
-from exports.alignment.data import Human, StudyData, UnitFacts, study_data
+from exports.alignment.data import NOTHING, Human, StudyData, UnitFacts, study_data
 from exports.alignment.scores import Metric, ProjectItem, metrics_about, project_items, study_item_of
 from exports.growing import whole
 
@@ -119,6 +119,8 @@ def alignment_in_parts(
     # What is settled takes long to find out, and only labels that are settled need it.
     settled = labels == "settled"
     data = study_data(db, actor, study_id, scorers=scorers, named=named, by=by, settled=settled)
+    if by is not None and data.items and all(item.groups[by] == NOTHING for item in data.items.values()):
+        raise InvalidInput(f"No item of the study has {by!r} in its metadata, to be grouped by.")
     report = AlignmentReport(
         study=data.study.name,
         protocol=data.protocol.title,

@@ -236,7 +236,7 @@ td { border-bottom: 1px solid var(--line); padding: 5px 9px; vertical-align: top
 .n { text-align: right; white-space: nowrap; }
 .text { border-left: 3px solid var(--line); padding-left: 14px; max-width: 46em; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 18px; }
-figure { margin: 12px 0; } figure svg { max-width: 100%; height: auto; }
+figure { margin: 12px 0; } figure svg { max-width: 100%; height: auto; overflow: visible; }
 figcaption { color: var(--soft); font-size: .87rem; }
 @media screen and (prefers-color-scheme: dark) {
   :root { color-scheme: dark; --ink: #e7e9ec; --soft: #9aa3ad; --line: #3a4149; --bg: #16191d; }

@@ -76,11 +76,21 @@ def named_table(path: Path, *, numbered: bool = True) -> Table:
 
 def heading_of(beginning: bytes) -> list[str]:
     """The columns that the first line of a CSV or TSV file names, from its first bytes; none where it is none."""
-    line = beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode(errors="replace")
+    first, *others = (
+        line.decode(errors="replace") for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 2)[:2]
+    )
+    told = _told(first)
+    line = others[0] if told and others else first
     try:
-        return [name.strip() for name in next(csv.reader([line], delimiter=_delimiter(line)), [])]
+        return [name.strip() for name in next(csv.reader([line], delimiter=told or _delimiter(line)), [])]
     except csv.Error:
         return []
+
+
+def _told(line: str) -> str | None:
+    """What separates cells where the first line says so, as Excel writes it: `sep=;`."""
+    said = line.strip().lower()
+    return said[4] if len(said) == 5 and said.startswith("sep=") else None
 
 
 def _delimiter(line: str) -> str:
@@ -139,16 +149,21 @@ def _without_numbers(path: Path, table: Table) -> Table:
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
     """(line, cells as they stand, or what is wrong) of every row that is not blank."""
     with TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="") as text:
-        delimiter = _delimiter(text.readline(LONGEST_CELL))
-        text.seek(0)
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        first = text.readline(LONGEST_CELL)
+        told = _told(first)
+        if told is None:
+            text.seek(0)
+        reader = csv.reader(text, delimiter=told or _delimiter(first), strict=True)
         while True:
-            line = reader.line_num + 1
+            line = reader.line_num + 1 + (told is not None)
             limit = csv.field_size_limit(LONGEST_CELL)  # of the whole process, so that it is put back at once
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                yield line, f"the row cannot be read ({error}). Put cells with quotes or separators in double quotes."
+                long = "field larger" in str(error)
+                most = f"a cell has more than {LONGEST_CELL >> 20} million characters. Shorten it"
+                other = f"the row cannot be read ({error}). Put cells with quotes or separators in double quotes"
+                yield line, f"{most if long else other}."
                 continue
             finally:
                 csv.field_size_limit(limit)

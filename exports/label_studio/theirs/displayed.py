@@ -164,7 +164,7 @@ def _sort(found: Displayed, texts: list[Display], marked: Display | None) -> Non
         found.question = next((one for one in rest if one != found.answer), None)
     if found.answer is None and found.sides is None:
         others = [one for one in rest if one != found.question]
-        numbered = len(others) > 1 and len({re.sub(r"_?\d+$", "", one.word) for one in others}) == 1
+        numbered = len(others) > 1 and len({one.word.rstrip("0123456789").rstrip("_") for one in others}) == 1
         found.answer = None if numbered else next(iter(others), None)
     found.references = [one for one in found.references if one not in (found.question, found.answer)]
     said = (found.question, found.answer, *found.references)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,11 @@ import pytest
 from openpyxl import Workbook
 
 from annotators.errors import InvalidInput
+from exports.bundles.columns import columns_of_items
+from exports.bundles.typed import headings_of, write_typed
+from exports.converting import convert_files
 from exports.formats.base import columns_of
+from exports.reading.tables import open_table
 from tests.exports.formats.places import Place
 
 GERMAN = "Nr;Frage;Antwort;Modell\n7;Wann fuhr die Bahn?;Am 3. April.;alpha\n8;Wohin?;Zum Hafen;alpha\n"
@@ -153,6 +157,57 @@ def test_the_index_that_pandas_writes_is_no_column(place: Place, tmp_path: Path,
     assert bad.reason == "its first column has no name and holds 'first'. Write a name into the first row."
 
 
+def test_days_of_a_sheet_are_days_and_escaped_signs_what_they_were(place: Place, tmp_path: Path) -> None:
+    day, moment = datetime(2026, 3, 31), datetime(2026, 3, 31, 12, 30)
+    path = sheet(
+        tmp_path / "days.xlsx",
+        ["id", "question", "answer", "when"],
+        [day, "Wann?", "a_x000D_b and a_x005F_x0041_b", moment],
+    )
+    report = place.take(path)
+    assert report.rejected == []
+    [item] = place.items()
+    assert (item.id, item.answer, item.metadata["when"]) == (
+        "2026-03-31", "a\rb and a_x0041_b", "2026-03-31T12:30:00",
+    )  # fmt: skip
+
+
+def test_what_a_workbook_would_take_for_an_escaped_sign_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"id": "a", "question": "Is it a_x0041_b?"}')
+    done = convert_files([tmp_path / "items.jsonl"], into="table", output=tmp_path / "out")
+    table = tmp_path / "out" / "items.csv"
+    write_typed(tmp_path / "t.xlsx", table, columns_of_items(headings_of(table)))
+    found = open_table(tmp_path / "t.xlsx")
+    place = found.columns.index("question")
+    assert [cells[place] for _, cells in found.rows] == ["Is it a_x0041_b?"]
+    assert done.lost == []
+
+
+def test_formulas_are_counted_with_those_that_nothing_has_worked_out(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "texts.xlsx"
+    pd.DataFrame({"question": ["Q?", "R?"], "answer": ["=3+4 is 7", "plain"]}).to_excel(path, index=False)
+    [_, said] = place.take(path, dry_run=True).notes
+    assert said == (
+        "texts.xlsx: 1 cell is a formula. A formula counts as what it came to when the workbook was saved, and 1 is "
+        "empty, as nothing has worked them out. Texts that begin with = are written so by programs such as pandas."
+    )
+    assert len(place.take(sheet(tmp_path / "plain.xlsx", ["question"], ["Q?"]), dry_run=True).notes) == 1
+
+
+def test_a_first_line_may_say_what_separates_cells(place: Place, tmp_path: Path) -> None:
+    path = write(tmp_path / "excel.csv", "sep=;\r\nquestion;answer\r\nWhat, and when?;Now\r\n;No question\r\n")
+    report = place.take(path, skip_bad=True)
+    assert (report.added, [row.line for row in report.rejected]) == (1, [4])
+    assert place.items()[0].question == "What, and when?"
+
+
+def test_infinities_are_words_in_the_metadata(place: Place, tmp_path: Path) -> None:
+    table = {"question": ["Q?", "R?", "S?"], "m": [float("inf"), float("-inf"), float("nan")]}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    assert place.take(tmp_path / "t.parquet").rejected == []
+    assert [item.metadata.get("m") for item in place.items()] == ["inf", "-inf", None]
+
+
 def test_a_guard_against_formulas_is_taken_away(place: Place, tmp_path: Path) -> None:
     place.take(write(tmp_path / "x.csv", "question,answer\nQ?,'=1+1\n"))
     assert place.items()[0].answer == "=1+1"
@@ -189,7 +244,7 @@ BAD = {
     "quote": ('question,answer\n"Q?,A\n', "the row cannot be read"),
     "cells": ("question,answer\nQ?,A,B\n", "3 cells for 2 columns"),
     "columns": (",".join(f"c{n}" for n in range(2001)), "2,001 columns, more than 2,000"),
-    "huge": ("question\n" + "x" * (17 << 20) + "\n", "the row cannot be read"),
+    "huge": ("question\n" + "x" * (17 << 20) + "\n", "a cell has more than 16 million characters"),
     "no row": ("question,answer\n,A\n", "`question` is missing or empty"),
     "JSON": ('question,images\nQ?,here\n', "Write `images` as a JSON array"),
     "metadata": ("question,metadata\nQ?,3\n", "The metadata is a JSON object"),

@@ -175,7 +175,7 @@ def test_people_are_called_in_figures_as_in_frames(home: Path, tmp_path: Path) -
         (lambda study: study.alignment(labels="foo"), "'foo' are no labels to compare. Known: item, each, settled"),
         (
             lambda study: study.alignment(by="foo"),
-            "has 'foo' in its metadata, to be grouped by. There are: category, gr",
+            "No item of the study has 'foo' in its metadata",
         ),
         (lambda study: study.alignment(scorers="foo"), "scores of 'foo'"),
     ],
