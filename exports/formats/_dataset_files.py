@@ -52,6 +52,8 @@ class DatasetFile:
         self._passed_over: list[str] = []
         self.bad_pictures = 0
         """How many pictures `as_table` has met that cannot be taken."""
+        self.notes: list[str] = []
+        """What is worth reading about the file."""
 
     def place(self, column: str) -> int:
         """Where a column stands."""
@@ -112,7 +114,9 @@ def _with_names(found: DatasetFile, classes: Mapping[str, Sequence[str]]) -> Dat
                     cells[place] = _class_name(cells[place], names)
             yield line, cells
 
-    return DatasetFile(found.columns, found.pictures, rows)
+    named = DatasetFile(found.columns, found.pictures, rows)
+    named.notes = found.notes
+    return named
 
 
 def _class_name(cell: Any, names: Sequence[str]) -> Any:
@@ -131,7 +135,10 @@ _NO_CLASS = -1
 
 def _without_types(file: SourceFile) -> DatasetFile:
     if file.basename.endswith((".csv", ".tsv")):
-        return DatasetFile(open_table(file.path).columns, [], lambda: open_table(file.path).rows)
+        table = open_table(file.path)
+        found = DatasetFile(table.columns, [], lambda: open_table(file.path).rows)
+        found.notes = table.notes
+        return found
     names: dict[str, None] = {}
     for _, record in _records(file):
         if not isinstance(record, str):

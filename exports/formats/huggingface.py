@@ -342,6 +342,7 @@ class _Reading(FilesReading):
         for part in parts:
             try:
                 table = self._opened(part)
+                self._notes += table.notes
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 if not self._mapping and "question" not in guessed(table.columns) and len(configs) > 1:
                     self._notes.append(f"{part.file.name}: no column is known as the question. It is passed over.")

@@ -257,6 +257,14 @@ def test_what_a_card_names_and_the_folder_lacks_is_told(tmp_path: Path) -> None:
     )
 
 
+def test_the_index_that_pandas_wrote_into_a_data_file_is_left_out_and_told(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "set")
+    (folder / "data" / "dev.csv").write_text(",question,answer\n0,Q3?,C\n")
+    items, bad, notes = items_in(folder)
+    assert (len(items), bad) == (4, [])
+    assert "dev.csv: the first column, which has no name and numbers the rows, is left out." in notes
+
+
 def test_json_lines_are_read_whatever_their_file_is_called_and_pointers_are_told(tmp_path: Path) -> None:
     folder = loose(tmp_path / "set")
     (folder / "data" / "train.jsonl").unlink()
