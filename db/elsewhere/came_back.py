@@ -138,14 +138,14 @@ def take_back(
             checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
         if dry_run:
             known = _known(session, (one.annotator for one in annotations))
-            found = _sorted(session, study_id, annotations, known, source).found
+            found = _sorted(session, study_id, annotations, known, source, named=named).found
             found.gone = _gone(session, study_id, seen, named)
             return found
     with db.write() as session:
         study = session.get_one(Study, study_id)
         before = _known(session, (one.annotator for one in annotations))
         people = people_named(session, (one.annotator for one in annotations))
-        found, fresh, earlier, skips, there = _sorted(session, study_id, annotations, people, source)
+        found, fresh, earlier, skips, there = _sorted(session, study_id, annotations, people, source, named=named)
         found.gone = _gone(session, study_id, seen, named)
         found.new_people = sorted(set(people) - set(before))
         if fresh:
@@ -237,11 +237,14 @@ def _sorted(
     annotations: Sequence[AnnotationElsewhere],
     people: Mapping[str, int],
     source: str,
+    *,
+    named: Mapping[int, str],
 ) -> _Sorted:
     found = CameBack(source, new_people=sorted({one.annotator for one in annotations} - set(people)))
-    there, skipped = _standing(session, study_id, {one.study_item_id for one in annotations})
+    there, skipped, ended = _standing(session, study_id, {one.study_item_id for one in annotations})
     said = _labels_of(session, [one for one in there.values() if one.kind == AnnotationKind.IMPORTED])
-    fresh, skips, earlier, known = [], [], {}, []
+    fresh, skips, earlier = [], [], {}
+    known: list[tuple[AnnotationElsewhere, int | None]] = []
     for one in annotations:
         key = (one.study_item_id, people.get(one.annotator, 0))
         standing = there.get(key)
@@ -249,14 +252,22 @@ def _sorted(
             if standing is None and key not in skipped:
                 skips.append(one)
                 found.skipped += 1
+            elif standing is not None:
+                item = named.get(one.study_item_id, "")
+                found.left.append(
+                    f"Annotation {one.line}: {one.annotator!r} skips {item!r} there, and has labels of it here, which "
+                    "count as before."
+                )
             else:
                 found.unchanged += 1
-                known.append((one, standing.batch if standing else None))
+                known.append((one, None))
         elif not one.labels:
             found.left.append(f"Annotation {one.line} by {one.annotator!r} has no labels.")
         elif standing is None:
             fresh.append(one)
             found.new += 1
+            if key in ended:  # what took the place of earlier labels was withdrawn, and they do not come back by that
+                earlier[key] = ended[key]
         elif standing.kind != AnnotationKind.IMPORTED or not standing.from_elsewhere:
             found.left.append(
                 f"Annotation {one.line}: {one.annotator!r} has labels of this item here already, which stand."
@@ -273,12 +284,15 @@ def _sorted(
 
 def _standing(
     session: Session, study_id: int, of_items: Iterable[int]
-) -> tuple[dict[tuple[int, int], _There], set[tuple[int, int]]]:
-    """(study item, person) → the annotation that stands, and those whom a skip is stored of."""
+) -> tuple[dict[tuple[int, int], _There], set[tuple[int, int]], dict[tuple[int, int], Earlier]]:
+    """(study item, person) → the annotation that stands; those whom a skip is stored of; and the last annotation of
+    those who have had some that stand no more, since what took their place was withdrawn.
+    """
     items = sorted(of_items)
     newer = aliased(Annotation)
     there: dict[tuple[int, int], _There] = {}
     skipped: set[tuple[int, int]] = set()
+    ended: dict[tuple[int, int], Earlier] = {}
     for start in range(0, len(items), _AT_ONCE):
         ids = items[start : start + _AT_ONCE]
         rows = session.execute(
@@ -295,6 +309,16 @@ def _standing(
             there[row.study_item_id, row.person_id] = _There(
                 row.id, row.assignment_id, row.sitting, row.kind, row.batch_id, batch_format == "label_studio"
             )
+        last = select(Annotation).where(
+            Annotation.study_id == study_id,
+            col(Annotation.study_item_id).in_(ids),
+            col(Annotation.supersedes_id).is_not(None),
+            col(Annotation.batch_id).in_(withdrawn_batches()),
+            ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+        )
+        for row in session.scalars(last):
+            assert row.id is not None
+            ended[row.study_item_id, row.person_id] = Earlier(row.assignment_id, row.sitting, row.id)
         query = select(Assignment.study_item_id, Assignment.person_id).where(
             Assignment.study_id == study_id,
             col(Assignment.study_item_id).in_(ids),
@@ -302,7 +326,7 @@ def _standing(
             Assignment.kind == IMPORTED,
         )
         skipped |= {(of, person) for of, person in session.execute(query) if person is not None}
-    return there, skipped
+    return there, skipped, ended
 
 
 _Stored = dict[tuple[str, str], tuple[Any, Any]]

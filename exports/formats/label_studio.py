@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,7 +17,7 @@ from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
-from exports.label_studio.known import ITEM, STUDY, called_of, distinct, name_of, part_key
+from exports.label_studio.known import ITEM, STUDY, called_of, distinct, lead_time, name_of, part_key
 from exports.label_studio.theirs.displayed import Display, Displayed
 from exports.label_studio.xml import Tag, read_config
 from exports.reading.json_files import element_lines, json_file
@@ -50,6 +51,8 @@ class LabelStudio:
         "The JSON export of a project (tasks with `data` and `annotations`) with its labelling config as .xml beside "
         "it. What its controls ask becomes a protocol; each part that cannot is named."
     )
+
+    takes_over = ("native", "ragas", "deepeval", "trulens")
 
     def refusal(self, file: SourceFile) -> str | None:
         """A list of tasks, or a config, which begins with a view."""
@@ -188,6 +191,8 @@ class _Reading(FilesReading):
                 f"There is no labelling config ({CONFIG_ENDING}) beside the tasks: what people said is left out."
             )
         else:
+            if words := self._theirs.displayed.in_words():
+                found.insert(0, f"Tasks are read with {words}.")
             found += [f"{LOST}{line}." for line in self._theirs.lost.lines()]
         return found
 
@@ -196,7 +201,8 @@ class _Reading(FilesReading):
         if not isinstance(data, dict):
             raise InvalidInput("it has no `data`. Export the project as JSON.")
         if isinstance(data.get(OURS), dict):
-            yield ParsedItem(file, line, read_item(data[OURS], scorer=SCORER))
+            item = read_item(data[OURS], scorer=SCORER)
+            yield ParsedItem(file, line, item, tuple(self._said(file, line, task, [item.id], data)))
             return
         self._ours += STUDY in data
         self._drafts += _how_many(task.get("drafts"))
@@ -273,7 +279,7 @@ class _Reading(FilesReading):
             return
         for who, one in latest.items():
             for criterion, target, value, rationale in self._values(theirs, one, data):
-                seconds, at = one.get("lead_time"), one.get("updated_at") or one.get("created_at")
+                at = one.get("updated_at") or one.get("created_at")
                 yield ForeignLabel(
                     line,
                     items[0],
@@ -285,7 +291,7 @@ class _Reading(FilesReading):
                     None,
                     items[1] if len(items) > 1 else None,
                     file,
-                    float(seconds) if isinstance(seconds, int | float) else None,
+                    lead_time(one.get("lead_time")),
                     rationale,
                 )
 
@@ -313,6 +319,8 @@ class _Reading(FilesReading):
             self._none += not given
             for target, of_target in asked.by_target(given, data):
                 said = asked.read(of_target, data) if of_target else Said([])
+                if said is None:
+                    continue
                 value = asked.criterion.check(said.value)
                 decided[asked.criterion.name, target] = GivenLabel(asked.criterion.name, target, value)
                 yield asked.criterion.name, target, written(value), said.rationale
@@ -329,8 +337,11 @@ class _Reading(FilesReading):
                 theirs.lost.add(f"What was given to {name!r}, which the config does not have")
 
 
-def _when(annotation: Mapping[str, Any]) -> str:
-    return str(annotation.get("updated_at") or annotation.get("created_at") or "")
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _when(annotation: Mapping[str, Any]) -> datetime:
+    return _time(annotation.get("updated_at") or annotation.get("created_at")) or _NEVER
 
 
 def _how_many(listed: object) -> int:

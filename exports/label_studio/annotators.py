@@ -9,7 +9,7 @@ from typing import Any
 from annotators.errors import InvalidInput
 from annotators.figures import count, some
 from annotators.times import time_of
-from db.elsewhere.known import Whose
+from db.elsewhere.known import ERASED, Whose
 from exports.label_studio.known import People, called_of, name_of
 
 
@@ -47,30 +47,46 @@ class Annotators:
         InvalidInput for one of these that does not say who made it.
         """
         for one in _annotations(tasks):
-            mark = mark_of(one) or ""
-            if mark in self._known and not self.is_erased(one):
+            whose = self._known.get(mark_of(one) or "")
+            if whose is not None:
                 for called in self._called(one):
-                    self._names.setdefault(called, set()).add(self._known[mark].annotator)
+                    self._names.setdefault(called, set()).add(whose.annotator)
 
     def is_erased(self, annotation: Mapping[str, Any]) -> bool:
-        """Whether an annotation was taken in before, and whose it was is a person no more."""
+        """Whether whoever made an annotation was taken in before, and is a person no more."""
         whose = self._known.get(mark_of(annotation) or "")
-        return whose is not None and not whose.annotator
+        return ERASED in self._learnt(annotation) or (whose is not None and whose.annotator == ERASED)
 
     def name(self, annotation: Mapping[str, Any]) -> str:
-        """The name of who made an annotation; InvalidInput where it does not say who."""
+        """The name of who made an annotation: who somebody is by what came in before is who they are.
+
+        Else one person would be two by what they are called this time. InvalidInput where an annotation does not say
+        who made it, and for somebody who came in under several names.
+        """
         called, mark = self._called(annotation), mark_of(annotation) or ""
         self._met.update(called)
         said = next((self._people[one] for one in called if one in self._people), None)
-        if mark in self._known:
-            whose = self._known[mark].annotator
-            if said not in (None, whose):
-                self._kept[str(said), whose] += 1
-            return whose
-        learnt = next((names for one in called if len(names := self._names.get(one, set())) == 1), None)
-        if said is None and learnt is None:
-            self._unnamed.add(called[0])
-        return said or (name_of(called[0]) if learnt is None else next(iter(learnt)))
+        learnt = self._learnt(annotation)
+        whose = self._known[mark].annotator if mark in self._known else next(iter(learnt), None)
+        if mark not in self._known and len(learnt) > 1 and said not in learnt:
+            names = " and ".join(map(repr, sorted(learnt)))
+            raise InvalidInput(
+                f"whoever made it ({called[0]}) is {names} here by what came in before. Say which: --person "
+                f"{called[0]}=NAME"
+            )
+        if whose is not None and len(learnt) > 1 and mark not in self._known:
+            whose = said
+        if whose is None:
+            if said is None:
+                self._unnamed.add(called[0])
+            return said or name_of(called[0])
+        if said not in (None, whose):
+            self._kept[str(said), whose] += 1
+        return whose
+
+    def _learnt(self, annotation: Mapping[str, Any]) -> set[str]:
+        """The names here of whoever made it, by other annotations of theirs."""
+        return {name for one in self._called(annotation) for name in self._names.get(one, ())}
 
     def check(self) -> None:
         """InvalidInput where somebody is named whom nobody there can be, and others are named by nothing."""

@@ -53,3 +53,9 @@ def distinct(key: str, taken: Collection[str]) -> str:
     while free in taken:
         free, number = f"{key}_{number}", number + 1
     return free
+
+
+def lead_time(given: object) -> float | None:
+    """The seconds that an annotation took; None for what can be none."""
+    usable = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < 1e9
+    return float(given) if usable else None  # type: ignore[arg-type]

@@ -19,10 +19,10 @@ from db.elsewhere.known import Whose, whose_elsewhere
 from db.engine import Database
 from db.permissions import Actor
 from exports.label_studio.annotators import Annotators, mark_of
-from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People
+from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People, lead_time
 from exports.label_studio.labelling import Labelling
 from exports.label_studio.lost import Lost
-from exports.label_studio.tasks import asks_anything, labels_of
+from exports.label_studio.tasks import asks_anything, labels_of, shows_as_here
 
 _AT_ONCE = 200
 
@@ -129,6 +129,8 @@ class SaidThere:
         return item, number - 1
 
     def _read(self, there: ItemThere, number: int, task: Mapping[str, Any]) -> None:
+        if task.get("annotations") and not shows_as_here(self.labellings[number], there.item.materials, task["data"]):
+            self.lost.add("Labels of tasks whose texts were changed there: they count for the item as it is here")
         there.before[number] |= {str(seal) for seal in _list(task["data"].get(BEFORE))}
         self.lost.add("Drafts that were not submitted there", len(_list(task.get("drafts"))))
         for one in _list(task.get("annotations")):
@@ -156,7 +158,7 @@ class SaidThere:
         who, seal, mark = self.annotators.name(one), f"{task.get('id')}/{one.get('id')}", mark_of(one)
         self._n += 1
         line = one["id"] if isinstance(one.get("id"), int) else self._n
-        at, seconds = _time(one.get("updated_at") or one.get("created_at")), _seconds(one.get("lead_time"))
+        at, seconds = _time(one.get("updated_at") or one.get("created_at")), lead_time(one.get("lead_time"))
         if one.get("was_cancelled"):
             return Said(who, line, seal, skipped=True, at=at, seconds=seconds, mark=mark)
         if one.get("parent_prediction"):
@@ -211,6 +213,11 @@ class SaidThere:
             "back before stands."
         )
 
+    def _after(self, there: ItemThere, one: Said) -> Said | None:
+        """The first annotation of the same person in the projects after that of one of theirs."""
+        after = there.said[self._project_of(there, one) + 1 :]
+        return next((found for said in after if (found := said.get(one.annotator)) is not None), None)
+
     def _alone(self, later: Said) -> str:
         return (
             f"Annotation {later.line} of {later.annotator!r}: what they said of the item in the step before it is not "
@@ -246,6 +253,10 @@ class SaidThere:
 
     def _join(self, there: ItemThere, who: str, found: Joined) -> None:
         far = self._up_to(there, who, len(self.labellings))
+        if far.skipped and (later := self._after(there, far.said[-1])) is not None:
+            found.left.append(
+                f"Annotation {later.line} of {who!r}: they skipped the item in a step before. It is left."
+            )
         if far.told:
             found.left.append(far.told)
         elif not far.complete:
@@ -283,10 +294,5 @@ def _time(given: object) -> datetime | None:
         raise InvalidInput(f"its time is {shown(given)}; times are like 2026-11-25T02:51:40Z") from None
 
 
-def _seconds(given: object) -> float | None:
-    usable = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < 1e9
-    return float(given) if usable else None  # type: ignore[arg-type]
-
-
-def _rank(one: Said) -> tuple[bool, str]:
-    return not one.skipped, one.at.isoformat() if one.at else ""
+def _rank(one: Said) -> tuple[bool, float]:
+    return not one.skipped, one.at.timestamp() if one.at else 0.0

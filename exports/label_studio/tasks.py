@@ -43,10 +43,7 @@ def task_data(labelling: Labelling, materials: Materials, *, study: str, item: s
     data: dict[str, Any] = {ITEM: item, STUDY: study}
     if labelling.number > 1:
         data[STEP] = labelling.number
-    for one in labelling.texts():
-        texts = _text(one, material, sides=labelling.protocol.about_pairs)
-        # Stretches are marked in the answer, which stays as it is.
-        data |= texts if one == Material.ANSWER else {name: text or _NOTHING for name, text in texts.items()}
+    data |= _texts_of(labelling, material)
     if not labelling.texts():
         data["about"] = "What is to be judged stands below."
     draw = _Drawing(material, picture)
@@ -59,6 +56,16 @@ def task_data(labelling: Labelling, materials: Materials, *, study: str, item: s
         if criterion.kind == "order":
             data[f"order_{criterion.name}"] = draw.to_order(criterion)
     return data
+
+
+def _texts_of(labelling: Labelling, material: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a task, by their fields."""
+    found: dict[str, str] = {}
+    for one in labelling.texts():
+        texts = _text(one, material, sides=labelling.protocol.about_pairs)
+        # Stretches are marked in the answer, which stays as it is.
+        found |= texts if one == Material.ANSWER else {name: text or _NOTHING for name, text in texts.items()}
+    return found
 
 
 def _units(labelling: Labelling, criteria: Sequence[Criterion], materials: Materials) -> list[str]:
@@ -250,9 +257,16 @@ def labels_of(
         for name, target in _places(labelling, criterion, data, materials):
             known.add(name)
             label = _label(criterion, target, by_control.get(name, []), answer, decided)
+            if name in by_control and not is_asked(criterion, target, decided):
+                lost.add(f"What was given to {criterion.name!r} where it is not asked")
             if label is not None:
                 decided[criterion.name, target] = label
                 found.append(label)
+    for criterion in labelling.criteria:
+        needed = [target for _, target in _places(labelling, criterion, data, materials)]
+        asked = [target for target in needed if is_asked(criterion, target, decided)]
+        if criterion.required and any((criterion.name, target) not in decided for target in asked):
+            lost.add(f"Annotations without every answer to {criterion.name!r}, which is required")
     for name, given in by_control.items():
         if name not in known:
             raise InvalidInput(
@@ -260,6 +274,12 @@ def labels_of(
                 "labelling config was changed there"
             )
     return found
+
+
+def shows_as_here(labelling: Labelling, materials: Materials, data: Mapping[str, Any]) -> bool:
+    """Whether a task has the texts that its item is shown with here."""
+    here = _texts_of(labelling, materials[labelling.steps[0]])
+    return all(data.get(name) == text for name, text in here.items())
 
 
 def asks_anything(labelling: Labelling, materials: Materials, earlier: Iterable[GivenLabel]) -> bool:

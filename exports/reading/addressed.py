@@ -10,8 +10,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from annotators.errors import InvalidInput, shown
 from exports.sinks import plain_name
 
-_UPLOADED = re.compile(r"/?data/upload/(?:\d+/)?")
-"""How the address of a file begins that was put into a project of Label Studio, where its name is its own."""
+_UPLOADED = re.compile(r"/?data/upload/")
+"""How the address of a file begins that was put into a project of Label Studio."""
+
+_OF_ITS_OWN = re.compile(r"/?data/upload/(?:\d+/)?(?=[0-9a-f]{8}-[^/]*$)")
+"""The same before a name that Label Studio has made one of its own: another file has another."""
 
 _SERVED = re.compile(r"/?data/local-files/?\?")
 """How the address of a file begins that Label Studio serves from a folder, by a path in what follows (`d=…`)."""
@@ -33,10 +36,10 @@ def path_of(address: object) -> str:
         except ValueError:  # an address like `http://[`, which names no host
             parts = urlsplit(text.partition("//")[2])
         path = unquote(f"{parts.netloc}/{parts.path.lstrip('/')}" if parts.netloc else parts.path)
-        path = _UPLOADED.sub("", path, count=1)
+        path = _OF_ITS_OWN.sub("", path, count=1)
         if parts.query and not _SIGNED.search(f"?{parts.query}") and not _UPLOADED.match(text):
             path = f"{path}?{parts.query}"
-    kept = "/".join(part for part in path.split("/") if part not in ("", ".", ".."))
+    kept = "/".join("_" if part == ".." else part for part in path.split("/") if part not in ("", "."))
     return re.sub(r"[|\x00-\x1f\x7f]", "_", kept)[-500:].strip() or "image"
 
 

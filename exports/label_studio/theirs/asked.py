@@ -44,7 +44,7 @@ class Asked:
 
     name: str
     criterion: Criterion
-    read: Callable[[Sequence[Given], Data], Said]
+    read: Callable[[Sequence[Given], Data], Said | None]
     hidden: bool = False
     pages: Display | None = None
     """The pages, where it is asked of each of them; `read` then takes what was given for one."""
@@ -130,6 +130,9 @@ def _add(found: Theirs, tag: Tag, titles: Mapping[int, str]) -> None:
     if tag.get("perRegion") == "true":
         found.lost.add(f"{where}: it is asked of each marked region, and here of the item")
         return
+    if _of_one_side(found, tag):
+        found.lost.add(f"{where}: it is about one of the two texts that are compared, and here about both")
+        return
     make, pages = _MAKERS.get(tag.name), _each_page(found, tag)
     if make is None:
         found.lost.add(f"{where}: nothing here is like it")
@@ -155,7 +158,17 @@ def _add(found: Theirs, tag: Tag, titles: Mapping[int, str]) -> None:
 def _target(found: Theirs, pages: Display | None, kind: str) -> dict[str, Any]:
     if pages is not None:
         return {"target": TargetKind.EVIDENCE, "only": {"kinds": ["page"]}}
-    return {"target": TargetKind.PAIR} if found.displayed.sides and kind in ("choice", "grade", "number") else {}
+    return {"target": TargetKind.PAIR} if found.displayed.sides and kind in _OF_PAIRS else {}
+
+
+_OF_PAIRS = ("choice", "grade", "number", "several", "text")
+"""Kinds of criteria that may be asked of a pair."""
+
+
+def _of_one_side(found: Theirs, tag: Tag) -> bool:
+    """Whether a control is of one of two texts that are compared."""
+    about = found.displayed.by_name.get(tag.get("toName"))
+    return found.displayed.sides is not None and about is not None and about[1] in found.displayed.sides
 
 
 def _each_page(found: Theirs, tag: Tag) -> Display | None:
@@ -193,7 +206,7 @@ def ranked_keys(listed: object) -> dict[str, str]:
     return found
 
 
-_Made = tuple[dict[str, Any], Callable[[Sequence[Given], Data], Said]]
+_Made = tuple[dict[str, Any], Callable[[Sequence[Given], Data], Said | None]]
 
 
 def _labels(tags: Iterable[Tag], above: str = "") -> Iterable[dict[str, Any]]:
@@ -224,11 +237,10 @@ def _declared(tag: Tag, least: int = 1) -> list[dict[str, Any]]:
 def _choices(found: Theirs, tag: Tag) -> _Made:
     many = tag.get("choice") == "multiple"
     labels = _declared(tag, 2 if many else 1)
-    known = {str(one["value"]) for one in labels} | {str(one["title"]) for one in labels}
-    by_title = {str(one["title"]): str(one["value"]) for one in labels}
+    value_of = _values_of(labels)
 
     def read(given: Sequence[Given], _data: Data) -> Said:
-        chosen = [by_title.get(one, one) if one in known else one for one in _all(given, "choices")]
+        chosen = [value_of(one) for one in _all(given, "choices")]
         if many:
             return Said(chosen)
         if len(chosen) != 1:
@@ -236,6 +248,18 @@ def _choices(found: Theirs, tag: Tag) -> _Made:
         return Said(chosen[0])
 
     return {"kind": "several" if many else "choice", "labels": labels}, read
+
+
+def _values_of(labels: Sequence[Mapping[str, Any]]) -> Callable[[str], str]:
+    """From what a result says to the label's value: it says the alias, or the title where an older editor wrote it.
+
+    The alias comes first: it may be the title of another label.
+    """
+    values = {str(one["value"]) for one in labels}
+    by_title: dict[str, str] = {}
+    for one in labels:
+        by_title.setdefault(str(one["title"]), str(one["value"]))
+    return lambda said: said if said in values else by_title.get(said, said)
 
 
 def _all(given: Sequence[Given], name: str) -> list[str]:
@@ -254,9 +278,10 @@ def _all(given: Sequence[Given], name: str) -> list[str]:
 
 def _taxonomy(found: Theirs, tag: Tag) -> _Made:
     labels = _declared(tag, 2)
+    value_of = _values_of(labels)
 
     def read(given: Sequence[Given], _data: Data) -> Said:
-        return Said(_all(given, "taxonomy"))
+        return Said(list(dict.fromkeys(map(value_of, _all(given, "taxonomy")))))
 
     return {"kind": "several", "labels": labels}, read
 
@@ -266,13 +291,15 @@ def _rating(_found: Theirs, tag: Tag) -> _Made:
     if not 1 <= most <= 100:
         raise InvalidInput(f"its maxRating is {most}")
 
-    def read(given: Sequence[Given], _data: Data) -> Said:
-        return Said(values_of(given[-1].get("value")).get("rating"))
+    def read(given: Sequence[Given], _data: Data) -> Said | None:
+        stars = values_of(given[-1].get("value")).get("rating")
+        return None if stars == 0 else Said(stars)  # 0: all of them were taken back
 
     return {"kind": "grade", "labels": [{"value": number} for number in range(1, most + 1)]}, read
 
 
-_FAR = 1e9
+_FAR = 1e15
+"""Beyond every number that a scale without ends is used for; whole numbers are exact so far."""
 
 
 def _number(_found: Theirs, tag: Tag) -> _Made:
@@ -280,7 +307,7 @@ def _number(_found: Theirs, tag: Tag) -> _Made:
         return Said(values_of(given[-1].get("value")).get("number"))
 
     limits = {"minimum": float(tag.get("min") or -_FAR), "maximum": float(tag.get("max") or _FAR)}
-    step = float(tag.get("step") or (1 if tag.get("min") and tag.get("max") else 1e-6))
+    step = float(tag.get("step") or 1e-6)
     return {"kind": "number", **limits, "step": step}, read
 
 
@@ -288,10 +315,12 @@ def _text(found: Theirs, tag: Tag) -> _Made:
     if tag.get("maxSubmissions") != "1":
         found.lost.add(f"<TextArea name={tag.get('name')!r}>: several texts of one annotation become one, a line each")
 
-    def read(given: Sequence[Given], _data: Data) -> Said:
-        return Said("\n".join(_all(given, "text")))
+    def read(given: Sequence[Given], _data: Data) -> Said | None:
+        text = "\n".join(_all(given, "text"))
+        return Said(text) if text.strip() else None
 
-    return {"kind": "text", "lines": min(40, max(1, int(tag.get("rows") or 2)))}, read
+    rows = int(tag.get("rows")) if tag.get("rows").isdecimal() else 2
+    return {"kind": "text", "lines": min(40, max(1, rows))}, read
 
 
 def _spans(found: Theirs, tag: Tag) -> _Made:
@@ -300,19 +329,21 @@ def _spans(found: Theirs, tag: Tag) -> _Made:
         raise InvalidInput("it marks something else than a plain text")
     if about != found.displayed.answer:
         raise InvalidInput(f"it marks `{about.word}`, and here only one text, the answer, can be marked")
+    labels = _declared(tag)
+    value_of = _values_of(labels)
 
     def read(given: Sequence[Given], data: Data) -> Said:
-        text, stretches = str(about.of(data) or ""), []
+        text, stretches = str(about.of(data) or ""), list[dict[str, Any]]()
         for one in given:
             value = values_of(one.get("value"))
             marked = _all([one], "labels")
             if len(marked) > 1:
                 found.lost.add("More than one label of the same stretch: the first is kept")
             start, end = stretch_in(text, value.get("start"), value.get("end"), value.get("text"))
-            stretches.append({"start": start, "end": end, "label": marked[0], "text": text[start:end]})
+            stretches.append({"start": start, "end": end, "label": value_of(marked[0]), "text": text[start:end]})
         return Said(_without_overlaps(stretches, found.lost))
 
-    return {"kind": "spans", "labels": _declared(tag)}, read
+    return {"kind": "spans", "labels": labels}, read
 
 
 def _without_overlaps(stretches: list[dict[str, Any]], lost: Lost) -> list[dict[str, Any]]:
@@ -361,8 +392,11 @@ def _box(value: Mapping[str, Any]) -> list[float]:
 def _pairwise(found: Theirs, tag: Tag) -> _Made:
     if found.displayed.sides is None:
         raise InvalidInput("it compares something else than two texts")
-    names = tag.get("toName").split(",")
-    values = {names[0].strip(): -1, "left": -1, names[1].strip(): 1, "right": 1}
+    names = [name.strip() for name in tag.get("toName").split(",")]
+    shown_there = tuple(found.displayed.by_name[name][1] for name in names if name in found.displayed.by_name)
+    if shown_there != found.displayed.sides:
+        raise InvalidInput("it compares other texts than the first, and here two are compared")
+    values = {names[0]: -1, names[1]: 1} | {"left": -1, "right": 1}  # a result says the side, whatever texts are called
 
     def read(given: Sequence[Given], _data: Data) -> Said:
         selected = values_of(given[-1].get("value")).get("selected")
@@ -410,7 +444,8 @@ _MAKERS: Mapping[str, Callable[[Theirs, Tag], _Made]] = {
 def _add_conditions(found: Theirs, config: Tag) -> None:
     by_name = {one.name: one for one in found.asked}
     for view in config.walk():
-        if not view.get("visibleWhen"):
+        when_shown = view.get("visibleWhen") or ("choice-selected" if view.get("whenTagName") else "")
+        if not when_shown:
             continue
         inner = [by_name[tag.get("name")] for tag in view.walk() if tag.get("name") in by_name]
         other, values = by_name.get(view.get("whenTagName")), view.get("whenChoiceValue")
@@ -421,18 +456,18 @@ def _add_conditions(found: Theirs, config: Tag) -> None:
             if not values:  # any of them will do
                 wanted = list(known)
             before = other is not None and found.asked.index(other) < found.asked.index(one)
+            near = other is not None and other.criterion.target in (one.criterion.target, TargetKind.ITEM)
             if one.criterion.when is not None:
                 one.hidden = True
                 found.lost.add(f"{one.name!r} is shown there under several conditions: here under the first")
-            elif view.get("visibleWhen") == "choice-selected" and before and wanted and all(wanted):
+            elif when_shown == "choice-selected" and before and near and wanted and all(wanted):
                 assert other is not None
                 when = {"criterion": other.criterion.name, "values": wanted}
                 changed = {**one.criterion.model_dump(), "when": when}
                 one.criterion = type(one.criterion).model_validate(changed)
             else:
                 one.hidden = True
-                condition = view.get("visibleWhen")
-                found.lost.add(f"{one.name!r} is shown there on a condition ({condition}), and here always asked")
+                found.lost.add(f"{one.name!r} is shown there on a condition ({when_shown}), and here always asked")
 
 
 def _protocol(found: Theirs, name: str, config: Tag) -> Protocol:

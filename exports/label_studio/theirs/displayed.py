@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +111,14 @@ class Displayed:
     by_name: dict[str, tuple[str, Display]] = field(default_factory=dict)
     """Name of a tag → its kind, and what it shows."""
 
+    def in_words(self) -> str:
+        """What of a task is what here: `question = $question, answer = $text`."""
+        said = [("question", self.question), ("answer", self.answer)]
+        said += [(name, one) for name, one in zip(("left answer", "right answer"), self.sides or (), strict=False)]
+        said += [("reference", one) for one in self.references]
+        said += [("evidence", one) for one in (*self.contexts, *self.images)]
+        return ", ".join(f"{name} = {one.value}" for name, one in said if one is not None)
+
     @property
     def evidence(self) -> bool:
         """Whether anything is shown beside question and answer that is evidence."""
@@ -136,7 +144,9 @@ def read_displayed(config: Tag, controls: Sequence[Tag]) -> Displayed:
             texts.append(display)
     texts = list({display.value: display for display in reversed(texts)}.values())[::-1]
     found.sides = _sides(controls, found.by_name)
-    _sort(found, [one for one in texts if one not in (found.sides or ())], _marked(controls, found.by_name))
+    judged = {found.by_name[tag.get("toName")][1].value for tag in controls if tag.get("toName") in found.by_name}
+    rest = [one for one in texts if one not in (found.sides or ())]
+    _sort(found, rest, _marked(controls, found.by_name), judged)
     return found
 
 
@@ -153,13 +163,15 @@ def _marked(controls: Iterable[Tag], named: Mapping[str, tuple[str, Display]]) -
     return next((display for kind, display in about if kind == "Text"), None)
 
 
-def _sort(found: Displayed, texts: list[Display], marked: Display | None) -> None:
-    """Say of each text what it is."""
+def _sort(found: Displayed, texts: list[Display], marked: Display | None, judged: Collection[str]) -> None:
+    """Say of each text what it is; of several that are called as answers are, the one that is judged is the answer."""
     beside = [one for one in texts if one != marked and _CONTEXT.fullmatch(one.word.lower())]
     found.references = [one for one in texts if one != marked and _REFERENCE.fullmatch(one.word.lower())]
     rest = [one for one in texts if one not in beside and one not in found.references] or texts
     found.question = next((one for one in rest if one.word.lower() in _QUESTION and one != marked), None)
-    found.answer = marked or next((one for one in rest if one.word.lower() in _ANSWER and one != found.question), None)
+    answers = [one for one in rest if one.word.lower() in _ANSWER and one != found.question]
+    answers.sort(key=lambda one: one.value not in judged)
+    found.answer = marked or next(iter(answers), None)
     if found.question is None:
         found.question = next((one for one in rest if one != found.answer), None)
     if found.answer is None and found.sides is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 
@@ -45,18 +46,41 @@ def fetch_project(server: Server, number: int, folder: Path) -> tuple[list[str],
 
 
 def _fetch_file(server: Server, address: str, documents: Path, lost: Lost) -> None:
-    """A file that the server keeps or serves, by its path there; of others it is said that they are not fetched."""
-    if address.startswith(_OF_SERVER):
+    """A file that the server keeps or serves, by its path there; of others it is said that they are not fetched.
+
+    The request has the key of whoever asks: a path that leads to anything else of the server is none of a file.
+    """
+    if address.startswith(_OF_SERVER) and not _leads_to_a_file(address):
+        lost.add("Addresses that lead to something else of the server than a file: nothing is fetched from there")
+    elif address.startswith(_OF_SERVER):
         try:
             content = server.fetch(address)
         except (NotFound, InvalidInput) as error:
             lost.add(f"The file {shown(address)}, which the server does not give ({str(error).partition('. ')[0]})")
             return
         path = documents / plain_path(path_of(address))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and path.read_bytes() != content:
+                lost.add(f"The file {shown(address)}, which would have the name of another here")
+                return
+            path.write_bytes(content)
+        except OSError:
+            lost.add(f"The file {shown(address)}, whose name no file can have here")
     elif address.startswith(_ELSEWHERE):
         lost.add("Files that lie elsewhere: nothing is fetched from an address that stands in the data")
+
+
+def _leads_to_a_file(address: str) -> bool:
+    """Whether an address of the server is that of an upload or of a served file, however it is written."""
+    path, mark, asked = address.partition("?")
+    while (plain := unquote(path)) != path:
+        path = plain
+    parts = path.replace("\\", "/").split("/")
+    plain_parts = not {"", ".", ".."} & set(parts[1:-1]) and parts[-1] not in (".", "..")
+    served = path == "/data/local-files/" and mark == "?" and asked.startswith("d=")
+    kept = path.startswith("/data/upload/") and not mark and parts[-1] != ""
+    return plain_parts and (served or kept) and "#" not in address
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -147,3 +147,89 @@ def test_what_was_taken_in_of_somebody_who_was_erased_is_not_taken_in_anew(there
     assert [one["what"] for one in again["lost"]] == [
         "Annotations of people who were erased here: what they said stays as it is"
     ]
+
+
+def test_one_person_is_one_whatever_they_are_called_in_between(there: There) -> None:
+    there.annotate(BEN, first=10)
+    n = len(there.tasks)
+    assert there.pull()["new"] == n
+    there.annotate(BEN, first=50, value="no", made="2026-11-26T02:00:00.5Z")
+    again = there.pull({"ben@example.org": "ben"})
+    assert (again["new"], again["changed"]) == (0, n)
+    assert there.by() == {"ben@example.org": n}
+    there.call(lambda who: who["id"])
+    assert there.pull()["unchanged"] == n
+    assert there.by() == {"ben@example.org": n}
+
+
+def test_after_a_withdrawal_of_either_batch_each_annotation_is_one_persons(there: There) -> None:
+    there.annotate(ADA, first=10)
+    n, first = len(there.tasks), there.pull({"ada@example.org": "x"})
+    for task in there.tasks:
+        task["annotations"][0]["result"][0]["value"]["choices"] = ["no"]
+    second = there.pull({"ada@example.org": "x"})
+    assert second["changed"] == n
+    # What took the place of the first was withdrawn, which does not bring that back: a pull brings it in anew.
+    withdraw_batch(there.db, there.admin, there.project.id, second["batch"], reason="wrong")
+    third = there.pull({"ada@example.org": "x"})
+    assert (third["new"], there.by()) == (n, {"x": n})
+    withdraw_batch(there.db, there.admin, there.project.id, first["batch"], reason="wrong")
+    assert there.pull({"ada@example.org": "ada"})["unchanged"] == n, "the third still says whose it is"
+    withdraw_batch(there.db, there.admin, there.project.id, third["batch"], reason="wrong")
+    assert there.pull({"ada@example.org": "ada"})["new"] == n
+    assert there.pull({"ada@example.org": "ada"})["unchanged"] == n
+
+
+def test_who_skipped_first_can_be_put_right_and_what_they_said_later_is_named_when_it_is_gone(there: There) -> None:
+    there.annotate(ADA, first=10)
+    for task in there.tasks:
+        task["annotations"][0] |= {"was_cancelled": True}
+    n = len(there.tasks)
+    assert there.pull()["skipped"] == n
+    for task in there.tasks:
+        task["annotations"][0] |= {"was_cancelled": False}
+    labelled = there.pull()
+    assert labelled["new"] == n
+    kept = [task["annotations"].pop() for task in there.tasks]
+    assert len(there.pull()["gone"]) == n
+    for task, one in zip(there.tasks, kept, strict=True):
+        task["annotations"].append(one)
+    withdraw_batch(there.db, there.admin, there.project.id, labelled["batch"], reason="whose they are")
+    assert there.pull(IS_ADA)["new"] == n
+    with there.db.read() as session:
+        people = session.exec(
+            select(Account.name)
+            .join(Annotation, Annotation.person_id == Account.person_id)  # type: ignore[arg-type]
+            .where(Annotation.study_id == there.study, Annotation.batch_id != labelled["batch"])
+        ).all()
+    assert set(people) == {"ada"}
+
+
+def test_labels_that_became_a_skip_there_are_named(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.pull(IS_ADA)
+    there.tasks[0]["annotations"][0] |= {"was_cancelled": True, "result": []}
+    [line] = there.pull(IS_ADA)["left"]
+    assert line.startswith("Annotation 10: 'ada' skips 'hidden-item/0/zeta-system' there, and has labels of it here, ")
+
+
+def test_who_was_erased_stays_so_whatever_is_withdrawn_or_new(there: There) -> None:
+    there.annotate(ADA, first=10)
+    first = there.pull()
+    erase_person(there.db, there.admin, "ada@example.org")
+    there.annotate(ADA, first=50, value="no", made="2026-11-26T02:00:00.5Z")
+    withdraw_batch(there.db, there.admin, there.project.id, first["batch"], reason="wrong")
+    again = there.pull()
+    assert (again["new"], again["new_people"], there.by()) == (0, [], {})
+
+
+def test_answers_where_none_is_asked_or_none_is_given_and_texts_that_were_changed_are_counted(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.tasks[0]["annotations"][0]["result"] = []
+    there.tasks[1]["data"]["answer"] = "Something else."
+    found = there.pull()
+    assert {one["what"]: one["n"] for one in found["lost"]} == {
+        "Annotations without every answer to 'right', which is required": 1,
+        "Labels of tasks whose texts were changed there: they count for the item as it is here": 1,
+    }
+    assert found["left"] == ["Annotation 10 by 'ada@example.org' has no labels."]

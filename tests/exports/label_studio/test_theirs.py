@@ -15,12 +15,15 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.models import Annotation, StoredLabel, Study
+from exports.converting import convert_files
+from exports.formats import recognise
 from exports.formats.label_studio import LabelStudio
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
 from exports.label_studio.labelling import labelling_of
 from exports.label_studio.server import Server
 from exports.label_studio.theirs.asked import read_theirs
+from exports.label_studio.theirs.fetch import _leads_to_a_file
 from exports.label_studio.xml import read_config
 from exports.reading.sources import open_sources
 from tests.makers import first_administrator, make_project
@@ -52,7 +55,7 @@ CONFIG = """<View>
 </View>"""
 
 DATA = {
-    "question": "Who?", "text": "Zoë 😀 saw Rome.", "picture": "/data/upload/3/abc-scan.png?x=1",
+    "question": "Who?", "text": "Zoë 😀 saw Rome.", "picture": "/data/upload/3/0a1b2c3d-scan.png?x=1",
     "docs": [{"id": "d 1", "title": "One"}, {"id": "d2", "title": "Two"}], "options": ["o"], "extra": 7,
 }  # fmt: skip
 
@@ -103,7 +106,7 @@ def test_their_controls_become_criteria_and_each_part_that_cannot_is_named(tmp_p
     assert rejected == []
     [item] = items
     assert (item.id, item.question, item.answer) == ("5", "Who?", DATA["text"])
-    assert (item.evidence[0].document, item.evidence[0].kind) == ("abc-scan.png", "page")
+    assert (item.evidence[0].document, item.evidence[0].kind) == ("0a1b2c3d-scan.png", "page")
     assert item.metadata["label_studio"]["data"]["extra"] == 7
     protocol: Protocol = reading.label_protocol()
     kinds = {one.name: one.kind for one in protocol.criteria}
@@ -121,7 +124,7 @@ def test_their_controls_become_criteria_and_each_part_that_cannot_is_named(tmp_p
     assert (values["stars"], values["n"], values["words"]) == ("3", "2.5", "one\ntwo")
     assert values["rank"] == ["d2", "d_1"]
     [box] = [label for label in labels if label.criterion == "box"]
-    assert box.rationale == [{"document": "abc-scan.png", "page": 1, "box": [0.1, 0.2, 0.4, 0.6], "text": "Seal"}]
+    assert box.rationale == [{"document": "0a1b2c3d-scan.png", "page": 1, "box": [0.1, 0.2, 0.4, 0.6], "text": "Seal"}]
     assert {label.seconds for label in labels} == {4.5}
     assert {label.annotator for label in labels} == {"zoe@example.org"}
     said = "\n".join(reading.notes())
@@ -202,7 +205,7 @@ def test_a_key_that_cannot_be_one_is_refused_in_words(key: str) -> None:
 @pytest.mark.parametrize("shown", ['<Text name="t" value="$text"/>', '<Image name="t" value="$picture"/>'])
 def test_a_project_without_a_question_comes_in_under_the_numbers_of_its_tasks(tmp_path: Path, shown: str) -> None:
     config = f'<View>{shown}<Choices name="s" toName="t"><Choice value="good"/><Choice value="bad"/></Choices></View>'
-    data = {"text": "A fine day.", "picture": "/data/upload/1/abc-scan.png"}
+    data = {"text": "A fine day.", "picture": "/data/upload/1/0a1b2c3d-scan.png"}
     one = annotated(result("s", "choices", choices=["good"]))
     items, labels, rejected, reading = read(write(tmp_path / "p", [{**one, "data": data}], config))
     assert rejected == []
@@ -372,6 +375,148 @@ def test_annotators_who_are_known_by_numbers_alone_are_named_before(tmp_path: Pa
     _, labels, _, reading = read(write(tmp_path / "p", [task]))
     assert {one.annotator for one in labels} == {"label-studio-7"}
     assert "known by their numbers there alone: label-studio-7." in "\n".join(reading.notes())
+
+
+@pytest.mark.parametrize(
+    ("choices", "given", "wanted"),
+    [
+        ('<Choice value="1" alias="5"/><Choice value="5" alias="1"/>', "1", "1"),
+        ('<Choice value="Other"/><Choice value="Wrong"><Choice value="Other"/></Choice>', "Other", "Other"),
+        ('<Choice value="Yes" alias="y"/><Choice value="No" alias="n"/>', "Yes", "y"),
+    ],
+)
+def test_a_result_says_the_alias_and_else_the_first_title(
+    tmp_path: Path, choices: str, given: str, wanted: str
+) -> None:
+    config = f'<View><Text name="q" value="$question"/><Choices name="c" toName="q">{choices}</Choices></View>'
+    _, [label], rejected, _ = read(write(tmp_path / "p", [annotated(result("c", "choices", choices=[given]))], config))
+    assert (label.value, rejected) == (wanted, [])
+
+
+PAIR = """<View><Text name="q" value="$question"/><Text name="left" value="$b"/><Text name="right" value="$a"/>
+  <Pairwise name="better" toName="right,left"/><Pairwise name="again" toName="left,q"/>
+  <Choices name="r_ok" toName="right"><Choice value="yes"/><Choice value="no"/></Choices>
+  <Choices name="same" toName="q"><Choice value="yes"/><Choice value="no"/></Choices>
+  <View visibleWhen="choice-selected" whenTagName="same" whenChoiceValue="no"><TextArea name="why" toName="q"/></View>
+</View>"""
+
+
+def test_what_is_of_one_of_two_texts_is_named_and_sides_are_as_they_stand(tmp_path: Path) -> None:
+    given = [
+        result("better", "pairwise", "right,left", selected="left"),
+        result("again", "pairwise", "left,q", selected="right"),
+        result("r_ok", "choices", "right", choices=["no"]),
+        result("same", "choices", "q", choices=["no"]),
+        result("why", "textarea", "q", text=["So."]),
+    ]
+    data = {"question": "Q?", "a": "A", "b": "B"}
+    items, labels, rejected, reading = read(write(tmp_path / "p", [{**annotated(*given), "data": data}], PAIR))
+    assert rejected == []
+    assert [item.answer for item in items] == ["A", "B"], "as the comparison names them"
+    assert {(one.criterion, one.target, one.value) for one in labels} == {
+        ("better", "pair", "-1"), ("same", "pair", "no"), ("why", "pair", "So."),
+    }  # fmt: skip
+    notes = "\n".join(reading.notes())
+    assert "it is about one of the two texts that are compared, and here about both" in notes
+    assert "it compares other texts than the first, and here two are compared" in notes
+
+
+def test_conditions_without_a_word_hold_and_those_across_pages_are_named(tmp_path: Path) -> None:
+    config = (
+        PAGES.replace("</View>", "")
+        + f"""
+      <View whenTagName="all" whenChoiceValue="b">
+        <Choices name="B" toName="q" choice="multiple">{CHOICES}</Choices></View>
+      <View visibleWhen="choice-selected" whenTagName="used" whenChoiceValue="b">
+        <Choices name="C" toName="q">{CHOICES}</Choices></View></View>"""
+    )
+    data = {"question": "Q?", "pages": ["a.png"]}
+    given = result("all", "choices", "pages", choices=["a"])
+    _, labels, rejected, reading = read(write(tmp_path / "p", [{**annotated(given), "data": data}], config))
+    assert rejected == []
+    assert "b" not in {one.criterion for one in labels}, "it was not shown"
+    assert "'C' is shown there on a condition (choice-selected), and here always asked" in "\n".join(reading.notes())
+
+
+def test_numbers_without_steps_and_what_was_taken_back_are_no_trouble(tmp_path: Path) -> None:
+    config = """<View><Text name="q" value="$question"/><Number name="n" toName="q" min="0" max="5"/>
+      <Number name="free" toName="q"/><Rating name="stars" toName="q"/><TextArea name="why" toName="q" rows="auto"/>
+      <Labels name="ner" toName="q"><Label value="Person" alias="PER"/></Labels></View>"""
+    given = [
+        result("n", "number", "q", number=4.55), result("free", "number", "q", number=12345678901),
+        result("stars", "rating", "q", rating=0), result("why", "textarea", "q", text=[""]),
+        result("ner", "labels", "q", start=0, end=3, labels=["Person"]),
+    ]  # fmt: skip
+    task = {**annotated(*given, lead_time=-5), "data": {"question": "Zoë came?"}}
+    _, labels, rejected, _ = read(write(tmp_path / "p", [task], config))
+    assert rejected == []
+    assert {one.criterion: one.value for one in labels if one.criterion != "ner"} == {
+        "n": "4.55", "free": "12345678901",
+    }  # fmt: skip
+    [stretch] = [orjson.loads(one.value) for one in labels if one.criterion == "ner"]
+    assert (stretch[0]["label"], {one.seconds for one in labels}) == ("PER", {None})
+
+
+def test_what_is_judged_is_the_answer_and_the_preview_says_what_is_what(tmp_path: Path) -> None:
+    config = """<View><Text name="t" value="$text"/><Text name="s" value="$summary"/>
+      <Rating name="stars" toName="s"/></View>"""
+    data = {"text": "A long article.", "summary": "Short."}
+    items, _, _, reading = read(write(tmp_path / "p", [{**annotated(), "data": data}], config))
+    assert (items[0].question, items[0].answer) == ("A long article.", "Short.")
+    assert reading.notes()[0] == "Tasks are read with question = $text, answer = $summary."
+
+
+def test_annotations_of_items_that_were_written_here_come_in(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"id": "a", "question": "Q?", "answer": "A"}')
+    convert_files([tmp_path / "items.jsonl"], into="label_studio", output=tmp_path / "out")
+    [task] = orjson.loads((tmp_path / "out" / "tasks.json").read_bytes())
+    config = f'<View><Text name="t" value="$answer"/><Choices name="c" toName="t">{CHOICES}</Choices></View>'
+    said = annotated(result("c", "choices", choices=["b"]))["annotations"]
+    items, labels, rejected, _ = read(write(tmp_path / "p", [{**task, "id": 9, "annotations": said}], config))
+    assert rejected == []
+    assert ([item.id for item in items], [(one.item, one.value) for one in labels]) == (["a"], [("a", "b")])
+
+
+@pytest.mark.parametrize(("first", "last"), [("10:00:00Z", "10:00:00.500000Z"), ("11:00:00+02:00", "10:00:00Z")])
+def test_which_annotation_is_later_is_told_by_the_moment(tmp_path: Path, first: str, last: str) -> None:
+    both = [
+        annotated(result("good", "choices", choices=[value]), updated_at=f"2026-11-25T{at}")["annotations"][0]
+        for value, at in (("Yes", last), ("No", first))
+    ]
+    _, labels, _, _ = read(write(tmp_path / "p", [{**annotated(), "annotations": both}]))
+    assert [label.value for label in labels if label.criterion == "good"] == ["yes"]
+
+
+def test_a_project_is_one_of_label_studio_whatever_its_fields_are_called(tmp_path: Path) -> None:
+    config = f'<View><Text name="q" value="$user_input"/><Choices name="c" toName="q">{CHOICES}</Choices></View>'
+    data = {"user_input": "Q?", "response": "A", "retrieved_contexts": ["c"], "reference": "R"}
+    folder = write(tmp_path / "p", [{**annotated(), "data": data}], config)
+    with open_sources([folder]) as sources:
+        assert recognise(sources).name == "label_studio"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_file"),
+    [
+        ("/data/upload/3/0a1b2c3d-a b.png", True), ("/data/local-files/?d=scans/a.png", True),
+        ("/data/upload/../../api/current-user/token", False), ("/data/upload/%2e%2e/%2e%2e/api/users/", False),
+        ("/data/upload/%252e%252e/x", False), ("/data/upload/x?next=/api", False), ("/data/upload/a\\..\\b", False),
+        ("/data/local-files/../../api/users/?d=x", False), ("/data/upload/", False), ("/data/upload/a#b", False),
+    ],
+)  # fmt: skip
+def test_only_addresses_of_files_are_asked_for_with_the_key(address: str, is_file: bool) -> None:
+    assert _leads_to_a_file(address) is is_file
+
+
+def test_uploads_of_one_name_in_other_projects_are_others(tmp_path: Path) -> None:
+    config = f'<View><Image name="i" value="$i"/><Choices name="s" toName="i">{CHOICES}</Choices></View>'
+    addresses = ["/data/upload/1/a.png", "/data/upload/2/a.png", "/data/upload/2/0a1b2c3d-a.png", "../a.png", "a.png"]
+    tasks = [{**annotated(number=n), "data": {"i": address}} for n, address in enumerate(addresses, 1)]
+    items, _, rejected, _ = read(write(tmp_path / "p", tasks, config))
+    assert rejected == []
+    assert [item.evidence[0].document for item in items] == [
+        "data/upload/1/a.png", "data/upload/2/a.png", "0a1b2c3d-a.png", "_/a.png", "a.png",
+    ]  # fmt: skip
 
 
 def test_two_texts_that_are_compared_are_a_pair(sqlite_database: Database, tmp_path: Path) -> None:
