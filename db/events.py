@@ -12,6 +12,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 from db.engine import Database
 from db.models import Event, Project
 from db.people.accounts import names_of
+from db.people.named import numbers_in, with_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 
 PAGE = 50
@@ -102,9 +103,14 @@ def _read(db: Database, query: SelectOfScalar[Event], kind: str | None, limit: i
 def _rows(session: Session, events: list[Event]) -> list[EventRow]:
     acting = {event.person_id for event in events if event.person_id is not None}
     concerned = {event.thing_id for event in events if event.thing == "person" and event.thing_id is not None}
-    people = names_of(session, acting | concerned)
+    told = {number for event in events for number in numbers_in(event.kind, event.details)}
+    people = names_of(session, acting | concerned | told)
     wanted = {event.project_id for event in events if event.project_id is not None}
     projects = dict(session.exec(select(Project.id, Project.name).where(col(Project.id).in_(wanted))).all())
+
+    def called(who: int | str) -> str:
+        return people.get(who, str(who)) if isinstance(who, int) else who
+
     return [
         EventRow(
             event.id or 0,
@@ -114,7 +120,9 @@ def _rows(session: Session, events: list[Event]) -> list[EventRow]:
             projects.get(event.project_id),
             event.kind,
             _about(event, people),
-            event.details,
+            with_names(
+                event.kind, event.details, lambda who: people.get(who, str(who)) if isinstance(who, int) else who
+            ),
         )
         for event in events
     ]

@@ -101,7 +101,7 @@ def operation(
             if actor is None:
                 raise NotSignedIn("Nobody is signed in. Sign in and try again.")
             refuse_unfit({**dict(zip(names, args, strict=False)), **kwargs})
-            thing = args[0] if args and on is not On.APP else None
+            thing = None if on is On.APP else args[0] if args else kwargs.get(names[0])
             doing = function.__name__
             with as_one():
                 with db.glance() as connection:

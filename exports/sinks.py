@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, Conflict
 
 _BLOCK = 1 << 20
 _FLUSH = 256 << 10
@@ -21,15 +21,25 @@ _FLUSH = 256 << 10
 
 @contextmanager
 def whole_folder(to: Path) -> Iterator[Path]:
-    """A folder to write into, which becomes `to` (absent or empty) at the end; nothing is left of one that fails."""
+    """A folder to write into, which becomes `to` (absent or empty) at the end; nothing is left of one that fails.
+
+    Conflict where somebody has put something into it meanwhile.
+    """
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
     try:
         yield made
         made.chmod(0o755)
-        if to.exists():
-            to.rmdir()
-        made.rename(to)
+        try:
+            if to.exists():
+                to.rmdir()
+            made.rename(to)
+        except OSError as error:
+            if to.exists():
+                raise Conflict(
+                    f"{to} got something in it while this was made, which was not put beside it. Choose another folder."
+                ) from error
+            raise
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise

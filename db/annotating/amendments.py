@@ -40,6 +40,7 @@ from db.models import (
     now,
 )
 from db.people.accounts import names_of
+from db.people.named import AMENDED, OF_PEOPLE, by_number
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.phases.answers import standing_of
 from db.studies import tallies
@@ -53,9 +54,6 @@ _LEADS_TO = {
     StudyState.CLOSED: "closed",
 }
 
-
-_BY_PERSON = ("quota", "slots")
-"""Amendments of which before and after are numbers by person."""
 
 _UNFINISHED = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.RETURNED)
 
@@ -128,11 +126,11 @@ def amendments_of(db: Database, _actor: Actor, study_id: int) -> list[AmendmentR
         people = {row.person_id for row in rows if row.person_id is not None}
         for row in rows:
             people |= set(row.before or []) | set(row.after or []) if row.what == "annotators" else set()
-            people |= {int(person) for person in (*row.before, *row.after)} if row.what in _BY_PERSON else set()
+            people |= {int(person) for person in (*row.before, *row.after)} if row.what in OF_PEOPLE else set()
         names = names_of(session, people)
 
         def value(row: Amendment, given: Any) -> Any:
-            if row.what in _BY_PERSON:
+            if row.what in OF_PEOPLE:
                 return {names[int(person_id)]: quota for person_id, quota in given.items()}
             return [names[person_id] for person_id in given] if row.what == "annotators" else given
 
@@ -270,9 +268,13 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
         _check_quotas(session, study)
         n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
+        # Whoever is named in what was changed is of the team, or was.
+        team_of_study = select(StudyMember.person_id).where(StudyMember.study_id == study_id)
+        accounts = select(Account.name, Account.person_id).where(col(Account.person_id).in_(team_of_study))
+        numbers = dict(session.exec(accounts).all())
         record(
-            session, actor, "study amended", "study", study_id,
-            project_id=study.project_id, details={"changes": words, "reason": why},
+            session, actor, AMENDED, "study", study_id,
+            project_id=study.project_id, details={"changes": by_number(words, numbers), "reason": why},
         )  # fmt: skip
         return words
 

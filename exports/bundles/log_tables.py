@@ -10,6 +10,7 @@ from sqlmodel import Session, col
 
 from db.items.rows import items_as_json
 from db.models import Account, Event, Item, ItemVersion, Revision, Study
+from db.people.named import AMENDED, numbers_in, with_names
 from db.query import pick
 from exports.bundles.columns import names_of
 from exports.cells import safe
@@ -17,6 +18,8 @@ from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 AT_ONCE = 500
+_ABOUT_PEOPLE = (AMENDED, "labels left out", "labels restored", "annotator let in")
+"""Kinds of events whose details are about somebody."""
 
 
 def write_revisions(session: Session, project_id: int, out: Out, *, names: bool) -> int:
@@ -66,15 +69,17 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 def write_events(session: Session, project_id: int, out: Out, *, names: bool) -> int:
     """Write one row an event of the project, in the order of time; how many rows.
 
-    People are P1, P2, … in the order of their first event unless `names`; where an event's details name somebody they
-    are called so there, too.
+    People are P1, P2, … in the order of their first event unless `names`; where an event's details are about somebody
+    they are called so there, too. A name that stands in details of earlier versions is `somebody`.
     """
     table = CsvFile(out, names_of("events"))
     people = _people(session, project_id, names=names)
-    called: dict[str, str] = {}
-    if not names:
-        for name, person in session.execute(pick(Account.name, Account.person_id)):
-            called[name] = people.get(person, "somebody")
+
+    def called(who: int | str) -> str:
+        if isinstance(who, int):
+            return people.get(who, "somebody")
+        return who if names else "somebody"
+
     after = n = 0
     query = pick(Event).where(col(Event.project_id) == project_id).order_by(col(Event.id))
     while rows := list(session.execute(query.where(col(Event.id) > after).limit(AT_ONCE)).scalars()):
@@ -82,7 +87,7 @@ def write_events(session: Session, project_id: int, out: Out, *, names: bool) ->
             (
                 *(event.id, _time(event.at), people.get(event.person_id, ""), event.via, event.kind, event.thing),
                 people.get(event.thing_id, "") if event.thing == "person" else event.thing_id,
-                _json(_renamed(event.details, called)),
+                _json(with_names(event.kind, event.details, called)),
             )
             for event in rows
         ]
@@ -94,15 +99,6 @@ def write_events(session: Session, project_id: int, out: Out, *, names: bool) ->
     return n
 
 
-def _renamed(value: Any, called: Mapping[str, str]) -> Any:
-    """Details in which whoever is named is called otherwise."""
-    if isinstance(value, str):
-        return called.get(value, value)
-    if isinstance(value, dict):
-        return {called.get(name, name): _renamed(part, called) for name, part in value.items()}
-    return [_renamed(part, called) for part in value] if isinstance(value, list) else value
-
-
 def _people(session: Session, project_id: int, *, names: bool) -> dict[int | None, str]:
     """Who did something in the project, or something was done to, as the tables call them."""
     acted: dict[int, None] = {}
@@ -111,6 +107,12 @@ def _people(session: Session, project_id: int, *, names: bool) -> dict[int | Non
         for found in (person, thing_id if thing == "person" else None):
             if found is not None:
                 acted.setdefault(found)
+    about = pick(Event.kind, Event.details).where(
+        col(Event.project_id) == project_id, col(Event.kind).in_(_ABOUT_PEOPLE)
+    )
+    for kind, details in session.execute(about.order_by(col(Event.id))):
+        for number in numbers_in(kind, details):
+            acted.setdefault(number)
     if not names:
         return {person: f"P{number}" for number, person in enumerate(acted, 1)}
     query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(acted))

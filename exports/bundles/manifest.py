@@ -61,7 +61,11 @@ def study_snapshot(
     labels are left out is told as that table calls them, `called`.
     """
 
+    from db.people.named import OF_PEOPLE  # noqa: PLC0415 - a manifest is read without the database
+
     def told(what: str, value: Any) -> Any:
+        if what in OF_PEOPLE and isinstance(value, dict):
+            return {called.get(int(person), "somebody without labels"): part for person, part in value.items()}
         return len(value) if what == "annotators" else value
 
     changed = [

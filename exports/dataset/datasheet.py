@@ -122,7 +122,7 @@ def _answers(source: Source, numbers: Mapping[str, Any], limits: Sequence[str]) 
             f"{n['documents.with_bytes']} of {n['documents']} documents are supplied"
             + (f"; {lacking:,} are named only." if lacking else ".")
         )  # fmt: skip
-    of_items = [limit for limit in limits if not limit.startswith(("Study ", "In study "))]
+    of_items = [limit for limit in limits if not limit.startswith(("Study ", "In study ", "Judges "))]
     missing = [limit for limit in of_items if " no " in limit or "not given" in limit or "not supplied" in limit]
     if missing:
         found[MISSING] = " ".join(missing[:6])

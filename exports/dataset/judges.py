@@ -24,10 +24,12 @@ HAS_RULE: Rule = "majority"
 
 def judges(source: Source) -> Part:
     """The judges of the project: which model, asked with which prompt, how often; and their agreement with people."""
+    studies = {of.study_id: of for of in source.studies}
     found = list_judges(source.db, source.actor, source.project_id)
+    if source.only is not None:
+        found = [judge for judge in found if studies.keys() & judge.labelled.keys()]
     if not found:
         return Part()
-    studies = {of.study_id: of for of in source.studies}
     numbers: Numbers = {"judges": len(found)}
     rows, beside = [], []
     for judge in found:

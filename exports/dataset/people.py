@@ -38,6 +38,8 @@ def people(source: Source, of: OfStudy) -> Part:
     numbers[source.named("labels", of)] = sum(len(column.unit) for column in found.criteria)
     numbers[source.named("cannot_judge", of)] = sum(column.cannot_judge for column in found.criteria)
     words = [] if tables else ["Nobody has labelled anything yet."]
+    if not len(given.item) and any(one.member.submitted for one in of.team):
+        words = ["No label counts: what was given is withdrawn or left out."]
     if any("[" in cell for table in tables for row in table.rows for cell in row):
         words.append("Intervals of these shares are Wilson's at 95 %.")
     title = source.titled("Annotators, time and effort", of)
@@ -133,6 +135,9 @@ def _answers(of: OfStudy) -> Iterator[TextTable]:
             counts.update(map(str, value) if isinstance(value, list) else [str(value)])
         free = kinds.get((phase, question)) == "text"
         kept = {value: n for value, n in counts.items() if n >= FEWEST and not free} if phase != CONSENT else counts
+        # One person alone among others is known by what the rest said: the rarest answer goes with them.
+        while kept and 0 < sum(counts.values()) - sum(kept.values()) < FEWEST and phase != CONSENT:
+            kept.pop(min(kept, key=lambda value: (kept[value], value)))
         rows = [
             [value, f"{n:,}", percent_of(n / len(values))]
             for value, n in sorted(kept.items(), key=lambda entry: (-entry[1], entry[0]))[:MOST_ANSWERS]

@@ -10,6 +10,7 @@ from annotators.designing.phases import phases_of
 from annotators.figures import count, percent
 from annotators.items.sampling import ORDERS
 from annotators.protocols import Protocol
+from db.people.named import OF_PEOPLE
 from exports.dataset.base import Numbers, OfStudy, Part, Source
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
@@ -144,11 +145,23 @@ def _amendments(of: OfStudy) -> TextTable:
     rows = []
     for row in of.amendments:
         before, after = (
-            str(len(value)) if row.what == "annotators" and isinstance(value, list) else _said(value)
+            str(len(value))
+            if row.what == "annotators" and isinstance(value, list)
+            else _of_people(of, value)
+            if row.what in OF_PEOPLE and isinstance(value, dict)
+            else _said(value)
             for value in (row.before, row.after)
         )
         rows.append([f"{row.created_at:%Y-%m-%d}", row.what, before, after, row.reason])
     return TextTable.of("Amendments", ("Day", "What", "Before", "After", "Reason"), rows, words=("Before", "After"))
+
+
+def _of_people(of: OfStudy, value: dict[str, Any]) -> str:
+    """What an amendment gave single annotators, by their pseudonyms."""
+    return ", ".join(
+        f"{of.called.get(int(person), 'somebody without labels')}: {'none' if part is None else part}"
+        for person, part in value.items()
+    )
 
 
 def _limits(of: OfStudy) -> Iterator[str]:

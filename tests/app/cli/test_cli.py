@@ -160,6 +160,17 @@ def test_acting_as_somebody_has_their_rights_and_is_recorded(begun: CommandLine)
     assert (last.kind, last.who, last.via) == ("member set", "rosa", "command")
 
 
+def test_a_researcher_makes_a_study_and_plans_one(begun: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"question": "Q?", "answer": "A"}')
+    begun("import", "finance", tmp_path / "items.jsonl")
+    begun("user", "add", "rosa")
+    begun("member", "add", "finance", "rosa", "--role", "researcher")
+    made = ("--protocol", "qa_verification", "--annotators", "ada", "--overlap", "1")
+    begun("--as", "rosa", "study", "create", "finance", "planned", *made, "--dry-run")
+    begun("--as", "rosa", "study", "create", "finance", "kept", *made, "--draft")
+    begun("--as", "ada", "study", "create", "finance", "not", *made, code=4)
+
+
 # Projects and imports -------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,14 @@ import orjson
 import pandas as pd
 import pytest
 
+from db.annotating.amendments import StudyChange, amend_study
 from db.engine import Database
+from db.quality.omissions import leave_out, restore
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
 from tests.exports.labelled import PEOPLE, Labelled, labelled_study
+from tests.makers import StudyInUse, make_member, make_person
 
 FORMATS = ("labels", "adjudicated", "agreement", "alignment", "revisions", "events")
 
@@ -86,3 +91,44 @@ def test_without_names_no_table_names_anybody(sqlite_database: Database, made: L
     assert [cell for cell in cells if any(f'"{name}"' in cell or cell == name for name in who)] == []
     named = exported(sqlite_database, made, tmp_path / "named", names=True)
     assert "ada ⇄ ben" in {row["raters"] for row in rows(named / "agreement.csv")}
+
+
+def test_who_is_amended_drops_out_or_is_given_a_quota_is_called_as_elsewhere(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    study = StudyInUse(sqlite_database, items=4, annotators=3, overlap=2)
+    study.label_all(0)
+    late = make_person(sqlite_database, "Wdora Secretname")
+    make_member(sqlite_database, study.project_id, late, "annotator")
+    first = study.annotators[0].name
+    changes = [StudyChange(add=[late.name]), StudyChange(quotas={first: 9, late.name: 7}),
+               StudyChange(remove=[late.name])]  # fmt: skip
+    for change in changes:
+        amend_study(sqlite_database, study.researcher, study.study_id, change=change, reason="more hands")
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    leave_out(sqlite_database, study.researcher, study.study_id, annotator=first, since=long_ago, reason="why")
+    restore(sqlite_database, study.researcher, study.study_id, annotator=first, reason="all right")
+    of: dict[str, Any] = {"study_id": study.study_id, "formats": ["events", "report"]}
+    export_project(sqlite_database, study.researcher, study.project_id, to=tmp_path / "out", **of)
+    told = [orjson.loads(row["details"]) for row in rows(tmp_path / "out" / "events.csv")]
+    said = [change for details in told for change in details.get("changes", [])]
+    assert len(said) == 4
+    assert all(re.fullmatch(r"(quota of )?P\d+ (joined|left|9|7)", change) for change in said), said
+    assert {details["person"] for details in told if "person" in details} <= {change.split()[2] for change in said[1:3]}
+    manifest = orjson.loads((tmp_path / "out" / "manifest.json").read_bytes())
+    quotas = next(row for row in manifest["studies"][0]["amendments"] if row["what"] == "quota")
+    assert quotas["after"] == {"A1": 9, "somebody without labels": 7}
+    whole = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert b"Secretname" not in whole
+    assert "| quota | A1: none, somebody without labels: none | A1: 9, somebody without labels: 7 |" in whole.decode(
+        errors="replace"
+    )
+    assert verify_against(sqlite_database, study.researcher, tmp_path / "out").ok
+    make_person(sqlite_database, "study")  # an account that is called as a study is
+    assert verify_against(sqlite_database, study.researcher, tmp_path / "out").ok
+    # A report of which only the numbers can be compared, since labels are left out by now, is changed all the same.
+    leave_out(sqlite_database, study.researcher, study.study_id, annotator=first, since=long_ago, reason="again")
+    path = tmp_path / "out" / "report" / "dataset.md"
+    path.write_text(path.read_text() + "x")
+    found = verify_against(sqlite_database, study.researcher, tmp_path / "out")
+    assert (list(found.changed), found.notes) == (["report/dataset.md"], [])
