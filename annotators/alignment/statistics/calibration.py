@@ -68,7 +68,7 @@ def calibration(
             return np.vstack([error, said / sizes])
 
     found = sample.resampled(together, asked)
-    note = f"{len(used)} of {bins} bins of equal width have units"
+    note = f"{len(used)} of {bins} bins of equal width {'has' if len(used) == 1 else 'have'} units"
     entry = ERROR.measured(ERROR.about(pairs.n, **about), found, 0, asked, kind="percentile", note=note)
     shares = replace(found, ceiling=1.0)
     sizes, scored = (member @ sample.weights)[:, 0], ((member * metric) @ sample.weights)[:, 0]

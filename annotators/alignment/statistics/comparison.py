@@ -16,7 +16,7 @@ from annotators.alignment.tables.levels import Levels, kinds
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import MUCH_FEWER, DrawnRows
 from annotators.arrays import FloatArray
-from annotators.figures import p_in_words
+from annotators.figures import count, p_in_words
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 
@@ -129,7 +129,7 @@ def williams_t(r12: float, r13: float, r23: float, n: int, note: str = ASSUMES, 
         return WILLIAMS_T.without_value("the three correlations leave no variation to test (0/0)", n, **about)
     t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / below)
     p = 2 * float(stats.t.sf(abs(t), n - 3))
-    method = f"Williams' t, {n - 3:,} degrees of freedom, two-sided {p_in_words(p)}; {note}"
+    method = f"Williams' t, {count(n - 3, 'degree')} of freedom, two-sided {p_in_words(p)}; {note}"
     return replace(WILLIAMS_T.about(n, p_value=p, **about), value=t, method=method)
 
 
