@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 from annotators.asking.rounds import BLIND, Stage
 from db.adjudicating.stages import is_double, open_decisions, waits_for
 from db.engine import Database
-from db.models import Account, AdjudicationLease, Settlement, Study, StudyItem, now
+from db.models import Account, AdjudicationLease, Settlement, SettlementState, Study, StudyItem, now
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.query import pick, table_of
 
@@ -31,8 +31,18 @@ class Lease:
     until: datetime
 
 
+@dataclass(frozen=True)
+class Taken(Lease):
+    """What became of an item that somebody wanted to take: whose it is now, and whether it is still disputed.
+
+    A page fetches items ahead; one that somebody settled meanwhile is taken, too, and its `state` says so.
+    """
+
+    state: SettlementState
+
+
 @operation(On.STUDY_ITEM, ADJUDICATORS)
-def take_item(db: Database, actor: Actor, study_item_id: int) -> Lease:
+def take_item(db: Database, actor: Actor, study_item_id: int) -> Taken:
     """Take an item to decide it, or keep it for longer; where others have it, that stays so and is told."""
     lease = table_of(AdjudicationLease)
     moment = now()
@@ -60,7 +70,9 @@ def take_item(db: Database, actor: Actor, study_item_id: int) -> Lease:
             if session.execute(put.returning(lease.c.stage)).first() is not None:
                 break
         found = _leases(session, actor, AdjudicationLease.study_item_id == study_item_id)
-        return max(found, key=lambda row: (row.mine, row.until > moment))
+        whose = max(found, key=lambda row: (row.mine, row.until > moment))
+        state = settlement.state if settlement else SettlementState.PENDING
+        return Taken(whose.study_item_id, whose.by, whose.mine, whose.until, SettlementState(state))
 
 
 @operation(On.STUDY_ITEM, ADJUDICATORS)

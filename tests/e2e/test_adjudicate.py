@@ -20,10 +20,18 @@ from annotators.criteria.order import Order
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
-from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.adjudicating.causes import cause_counts
 from db.engine import Database
-from db.models import AdjudicatedLabel, Adjudication, AdjudicationLease, Assignment, AssignmentState
+from db.models import (
+    AdjudicatedLabel,
+    Adjudication,
+    AdjudicationLease,
+    Assignment,
+    AssignmentState,
+    Settlement,
+    SettlementState,
+)
 from db.people.accounts import actor_named, revoke_sessions, set_member
 from db.projects import create_project
 from exports.importing.items import import_paths
@@ -670,9 +678,13 @@ def test_ten_disputes_are_settled_by_key_alone(new_page: NewPage, server: Runnin
 
 
 def leases(db: Database, study_id: int) -> list[int]:
-    """Which items of the study the server knows to be before somebody."""
+    """Which disputed items of the study the server knows to be before somebody."""
     with db.read() as session:
-        query = select(AdjudicationLease.study_item_id).where(AdjudicationLease.study_id == study_id)
+        query = (
+            select(AdjudicationLease.study_item_id)
+            .join(Settlement, col(Settlement.study_item_id) == AdjudicationLease.study_item_id)
+            .where(AdjudicationLease.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
+        )
         return list(session.exec(query))
 
 
@@ -708,6 +720,27 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
     wait_until_saved(dora)
     assert len({row[4:] for row in decided(server.db, study_id)}) == 1
     assert disputes(server.db, server.admin, study_id) == []
+
+
+def test_an_item_that_was_settled_since_it_was_fetched_ahead_is_passed_over(
+    new_page: NewPage, server: RunningServer, larger: int
+) -> None:
+    study_id = make_disputes(server, larger, "stale", ODD, protocol=tiny_protocol())
+    page = open_disputes(new_page, server, study_id)
+    page.wait_for_load_state("networkidle")  # the two that come next are here
+    second, third = [waiting.study_item_id for waiting in disputes(server.db, server.admin, study_id)][:2]
+    elsewhere = actor_named(server.db, "emil")
+    units = disputed_item(server.db, elsewhere, second).units
+    decisions = [
+        UnitDecision(unit.criterion, unit.target, "yes", "The evidence says so plainly.")
+        for unit in units
+        if unit.needs_decision
+    ]
+    adjudicate(server.db, elsewhere, second, uid="elsewhere", decisions=decisions)
+    settle_one(page)
+    expect(page.get_by_text("Somebody else settled the item that came next. It was passed over.")).to_be_visible()
+    expect(dispute(page)).to_have_attribute("data-study-item", str(third))
+    until(lambda: leases(server.db, study_id) == [third])
 
 
 def test_causes_and_notes_are_said_kept_and_gathered(

@@ -23,7 +23,7 @@ export class Api {
     return ask(`/api/study-items/${studyItem}`);
   }
 
-  /** Takes an item, so that others pass it over, or keeps it for longer. @param {number} studyItem @returns {Promise<Lease>} */
+  /** Takes an item, so that others pass it over, or keeps it for longer. @param {number} studyItem @returns {Promise<Taken>} */
   take(studyItem) {
     return ask(`/api/study-items/${studyItem}/take`, {});
   }

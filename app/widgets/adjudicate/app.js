@@ -196,7 +196,10 @@ export class App extends Page {
     }
   }
 
-  /** Says that the item on the screen is here; where somebody else has it, it is passed over, unless something was decided. */
+  /**
+   * Says that the item on the screen is here; where somebody else has it, or settled it since it was fetched, it is passed
+   * over, unless something was decided.
+   */
   async #claim() {
     const { decisions } = this;
     if (!decisions || decisions.dispute.allowed) return;
@@ -206,12 +209,15 @@ export class App extends Page {
       if (error instanceof SignedOut) this.#signOut();
       return null;
     });
-    if (!lease || lease.mine || this.decisions !== decisions) return;
+    if (!lease || this.decisions !== decisions) return;
+    const late = !decisions.again && lease.state !== 'disputed';
+    if (lease.mine && (!late || decisions.touched)) return;
     if (decisions.touched || decisions.again) {
       this.news.mention(WORDS.takenOver(lease.by));
       return;
     }
-    this.news.mention(WORDS.held(lease.by));
+    this.news.mention(late ? WORDS.gone(lease.state) : WORDS.held(lease.by));
+    if (lease.mine) this.#letGo();
     this.fresh = false;
     this.#next();
   }

@@ -233,6 +233,7 @@ interface Disputes {
 
 /** Who has an item before them to decide. */
 type Lease = { study_item_id: number; by: string; mine: boolean; until: string };
+type Taken = Lease & { state: string };
 
 /** One criterion and target with its votes, as the adjudicator's page works with it. */
 interface VotedUnit {

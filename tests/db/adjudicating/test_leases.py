@@ -87,6 +87,16 @@ def test_a_late_decision_counts_unless_another_is_stored(database: Database) -> 
     assert held_by_others(database, rosa, study.study_id) == []
 
 
+def test_what_was_settled_since_it_was_fetched_is_told_as_such(database: Database) -> None:
+    study = voted(database, ("yes", "no"))
+    rosa, sam = adjudicator(study), adjudicator(study)
+    [item] = queue(study, rosa)
+    assert take_item(database, rosa, item).state == "disputed"
+    adjudicate(database, rosa, item, uid="first", decisions=DECIDE)
+    late = take_item(database, sam, item)
+    assert (late.mine, late.state) == (True, "adjudicated")
+
+
 def test_of_many_who_take_an_item_at_once_one_has_it(database: Database) -> None:
     study = voted(database, *[("yes", "no")] * 5)
     people = [adjudicator(study) for _ in range(6)]
