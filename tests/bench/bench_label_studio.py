@@ -11,8 +11,8 @@ Items are read and made into tasks while the server works on the tasks before th
 first tasks, by asking what is there, by a few requests in place of one, and by what the two take from each other. Of
 4,000 tasks the bare call takes the server 1.9 s of processor time and a push 2.4 s, beside 1.4 s of our own: where no
 second core is free for that, the ratio of a few thousand is 1.5 to 2; of 10,000, which are slower in one request, it
-was 1.0. What limits a second push is the server: it lists its tasks in 1 to 2 ms each, whatever is asked of them
-(`Server.listed`; its export takes four times as long).
+was 1.0 to 1.16. What limits a second push is the server: it lists its tasks in 0.3 to 2 ms each, whatever is asked
+of them (`Server.listed`; its export takes four times as long).
 """
 
 from __future__ import annotations
