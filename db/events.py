@@ -120,9 +120,7 @@ def _rows(session: Session, events: list[Event]) -> list[EventRow]:
             projects.get(event.project_id),
             event.kind,
             _about(event, people),
-            with_names(
-                event.kind, event.details, lambda who: people.get(who, str(who)) if isinstance(who, int) else who
-            ),
+            with_names(event.kind, event.details, called),
         )
         for event in events
     ]

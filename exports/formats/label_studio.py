@@ -12,12 +12,11 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.figures import count, some
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from annotators.times import time_of
 from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
-from exports.label_studio.known import ITEM, STUDY, called_of, distinct, lead_time, name_of, part_key
+from exports.label_studio.known import ITEM, STUDY, called_of, changed_at, distinct, lead_time, name_of, part_key
 from exports.label_studio.theirs.displayed import Display, Displayed
 from exports.label_studio.xml import Tag, read_config
 from exports.reading.json_files import element_lines, json_file
@@ -279,7 +278,6 @@ class _Reading(FilesReading):
             return
         for who, one in latest.items():
             for criterion, target, value, rationale in self._values(theirs, one, data):
-                at = one.get("updated_at") or one.get("created_at")
                 yield ForeignLabel(
                     line,
                     items[0],
@@ -287,7 +285,7 @@ class _Reading(FilesReading):
                     criterion,
                     target,
                     value,
-                    _time(at),
+                    _changed_at(one),
                     None,
                     items[1] if len(items) > 1 else None,
                     file,
@@ -340,8 +338,12 @@ class _Reading(FilesReading):
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
+def _changed_at(annotation: Mapping[str, Any]) -> datetime | None:
+    return changed_at(annotation, whose="an annotation's")
+
+
 def _when(annotation: Mapping[str, Any]) -> datetime:
-    return _time(annotation.get("updated_at") or annotation.get("created_at")) or _NEVER
+    return _changed_at(annotation) or _NEVER
 
 
 def _how_many(listed: object) -> int:
@@ -369,13 +371,6 @@ def _text(display: Display | None, data: Mapping[str, Any]) -> str:
     if isinstance(value, list) and value and all(isinstance(one, dict) and words in one for one in value):
         return "\n\n".join(f"{one.get(speaker, '')}: {one[words]}".removeprefix(": ") for one in value)
     return orjson.dumps(value).decode()
-
-
-def _time(given: object) -> Any:
-    try:
-        return time_of(given) if isinstance(given, str) else None
-    except ValueError:
-        raise InvalidInput(f"an annotation's time is {shown(given)}; times are like 2026-11-25T02:51:40Z") from None
 
 
 FORMATS.register(LabelStudio())

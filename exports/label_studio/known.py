@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
 
 from annotators.errors import InvalidInput, shown
+from annotators.times import time_of
 
 ITEM = "assay_item"
 """The field of a task that says which item of ours it is: a name that says nothing."""
@@ -59,3 +62,12 @@ def lead_time(given: object) -> float | None:
     """The seconds that an annotation took; None for what can be none."""
     usable = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < 1e9
     return float(given) if usable else None  # type: ignore[arg-type]
+
+
+def changed_at(annotation: Mapping[str, Any], *, whose: str) -> datetime | None:
+    """When an annotation was changed last, or made; None where it does not say. InvalidInput for what is no time."""
+    given = annotation.get("updated_at") or annotation.get("created_at")
+    try:
+        return time_of(given) if isinstance(given, str) else None
+    except ValueError:
+        raise InvalidInput(f"{whose} time is {shown(given)}; times are like 2026-11-25T02:51:40Z") from None

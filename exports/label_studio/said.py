@@ -12,14 +12,13 @@ import orjson
 from annotators.asking.submissions import GivenLabel
 from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
-from annotators.times import time_of
 from db.elsewhere.came_back import AnnotationElsewhere
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_by_token, items_elsewhere
 from db.elsewhere.known import Whose, whose_elsewhere
 from db.engine import Database
 from db.permissions import Actor
 from exports.label_studio.annotators import Annotators, mark_of
-from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People, lead_time
+from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People, changed_at, lead_time
 from exports.label_studio.labelling import Labelling
 from exports.label_studio.lost import Lost
 from exports.label_studio.tasks import asks_anything, labels_of, shows_as_here
@@ -158,7 +157,7 @@ class SaidThere:
         who, seal, mark = self.annotators.name(one), f"{task.get('id')}/{one.get('id')}", mark_of(one)
         self._n += 1
         line = one["id"] if isinstance(one.get("id"), int) else self._n
-        at, seconds = _time(one.get("updated_at") or one.get("created_at")), lead_time(one.get("lead_time"))
+        at, seconds = changed_at(one, whose="its"), lead_time(one.get("lead_time"))
         if one.get("was_cancelled"):
             return Said(who, line, seal, skipped=True, at=at, seconds=seconds, mark=mark)
         if one.get("parent_prediction"):
@@ -285,13 +284,6 @@ def _list(found: Any) -> list[Any]:
 
 def _id_of(one: Any) -> str:
     return str(one.get("id", "without an id")) if isinstance(one, dict) else "without an id"
-
-
-def _time(given: object) -> datetime | None:
-    try:
-        return time_of(given) if isinstance(given, str) else None
-    except ValueError:
-        raise InvalidInput(f"its time is {shown(given)}; times are like 2026-11-25T02:51:40Z") from None
 
 
 def _rank(one: Said) -> tuple[bool, float]:
