@@ -15,6 +15,7 @@ from app.cli.base import (
     AsJson,
     IntervalKindName,
     Level,
+    PeopleNamed,
     ReportFile,
     Resamples,
     Seed,
@@ -121,6 +122,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     ] = 10,
     interval: IntervalKindName = "BCa",
     level: Level = 0.95,
+    names: PeopleNamed = False,
     report: ReportFile = None,
     plan: Annotated[
         float | None,
@@ -146,7 +148,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
         "target": target, "question": question, "wide": wide,
     }  # fmt: skip
-    what = table_or_study(table, project, study, of_tables)
+    what = table_or_study(table, project, study, of_tables, names=names)
     named = [name.strip() for name in statistics.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
     if statistics not in ("default", "all"):
@@ -212,6 +214,7 @@ def agreement(  # noqa: PLR0917 - the command's options
                 kind=kind,
                 raters=about,
                 least_shared=shared,
+                named=names,
             )
         document, made = of_study.to_json(), Report.of_study(of_study)
     with working("Simulating studies") if plan is not None else nullcontext():

@@ -12,6 +12,7 @@ from app.cli.base import (
     INTERVAL_KINDS,
     AsJson,
     Level,
+    PeopleNamed,
     ReportFile,
     Resamples,
     Seed,
@@ -88,6 +89,7 @@ def alignment(  # noqa: PLR0917 - the command's options
     plan: Annotated[
         float | None, option("WIDTH", "Also how many labels an interval of this width takes, for each coefficient.")
     ] = None,
+    names: PeopleNamed = False,
     report: ReportFile = None,
     interval: Annotated[str, typer.Option(metavar="K", help="Kind of interval: BCa or percentile.")] = "BCa",
     level: Level = 0.95,
@@ -105,7 +107,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
         "positive": positive, "threshold": threshold, "human_scale": human_scale,
     }  # fmt: skip
-    what = table_or_study(table, project, study, of_tables)
+    what = table_or_study(table, project, study, of_tables, names=names)
     which = one_of(labels, LABELS, "--labels")
     scale = None if human_scale is None else two_ends(human_scale, "--human-scale")
     if isinstance(what, Path):
@@ -114,8 +116,8 @@ def alignment(  # noqa: PLR0917 - the command's options
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
         # Before anything large is imported: a wrong name is refused at once.
-        names = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
-        columns = {name: f"--{option}" for option, name in names.items() if name}
+        single = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
+        columns = {name: f"--{option}" for option, name in single.items() if name}
         check_columns(what, columns | dict.fromkeys(metric or (), "--metric"))
     else:
         check_names(context, *what)
@@ -143,7 +145,8 @@ def alignment(  # noqa: PLR0917 - the command's options
         with opened(context) as here, progress("Measuring") as move:
             found = alignment_report(
                 here.db, here.actor, study_id_of(here, *what),
-                scorers=tuple(scorer or ()), labels=which, by=by, asked=asked, epsilon=epsilon, progress=move,
+                scorers=tuple(scorer or ()), labels=which, by=by, asked=asked, epsilon=epsilon, named=names,
+                progress=move,
             )  # fmt: skip
     if report is not None:
         from exports.alignment.report import AlignmentDocument

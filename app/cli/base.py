@@ -37,6 +37,7 @@ def column(help_text: str) -> Any:
     return option("COL", help_text)
 
 
+PeopleNamed = Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
 
 
@@ -168,16 +169,25 @@ def one_of(given: str, names: Sequence[N], option: str) -> N:
 
 
 def table_or_study(
-    table: Path | None, project: str | None, study: str | None, about_tables: Mapping[str, Any]
+    table: Path | None,
+    project: str | None,
+    study: str | None,
+    about_tables: Mapping[str, Any],
+    *,
+    names: bool = False,
 ) -> Path | tuple[str, str]:
     """What is to be measured: a table, or the study of a project (both names).
 
     `about_tables` are the options that only a table knows, and what was given for them. BadParameter when neither a
-    table nor a study was named, or both, or an option about a table goes with a study.
+    table nor a study was named, or both, or an option about a table goes with a study, or `names` with a table.
     """
     if table is not None:
         if project or study:
             raise typer.BadParameter("A table needs no PROJECT and no STUDY. Leave them out.", param_hint="--table")
+        if names:
+            raise typer.BadParameter(
+                "Of a table raters are called as it calls them. Leave it out.", param_hint="--names"
+            )
         return table
     if project is None or study is None:
         raise typer.BadParameter("Give PROJECT and STUDY, or --table FILE.", param_hint="PROJECT STUDY")

@@ -11,6 +11,7 @@ from annotators.figures import count, size_in_words
 from app.cli.base import (
     AsJson,
     FieldColumns,
+    PeopleNamed,
     ProjectName,
     check_names,
     command,
@@ -97,7 +98,7 @@ def export(
         ),
     ] = None,
     tsv: Annotated[bool, typer.Option("--tsv", help="Each table as TSV too, and a data dictionary.")] = False,
-    names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
+    names: PeopleNamed = False,
     licence: Licence = None,
     posterior: Annotated[
         bool, typer.Option("--posterior", help="Final labels with shares of votes and the rater model's posterior.")

@@ -13,6 +13,7 @@ from app.cli.base import (
     AsJson,
     Here,
     Level,
+    PeopleNamed,
     ProjectName,
     ReportFile,
     Resamples,
@@ -111,6 +112,7 @@ def check(  # noqa: PLR0917 - the command's options
     timeout: Timeout = 120.0,
     dry_run: DryRun = False,
     yes: Yes = False,
+    names: PeopleNamed = False,
     report: ReportFile = None,
     level: Level = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals, and of the draw.")] = 0,
@@ -168,7 +170,8 @@ def check(  # noqa: PLR0917 - the command's options
         with progress("Measuring") as move:
             found = check_report(
                 here.db, here.actor, study_id,
-                judge=judge, by=by, epsilon=epsilon, family=_names(family or ""), asked=asked, progress=move,
+                judge=judge, by=by, epsilon=epsilon, family=_names(family or ""), asked=asked, named=names,
+                progress=move,
             )  # fmt: skip
     _write(found, report)
     document = found.to_json() | ({} if done is None else {"asked": done})

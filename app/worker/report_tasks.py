@@ -357,10 +357,12 @@ class ReportView:
         return self.function(*before, *self.given, **self.named)
 
 
-def alignment_file(report: AlignmentReport, ending: str, statistics: list[Aligned], notes: list[str]) -> bytes:
-    """The report as one HTML file, or as Markdown or LaTeX with its pictures in a ZIP."""
-    made = AlignmentDocument.of_study(replace(report, statistics=statistics, notes=notes))
-    return report_file(made, "alignment", ending)
+def alignment_file(
+    db: Database, report: AlignmentReport, ending: str, statistics: list[Aligned], notes: list[str]
+) -> bytes:
+    """The report as one HTML file, or as Markdown or LaTeX with its pictures in a ZIP; people are under pseudonyms."""
+    made = replace(report, statistics=statistics, notes=notes).under_pseudonyms(db)
+    return report_file(AlignmentDocument.of_study(made), "alignment", ending)
 
 
 def measured_alignment(parts: list[Any]) -> tuple[list[Aligned], list[str]]:

@@ -44,7 +44,7 @@ from db.models import (
     UnpublishedBatch,
     Withdrawal,
 )
-from db.people.pseudonyms import pseudonyms, real_names, sees_names
+from db.people.pseudonyms import real_names, sees_names
 from db.permissions import READERS, Actor, On, operation
 from db.query import is_sqlite, pick
 from db.studies.design import has_rechecks, protocol_of
@@ -166,7 +166,8 @@ def ratings(
     part that somebody judged, counts as one that they could not judge.
 
     `judges` are those whose labels are there as well, by name; NotFound for one that labelled nothing here. `named`
-    asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
+    asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same. Judges have
+    their names always.
     `among`: only of these study items of the sample, up to some thousands.
     """
     with db.read() as session:
@@ -177,8 +178,7 @@ def ratings(
         counting = [*_counting(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
-        people = named and sees_names(session, actor, study)
-        names = real_names(session, study_id, people=people) if named else pseudonyms(session, study_id)
+        names = real_names(session, study_id, people=named and sees_names(session, actor, study))
     criteria = [
         column
         for criterion in protocol.criteria

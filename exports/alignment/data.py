@@ -117,7 +117,8 @@ class ItemFacts:
 class StudyData:
     """A study's units, what people said on every criterion, and every metric with values of these units.
 
-    Of a study ordered by a score also the beginning of it that is judged. `items` has all items of the study.
+    Of a study ordered by a score also the beginning of it that is judged. `items` has all items of the study, and
+    `called` what people are called here, by person id.
     """
 
     study: Study
@@ -126,6 +127,7 @@ class StudyData:
     items: Mapping[int, ItemFacts]
     humans: Sequence[Human]
     metrics: Sequence[Metric]
+    called: Mapping[int, str]
     beginning: Beginning | None = None
 
     def human(self, criterion: str) -> Human:
@@ -209,7 +211,7 @@ def study_data(
         judges = [judge for judge in judges if judge.scorer in scorers]
     everything = _all_units(humans, [*metrics, *judges])
     facts = {unit: items[study_item_of(unit)].unit(unit) for unit in everything}
-    return StudyData(people.study, people.protocol, facts, items, humans, [*metrics, *judges], beginning)
+    return StudyData(people.study, people.protocol, facts, items, humans, [*metrics, *judges], people.names, beginning)
 
 
 def _all_units(humans: Iterable[Human], metrics: Iterable[Metric]) -> set[str]:

@@ -26,7 +26,7 @@ from annotators.alignment import (
     system_ranking,
     yielding,
 )
-from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
+from annotators.alignment.statistics.alternative_annotator import ADVANTAGE, WINNING_RATE
 from annotators.alignment.statistics.coefficients import SPEARMAN
 from annotators.alignment.tables.labels import Labels as PeopleLabels
 from annotators.arrays import FloatArray, IntArray
@@ -37,6 +37,7 @@ from annotators.progress import Progress
 from db.designing.by_score import NOT_ALIKE
 from db.engine import Database
 from db.models import Study
+from db.people.pseudonyms import pseudonyms
 from db.permissions import Actor
 from exports.alignment.arms import Arms, other_arm
 from exports.alignment.data import NOTHING, Human, StudyData, UnitFacts, study_data
@@ -73,6 +74,19 @@ class AlignmentReport:
             if statistic.name == name and all(getattr(statistic, key) == value for key, value in wanted.items()):
                 return statistic
         return None
+
+    def under_pseudonyms(self, db: Database) -> AlignmentReport:
+        """The same report with annotators under their pseudonyms, as it is for whoever is told no names."""
+        with db.read() as session:
+            others = pseudonyms(session, self.data.study.id or 0)
+        now = {name: others[person] for person, name in self.data.called.items()}
+        return replace(
+            self,
+            statistics=[
+                replace(found, against=now.get(found.against or "")) if found.name == ADVANTAGE.name else found
+                for found in self.statistics
+            ],
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As `assay alignment --json` prints it."""

@@ -206,7 +206,7 @@ def _files(report: views.ShownReport) -> None:
     """The report with its tables and plots: one HTML file, or Markdown and LaTeX with pictures in a ZIP."""
     st.html(
         "<p>All tables and plots, and how they were made. HTML is one file; Markdown and LaTeX come with their plots "
-        "in a ZIP.</p>"
+        "in a ZIP. People are A1, A2 … there, as in exports.</p>"
     )
     kinds = (
         ("HTML", ".html", "alignment.html", "text/html"),
@@ -215,7 +215,8 @@ def _files(report: views.ShownReport) -> None:
     )
     files = []
     for label, ending, name, media_type in kinds:
-        task = ReportView(report.task, alignment_file, (ending, list(report.statistics), list(report.notes)))
+        given = (ending, list(report.statistics), list(report.notes))
+        task = ReportView(report.task, alignment_file, given, with_db=True)
         make = partial(ui.reports().result, (report.task.key, "file", ending), task)
         files.append(downloads.File(label, name, media_type, make))
     downloads.menu("alignment-report", files, "the alignment report", label="Download the report")

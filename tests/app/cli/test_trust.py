@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,28 @@ def test_a_judge_is_checked_from_what_is_stored(judged: CommandLine, tmp_path: P
     words = judged(*call, "--report", str(report)).out
     assert "Agreement with the judge as one more rater" in words
     assert "The judge A in study grading" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("agreement", "judged", "grading", "--judges", "A"),
+        ("alignment", "judged", "grading"),
+        ("judge", "check", "judged", "grading", "--judge", "A"),
+    ],
+    ids=["agreement", "alignment", "judge check"],
+)
+def test_people_are_named_only_where_it_is_asked_for(judged: CommandLine, tmp_path: Path, call: tuple[str, ...]) -> None:
+    few = (*call, "--resamples", "20")
+    for more, told, kept in (((), r"\bA1\b", r"\bada\b"), (("--names",), r"\bada\b", r"\bA1\b")):
+        report = tmp_path / f"report{len(more)}.html"
+        printed = judged(*few, *more, "--report", report).out
+        for said in (str(judged.json(*few, *more)), printed, report.read_text()):
+            assert re.search(told, said), said[:2000]
+            assert not re.search(kept, said), said[:2000]
+    if call[0] != "judge":
+        refused = judged(call[0], "--table", report, "--names", code=2).err
+        assert "Of a table raters are called as it calls them" in refused
 
 
 def test_a_judge_that_cannot_be_checked_is_refused_in_a_sentence(judged: CommandLine) -> None:

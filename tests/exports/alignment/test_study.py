@@ -193,6 +193,23 @@ def test_scorers_can_be_chosen_and_an_unknown_one_is_named(
     assert len(study_data(sqlite_database, admin, judged.study_id, scorers=["imported:native"]).metrics) == 3
 
 
+def test_under_pseudonyms_it_is_that_of_whoever_is_told_no_names(
+    sqlite_database: Database, admin: Actor, judged: Judged
+) -> None:
+    asked = Resampling(20, seed=1)
+    named, other = (
+        alignment_report(sqlite_database, admin, judged.study_id, asked=asked, named=named) for named in (True, False)
+    )
+    assert {"ada", "ben", "chloe"} <= {found.against for found in named.statistics}
+    assert {"A1", "A2", "A3"} <= {found.against for found in other.statistics}
+    again = named.under_pseudonyms(sqlite_database)
+    for found, expected in zip(again.statistics, other.statistics, strict=True):
+        assert (found.name, found.metric, found.against) == (expected.name, expected.metric, expected.against)
+        assert found.value == pytest.approx(expected.value, nan_ok=True), found.name
+    twice = other.under_pseudonyms(sqlite_database)
+    assert [found.against for found in twice.statistics] == [found.against for found in other.statistics]
+
+
 def test_an_annotator_may_not_see_it(sqlite_database: Database, judged: Judged) -> None:
     with pytest.raises((NotAllowed, NotFound)):
         alignment_report(sqlite_database, make_person(sqlite_database, role="annotator"), judged.study_id)

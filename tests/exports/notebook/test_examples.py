@@ -77,8 +77,8 @@ def test_figures_and_frames_are_those_of_the_commands(home: Path, tmp_path: Path
     assay = CommandLine(home)
     study = open_home(home).project("finance").study("grading")
     for found, command in (
-        (study.agreement(seed=1, resamples=50, names=True), ("agreement", "--seed", "1", "--resamples", "50")),
-        (study.alignment(resamples=50, names=True), ("alignment", "--resamples", "50")),
+        (study.agreement(seed=1, resamples=50), ("agreement", "--seed", "1", "--resamples", "50")),
+        (study.alignment(resamples=50), ("alignment", "--resamples", "50")),
         (study.estimate("quality"), ("estimate", "--criterion", "quality")),
         (study.results(resamples=50), ("results", "--resamples", "50")),
     ):
@@ -144,9 +144,10 @@ def test_the_notebook_of_the_docs_runs_and_says_what_commands_print(
     assert len(cells) > 6
     for cell in cells:
         exec(compile(cell, "docs/notebook.md", "exec"), space)
-    printed = CommandLine(home).json("agreement", "finance", "grading", "--seed", "1")
+    assay = CommandLine(home)
+    assert space["figures"].to_json() == assay.json("agreement", "finance", "grading", "--seed", "1")
     named = space["study"].agreement(seed=1, names=True)
-    assert named.to_json() == printed
+    assert named.to_json() == assay.json("agreement", "finance", "grading", "--seed", "1", "--names")
     assert named.table()["value"].equals(space["figures"].table()["value"]), "names change no figure"
 
 
