@@ -50,6 +50,9 @@ _AT_ONCE = 500
 IMPORTED = "imported"
 """The kind of an assignment that no slot was given out for."""
 
+HANDED_OVER = "label_studio"
+"""The format of an import whose labels were given where this study had been handed over: it fixed what was shown."""
+
 
 @dataclass(frozen=True)
 class AnnotationElsewhere:
@@ -152,7 +155,7 @@ def take_back(
             rows = _rows(fresh, named)
             checked = checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
             found.stored = add_labels(
-                session, actor, study, checked=checked, source=source, earlier=earlier, batch_format="label_studio"
+                session, actor, study, checked=checked, source=source, earlier=earlier, batch_format=HANDED_OVER
             )
         if skips:
             _add_skips(session, actor, study, skips, people)
@@ -307,7 +310,7 @@ def _standing(
         )
         for row, batch_format in rows:
             there[row.study_item_id, row.person_id] = _There(
-                row.id, row.assignment_id, row.sitting, row.kind, row.batch_id, batch_format == "label_studio"
+                row.id, row.assignment_id, row.sitting, row.kind, row.batch_id, batch_format == HANDED_OVER
             )
         last = select(Annotation).where(
             Annotation.study_id == study_id,

@@ -13,7 +13,8 @@ from annotators.criteria import Criterion
 from annotators.intervals.bootstrap import Resampling
 from annotators.paired_comparisons import ALL_TIES, ONE_WAY, Comparisons, bradley_terry, strength_interval
 from annotators.protocols import Protocol
-from db.models import AnnotationKind, Assignment, Item, ItemVersion, StudyItem
+from db.elsewhere.came_back import HANDED_OVER
+from db.models import Annotation, Batch, Item, ItemVersion, StudyItem
 from db.query import pick
 from exports.drawing.figures import figure, share
 from exports.drawing.report_files import Section
@@ -43,7 +44,8 @@ SIDES = "Left preferred is the share of the labels without ties that are for the
 class _Sides:
     """Of each pair, by its place among the study's items: its two systems (places in `systems`), and who stood left.
 
-    `seen`: whoever labelled it saw the sides; of labels that were made elsewhere, it is not known which they saw.
+    `seen`: whoever labelled it saw these sides; of labels that were made elsewhere, it is not known which they saw,
+    unless the study had been handed over to where they were made.
     """
 
     systems: list[str]
@@ -67,8 +69,10 @@ class _Sides:
                 return {row[0]: (row[1], row[2]) for row in session.execute(query)}
 
             first, second = systems_of(StudyItem.item_version_id), systems_of(StudyItem.other_version_id)
-            imported = pick(Assignment.study_item_id).where(
-                col(Assignment.study_id) == labels.study_id, col(Assignment.kind) == AnnotationKind.IMPORTED
+            imported = (
+                pick(Annotation.study_item_id)
+                .join(Batch, col(Batch.id) == Annotation.batch_id)
+                .where(col(Annotation.study_id) == labels.study_id, col(Batch.format) != HANDED_OVER)
             )
             elsewhere = set(session.execute(imported).scalars())
         systems = sorted({system for side in (first, second) for system, _ in side.values()})

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from sqlmodel import Session
 
 from annotators.arrays import BoolArray, IntArray, np
 from annotators.later import Later
+from db.elsewhere.came_back import HANDED_OVER
 from db.models import Study
 from db.query import Where, in_clause, is_sqlite, mark, plain_columns, plain_rows
 from db.studies.settlements import FROM_STUDY_ITEMS, OF_SAMPLE, end_of_items
@@ -51,7 +52,7 @@ FROM study_item x JOIN assignment a ON a.study_item_id = x.id JOIN submission s 
 _ANNOTATED = f"""
 FROM study_item x JOIN annotation n ON n.study_id = x.study_id AND n.study_item_id = x.id
 LEFT JOIN set_aside z ON z.annotation_id = n.id {_SAMPLED}"""
-_BATCHES = "SELECT b.id, {at} FROM batch b WHERE b.project_id = {mark}"
+_BATCHES = "SELECT b.id, {at}, b.format FROM batch b WHERE b.project_id = {mark}"
 _WITHDRAWN = """
 SELECT w.batch_id FROM withdrawal w
 WHERE NOT w.reinstates AND w.id = (SELECT max(m.id) FROM withdrawal m WHERE m.batch_id = w.batch_id)"""
@@ -121,7 +122,7 @@ def label_blocks(
     sign = mark(session.connection())
     withdrawn = np.array([batch for (batch,) in plain_rows(session, _WITHDRAWN)], np.int64)
     began = _BATCHES.format(at=_dialect(session).as_json("b.created_at"), mark=sign)
-    batches = dict(plain_rows(session, began, (study.project_id,)))
+    batches = {batch: _Batch(*said) for batch, *said in plain_rows(session, began, (study.project_id,))}
     start, at_once, end = 0, _MOST_ITEMS // 4, end_of_items(session, study)
     while start < end:
         parameters = (study.id, start, start + at_once)
@@ -172,23 +173,38 @@ def _seconds(cells: list[int | float | str | None]) -> pa.Array:
         return pa.array(numbers, pa.float64())
 
 
+class _Batch(NamedTuple):
+    """When an import was, as text, and in which format it came."""
+
+    at: str
+    format: str
+
+
 @dataclass(frozen=True)
 class _Annotated:
     """Annotations: by which number each is found (`_number`), in ascending order; its kind; whether it is current.
 
-    `untimed`: that it came in without a time.
+    `untimed`: that it came in without a time. `elsewhere`: that it is not known what was before its annotator.
     """
 
     numbers: IntArray
     kinds: list[str]
     current: BoolArray
     untimed: BoolArray
+    elsewhere: BoolArray
+
+    def places(self, numbers: IntArray) -> tuple[IntArray, BoolArray]:
+        """The place of each number, and whether it is there at all."""
+        place = np.searchsorted(self.numbers, numbers)
+        place[place == len(self.numbers)] = 0
+        there = self.numbers[place] == numbers if len(self.numbers) else np.zeros(len(numbers), bool)
+        return place, there
 
 
 def _annotated(
-    session: Session, sign: str, parameters: tuple[Any, ...], withdrawn: IntArray, batches: Mapping[int, str]
+    session: Session, sign: str, parameters: tuple[Any, ...], withdrawn: IntArray, batches: Mapping[int, _Batch]
 ) -> _Annotated:
-    """Those of some items; `batches` says when each import was, as text."""
+    """Those of some items, with the imports that there are."""
     columns: dict[str, str | Where] = {
         "id": "n.id", "assignment": "n.assignment_id", "sitting": "n.sitting", "kind": "coalesce(z.kind, n.kind)",
         "superseded": Where("n.supersedes_id", "n.supersedes_id IS NOT NULL"),
@@ -203,9 +219,12 @@ def _annotated(
     numbers = _number(found["assignment"], found["sitting"])
     order = np.argsort(numbers)
     # What came without a time has that of its import (`_UNTIMED` of db/studies/ratings.py says why).
-    at = [time == batches.get(batch) for time, batch in zip(found["at"], found["batch"], strict=True)]
+    came = [batches.get(batch) for batch in found["batch"]]
+    at = [one is not None and time == one.at for time, one in zip(found["at"], came, strict=True)]
     untimed = np.isin(ids, imported[np.array(at, bool)])
-    return _Annotated(numbers[order], [found["kind"][place] for place in order.tolist()], ~fell[order], untimed[order])
+    elsewhere = np.isin(ids, imported[np.array([one is None or one.format != HANDED_OVER for one in came], bool)])
+    kinds = [found["kind"][place] for place in order.tolist()]
+    return _Annotated(numbers[order], kinds, ~fell[order], untimed[order], elsewhere[order])
 
 
 def _labels(session: Session, submissions: Sequence[int]) -> _Lists:
@@ -253,7 +272,7 @@ def _block(about: _Lists, submitted: _Lists, given: _Annotated, said: _Lists, ca
     of_submission, cells = _of_submissions(submitted, given, called)
     if "other_item" in about:
         of_item |= {name: pa.array(about[name], arrow_type(kind)) for name, (_, kind) in _OF_PAIR.items()}
-        of_submission["left"] = _left(about, item, of_submission["shown"])
+        of_submission["left"] = _left(about, item, submitted, given)
     of_label, value_cells = _of_labels(said, ids, order)
     return LabelBlock(
         {name: _filled(array) for name, array in of_item.items()},
@@ -270,23 +289,20 @@ def _of_submissions(
     submitted: _Lists, given: _Annotated, called: Mapping[int, str]
 ) -> tuple[dict[str, pa.Array], dict[str, pa.Array]]:
     """The columns of submissions, and those that CSV says otherwise."""
-    numbers = _number(submitted["assignment"], submitted["sitting"])
-    place = np.searchsorted(given.numbers, numbers)
-    place[place == len(given.numbers)] = 0
-    complete = given.numbers[place] == numbers if len(given.numbers) else np.zeros(len(numbers), bool)
+    place, complete = given.places(_number(submitted["assignment"], submitted["sitting"]))
     kinds = pa.array(given.kinds, pa.string()).dictionary_encode().take(pa.array(place, mask=~complete))
     texts = pa.array(submitted["time"], pa.string())
     whole = pc.less(pc.binary_length(texts), 26)  # as imports wrote whole seconds into SQLite
     if pc.any(whole).as_py():
         texts = pc.if_else(whole, pc.binary_join_element_wise(texts, ".000000", ""), texts)
     if given.untimed.any():
-        texts = pc.if_else(pa.array(complete & given.untimed[place]), None, texts)
+        texts = pc.if_else(pa.array(_of(given.untimed, place, complete)), None, texts)
     columns = {
         "annotator": _said(pa.array(submitted["person"]), called.__getitem__),
         "time": texts.cast(pa.timestamp("us")).view(arrow_type(ColumnKind.TIME)),
         "seconds": _seconds(submitted["seconds"]),
         "kind": kinds,
-        "current": pa.array(given.current[place] | ~complete if len(given.numbers) else ~complete),
+        "current": pa.array(_of(given.current, place, complete) | ~complete),
         "complete": pa.array(complete),
         "shown": _said(pa.array(submitted["shown"], pa.string()), lambda text: " ".join(orjson.loads(text))),
         "step": pc.add(pa.array(submitted["step"], pa.int64()), 1),
@@ -322,13 +338,19 @@ def _of_labels(said: _Lists, ids: IntArray, order: IntArray) -> tuple[dict[str, 
     return columns, _with_words(value, list(map(value_cell, spoken)))
 
 
-def _left(about: _Lists, item: IntArray, shown: pa.Array) -> pa.Array:
-    """Which answer of its pair stood left: not known of a label that was made elsewhere, where nothing was shown."""
+def _of(said: BoolArray, place: IntArray, there: BoolArray) -> BoolArray:
+    """What is said at each place; False where there is none."""
+    return there & said[place] if len(said) else there
+
+
+def _left(about: _Lists, item: IntArray, submitted: _Lists, given: _Annotated) -> pa.Array:
+    """Which answer of its pair stood left: not known of a label that was made elsewhere, unless this study fixed it."""
     sides = [
         None if other is None else "other_item" if left else "item"
         for other, left in zip(about["other_item"], about["other_left"], strict=True)
     ]
-    return pc.if_else(pc.is_valid(shown), pa.array(sides, pa.string()).take(pa.array(item)), None)
+    elsewhere = _of(given.elsewhere, *given.places(_number(submitted["assignment"], submitted["sitting"])))
+    return pc.if_else(pa.array(elsewhere), None, pa.array(sides, pa.string()).take(pa.array(item)))
 
 
 def _places(ids: IntArray, wanted: Sequence[int]) -> IntArray:

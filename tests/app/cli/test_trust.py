@@ -68,7 +68,9 @@ def test_a_judge_is_checked_from_what_is_stored(judged: CommandLine, tmp_path: P
     ],
     ids=["agreement", "alignment", "judge check"],
 )
-def test_people_are_named_only_where_it_is_asked_for(judged: CommandLine, tmp_path: Path, call: tuple[str, ...]) -> None:
+def test_people_are_named_only_where_it_is_asked_for(
+    judged: CommandLine, tmp_path: Path, call: tuple[str, ...]
+) -> None:
     few = (*call, "--resamples", "20")
     for more, told, kept in (((), r"\bA1\b", r"\bada\b"), (("--names",), r"\bada\b", r"\bA1\b")):
         report = tmp_path / f"report{len(more)}.html"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from sqlmodel import col, select
 
@@ -24,6 +25,7 @@ from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page
 from db.designing.making import create_study, plan_study
+from db.elsewhere.handed_over import items_elsewhere
 from db.engine import Database
 from db.models import Document, ItemVersion, Study, StudyItem
 from db.studies.design import StudyPlan
@@ -34,6 +36,10 @@ from db.studies.settlements import stream_settled
 from exports.bundles.adjudicated_table import write_adjudicated
 from exports.bundles.labels.table import write_labels
 from exports.importing.items import import_paths
+from exports.label_studio.files import push_to_files
+from exports.label_studio.labelling import labelling_of
+from exports.label_studio.pull import pull_from_files
+from exports.label_studio.tasks import results_of
 from exports.results.document import Results
 from exports.sinks import Out
 from tests.makers import make_member, make_person, make_project, read_guidelines, tiny_protocol
@@ -228,6 +234,33 @@ def test_of_labels_made_elsewhere_it_is_not_known_which_stood_left(there: Pairs)
     assert {(row["annotator"] == "zoe", row["left"] == "") for row in lines} == {(True, True), (False, False)}
     assert {row["other_system"] for row in lines} == {"lantern"}
     assert left_preferred(there, study_id)["n"] == 3
+
+
+def test_of_labels_from_the_studys_own_project_in_label_studio_it_is_known_which_stood_left(
+    there: Pairs, tmp_path: Path
+) -> None:
+    study_id = there.make("harbour", "lantern", seed=3)
+    push_to_files(there.db, there.admin, study_id, folder=tmp_path / "out")
+    tasks = orjson.loads((tmp_path / "out" / "tasks.json").read_bytes())
+    labelling = labelling_of(PROTOCOL)
+    items = {item.token: item for item in items_elsewhere(there.db, there.admin, study_id)}
+    left = []
+    for number, task in enumerate(tasks, 1):  # somebody who takes the left one, but once the right one
+        left.append("lantern" if " second " in task["data"]["left"] else "harbour")
+        item = items[task["data"]["assay_item"]]
+        labels = [GivenLabel(one.name, "pair", 1 if number == 1 else -1) for one in PROTOCOL.criteria]
+        results = results_of(labelling, task["data"], labels, item.materials)
+        task |= {"id": number, "annotations": [{"id": number, "completed_by": 1, "result": results}]}
+    assert len(set(left)) == 2, "both sides occur with this seed"
+    (tmp_path / "export.json").write_bytes(orjson.dumps(tasks))
+    pulled = pull_from_files(
+        there.db, there.admin, study_id, paths=[tmp_path / "export.json"], people={"1": "zoe"}
+    ).to_json()
+    assert pulled["new"] == len(tasks)
+    rows = [row for row in table(write_labels, there.db, study_id, names=True) if row["criterion"] == "overall"]
+    assert [row["system"] if row["left"] == "item" else row["other_system"] for row in rows] == left
+    found = left_preferred(there, study_id)
+    assert (found["n"], found["value"]) == (len(tasks), pytest.approx(1 - 1 / len(tasks)))
 
 
 def test_adjudicators_see_the_sides_and_the_votes_as_they_were_given(there: Pairs) -> None:
