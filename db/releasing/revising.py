@@ -76,6 +76,16 @@ class ItemLease:
 
 
 @dataclass(frozen=True)
+class TakenToRevise(ItemLease):
+    """What became of an item that somebody wanted to take: whose it is now, and where it stands in its studies.
+
+    A page fetches items ahead; one that somebody revised meanwhile is taken, too, and its `state` says so.
+    """
+
+    state: State | None
+
+
+@dataclass(frozen=True)
 class RevisionQueue:
     """What waits for this person to revise, at most `MOST`; and what others have before them of it now."""
 
@@ -176,7 +186,7 @@ def _barred(session: Session, actor: Actor, items: Sequence[int], strict: set[in
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def take_to_revise(db: Database, actor: Actor, project_id: int, *, item_id: int) -> ItemLease:
+def take_to_revise(db: Database, actor: Actor, project_id: int, *, item_id: int) -> TakenToRevise:
     """Take an item to revise it, or keep it for longer; where somebody else has it, that stays so and is told."""
     lease, moment = table_of(RevisionLease), now()
     with db.write() as session:
@@ -187,7 +197,8 @@ def take_to_revise(db: Database, actor: Actor, project_id: int, *, item_id: int)
         taken = dialect.insert(lease).values(item_id=item_id, **given)
         session.execute(taken.on_conflict_do_update(index_elements=["item_id"], set_=given, where=free))
         [found] = _leases(session, actor, [item_id])
-        return found
+        standing = standings(session, [item_id]).get(item_id)
+        return TakenToRevise(found.item_id, found.by, found.mine, found.until, standing.state if standing else None)
 
 
 @operation(On.PROJECT, RESEARCHERS)

@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from db.items.read import item_details
+from db.people.accounts import actor_named
 from db.releasing.recheck import send_to_recheck, to_recheck
+from db.releasing.revising import revise_written
 from db.releasing.states import State
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.test_releasing import GOOD, Place, failing_place, label
@@ -212,6 +214,24 @@ def test_two_revisers_never_have_one_item_unknowingly(place: Place, new_page: Ne
     item = item_details(place.server.db, place.server.admin, place.project_id, external_id="q1").item
     assert (item.number, item.content.answer.endswith("Not all of it.")) == (3, True)
     assert item.content.question.endswith("Really?")
+
+
+def test_an_item_that_was_revised_since_it_was_fetched_ahead_is_passed_over(place: Place, new_page: NewPage) -> None:
+    page = new_page(width=1366, height=768)
+    open_queue(page, place, "rita")
+    at(page, place, 1)
+    page.wait_for_load_state("networkidle")  # the one that comes next is here
+    about = (place.server.db, actor_named(place.server.db, "ruth"), place.project_id)
+    given = {"answer": "It was written anew meanwhile."}
+    revise_written(*about, external_id="q2", given=given, reason="as decided", from_version=1)
+    page.keyboard.press("2")
+    page.keyboard.type(" More.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    page.keyboard.type("More is more.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    expect(page.get_by_test_id("news")).to_contain_text("waits for no revision any more. It was passed over.")
 
 
 def test_an_answer_that_got_lost_is_no_second_version(place: Place, new_page: NewPage) -> None:

@@ -55,7 +55,7 @@ export class Api {
     return ask(`/api/items/${item}/drafted`, { job });
   }
 
-  /** Takes an item, so that others pass it over, or keeps it for longer. @param {number} item @returns {Promise<ItemLease>} */
+  /** Takes an item, so that others pass it over, or keeps it for longer. @param {number} item @returns {Promise<TakenToRevise>} */
   take(item) {
     return ask(`/api/items/${item}/take`, {});
   }

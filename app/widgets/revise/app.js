@@ -241,7 +241,10 @@ export class App extends Page {
     });
   }
 
-  /** Says that the item is here; in the queue, one that somebody else has is passed over, unless something is written. */
+  /**
+   * Says that the item is here; in the queue, one that somebody else has, or revised since it was fetched, is passed over,
+   * unless something is written.
+   */
   async #claim() {
     const { edits } = this;
     if (!edits || edits.item.why_not !== null) return;
@@ -250,12 +253,15 @@ export class App extends Page {
       if (error instanceof SignedOut) this.#signOut();
       return null;
     });
-    if (!lease || lease.mine || this.edits !== edits) return;
-    if (edits.touched || this.options.item || this.queue.done.includes(edits.item.item_id)) {
+    if (!lease || this.edits !== edits) return;
+    const stays = edits.touched || Boolean(this.options.item) || this.queue.done.includes(edits.item.item_id);
+    if (lease.mine && (stays || lease.state === edits.item.state)) return;
+    if (stays) {
       this.news.say(WORDS.takenOver(lease.by));
       return;
     }
-    this.news.mention(WORDS.held(lease.by));
+    this.news.mention(lease.mine ? WORDS.gone : WORDS.held(lease.by));
+    if (lease.mine) this.#letGo();
     this.fresh = false;
     this.#next();
   }

@@ -319,6 +319,7 @@ type StudyEffect = { study_id: number; study: string; annotations: number; falls
 /** What saving would do: what differs, in stretches (del, ins, or neither), and what falls. */
 type RevisionPlan = { version: number; edited: string[]; differences: Record<string, [string, string][]>; effects: StudyEffect[] };
 type ItemLease = { item_id: number; by: string; mine: boolean; until: string };
+type TakenToRevise = ItemLease & { state: string | null };
 type Revisions = { project: string; waiting: { item_id: number; item: string }[]; held: ItemLease[]; person: { name: string } };
 
 /** The answer on the screen, in which a control marks stretches. Places are UTF-16 units of the raw text. */

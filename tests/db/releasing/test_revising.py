@@ -26,6 +26,7 @@ from db.releasing.revising import (
     revision_queue,
     take_to_revise,
 )
+from db.releasing.states import State
 from db.studies.revisions import revise_item
 from tests.db.releasing.test_states import decide, label, two_by
 from tests.makers import StudyInUse, make_member, make_person, read_guidelines
@@ -156,7 +157,12 @@ def test_two_revisers_never_have_one_item_unknowingly(database: Database) -> Non
     leave_to_others(database, ruth, study.project_id, item_id=first)
     with pytest.raises(NotFound):
         take_to_revise(database, ruth, study.project_id, item_id=999)
-    assert take_to_revise(database, ruth, study.project_id, item_id=second).mine
+    taken = take_to_revise(database, ruth, study.project_id, item_id=second)
+    assert (taken.mine, taken.state) == (True, State.IN_REVISION)
+    about = (database, ruth, study.project_id)
+    revise_written(*about, external_id="i00002", given={"answer": "Better."}, reason="it was bad", from_version=1)
+    late = take_to_revise(database, rita, study.project_id, item_id=second)  # as who fetched it ahead
+    assert (late.mine, late.state) == (True, State.IN_RECHECK)
 
 
 def test_of_many_who_take_an_item_at_once_one_has_it(database: Database) -> None:
