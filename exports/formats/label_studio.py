@@ -277,6 +277,7 @@ class _Reading(FilesReading):
         if theirs is None:
             return
         for who, one in latest.items():
+            at, seconds = _changed_at(one), lead_time(one.get("lead_time"))
             for criterion, target, value, rationale in self._values(theirs, one, data):
                 yield ForeignLabel(
                     line,
@@ -285,11 +286,11 @@ class _Reading(FilesReading):
                     criterion,
                     target,
                     value,
-                    _changed_at(one),
+                    at,
                     None,
                     items[1] if len(items) > 1 else None,
                     file,
-                    lead_time(one.get("lead_time")),
+                    seconds,
                     rationale,
                 )
 

@@ -63,19 +63,22 @@ class Annotators:
         Else one person would be two by what they are called this time. InvalidInput where an annotation does not say
         who made it, and for somebody who came in under several names.
         """
-        called, mark = self._called(annotation), mark_of(annotation) or ""
+        called, learnt = self._called(annotation), self._learnt(annotation)
         self._met.update(called)
         said = next((self._people[one] for one in called if one in self._people), None)
-        learnt = self._learnt(annotation)
-        whose = self._known[mark].annotator if mark in self._known else next(iter(learnt), None)
-        if mark not in self._known and len(learnt) > 1 and said not in learnt:
+        taken = self._known.get(mark_of(annotation) or "")
+        if taken is not None:
+            whose: str | None = taken.annotator
+        elif len(learnt) <= 1:
+            whose = next(iter(learnt), None)
+        elif said in learnt:
+            whose = said
+        else:
             names = " and ".join(map(repr, sorted(learnt)))
             raise InvalidInput(
                 f"whoever made it ({called[0]}) is {names} here by what came in before. Say which: --person "
                 f"{called[0]}=NAME"
             )
-        if whose is not None and len(learnt) > 1 and mark not in self._known:
-            whose = said
         if whose is None:
             if said is None:
                 self._unnamed.add(called[0])
