@@ -599,6 +599,7 @@ def start(
             document = {"study": study, "state": "running", "changed": True, "id": made.study_id}
             _emit_made(document, made, f"Started study {study}", draft.protocol, as_json=as_json)
             return
+        study_id_of(here, project, study)
     if reason is None:
         raise typer.BadParameter("Missing option '--reason': the study has been started before.", param_hint="--reason")
     _set_state(context, project, study, "running", reason=reason, as_json=as_json)

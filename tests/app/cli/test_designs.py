@@ -154,6 +154,7 @@ def test_a_draft_can_be_changed_and_deleted_until_it_is_started(project: Command
     project("study", "delete", "finance", "never")
     assert "no study named 'never'" in project("study", "show", "finance", "never", code=3).err
     assert "no study named 'never'" in project("study", "delete", "finance", "never", code=3).err
+    assert "no study named 'never'" in project("study", "start", "finance", "never", code=3).err
 
 
 def test_gold_and_qualification_are_read_beside_the_design_and_options_say_them_too(
