@@ -20,6 +20,7 @@ from db.releasing.states import (
     Standing,
     State,
     keep_failing,
+    n_failing,
     standings,
     was_withdrawn,
 )
@@ -84,7 +85,7 @@ def study_stages(db: Database, actor: Actor, study_id: int, *, most: int | None 
     unread = keep_failing(db, actor, study_id, most=most)
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        settled, failing = tallies.settled(session, study_id), _n_failing(session, study_id)
+        settled, failing = tallies.settled(session, study_id), n_failing(session, study_id, kept=most is not None)
         counts = _Counts()
         for block in _special(session, study):
             for item in block:
@@ -94,11 +95,6 @@ def study_stages(db: Database, actor: Actor, study_id: int, *, most: int | None 
                     failing -= bool(place.failing)
         counts.ordinary(study.n_items - counts.items, settled, failing=failing)
         return StudyStages(counts.items, *counts.found(), unread, protocol_of(study).about_pairs)
-
-
-def _n_failing(session: Session, study_id: int) -> int:
-    """How many settled items have final labels that the protocol does not accept, as far as that was worked out."""
-    return int(session.execute(_FAILING, {"study": study_id}).scalar_one())
 
 
 def _special(session: Session, study: Study) -> Iterator[Iterable[Standing | PairStanding]]:
@@ -120,10 +116,6 @@ _SPECIAL_ITEMS = (
     "FROM ({special}) AS w CROSS JOIN item_version v CROSS JOIN study_item x "
     "WHERE v.item_id = w.item_id AND x.item_version_id = v.id AND x.study_id = :study "
     f"AND x.purpose = '{Purpose.SAMPLE}' AND x.other_version_id IS NULL GROUP BY v.item_id ORDER BY place"
-)
-_FAILING = text(
-    "SELECT count(*) FROM settlement WHERE study_id = :study AND failing <> '[]' "
-    f"AND state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}')"
 )
 
 

@@ -375,6 +375,30 @@ def _keep_failing(db: Database, study_id: int, most: int | None = None) -> int:
         return int(session.execute(unread).scalar_one())
 
 
+def n_failing(session: Session, study_id: int, *, kept: bool = False) -> int:
+    """How many settled items of a study fail; with `kept` as far as that was worked out and kept.
+
+    A view of the database from before it was kept, as an export has one, sees nothing of that: it is worked out again.
+    """
+    failing = int(session.execute(_KEPT_FAILING, {"study": study_id}).scalar_one())
+    if kept or not _accepting(protocol_of(session.get_one(Study, study_id))):
+        return failing
+    unread = list(session.execute(_UNREAD, {"study": study_id}).scalars())
+    known: Known = {}
+    for start in range(0, len(unread), BLOCK):
+        found = failing_of(session, study_id, unread[start : start + BLOCK], known)
+        failing += sum(map(bool, found.values()))
+    return failing
+
+
+_OF_SETTLED = (
+    "FROM settlement WHERE study_id = :study "
+    f"AND state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}')"
+)
+_KEPT_FAILING = text(f"SELECT count(*) {_OF_SETTLED} AND failing <> '[]'")
+_UNREAD = text(f"SELECT study_item_id {_OF_SETTLED} AND failing IS NULL ORDER BY study_item_id")
+
+
 # Items ----------------------------------------------------------------------------------------------------------------
 
 

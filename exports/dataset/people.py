@@ -160,7 +160,8 @@ def _limits(of: OfStudy, n: int) -> Iterator[str]:
         yield f"The labels of {count(len(out), 'annotator')} of study {name} are left out from some moment on."
     warned = [one for one in of.team if one.remarks]
     if warned:
-        yield f"{len(warned):,} of {n:,} annotators of study {name} were remarked on (pace, runs of one label, gold)."
+        were = "was" if len(warned) == 1 else "were"
+        yield f"{len(warned):,} of {n:,} annotators of study {name} {were} remarked on (pace, runs of one label, gold)."
     cannot = sum(column.cannot_judge for column in of.labels.found.criteria)
     if cannot:
         yield f"In study {name} “cannot judge” was given {count(cannot, 'time')}; it counts in no coefficient."

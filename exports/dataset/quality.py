@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotators.asking.planting import Planting
 from annotators.asking.qualifying import Qualifying
+from annotators.figures import count
 from annotators.figures import percent as percent_of
 from db.models import Purpose, StudyItem
 from db.query import pick
@@ -52,7 +53,7 @@ def quality(source: Source, of: OfStudy) -> Part:
         )
     failed = [one for one in of.team if one.qualification is not None and one.qualification.state == "failed"]
     if failed:
-        limits.append(f"{len(failed):,} people did not pass the qualification of study {of.name}.")
+        limits.append(f"{count(len(failed), 'person', 'people')} did not pass the qualification of study {of.name}.")
     sections = (
         [Section(source.titled("Gold and qualification", of), tables, name=f"gold-{of.study_id}")] if tables else []
     )

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Select, union
 from sqlmodel import Session, col
 
-from annotators.figures import number, percent
+from annotators.figures import count, number, percent
 from db.items.current import item_is_current, version_is_latest
 from db.items.documents import document_is_current
 from db.models import Claim, Document, Evidence, Image, Item, ItemDocument, ItemVersion, Purpose, StudyItem
@@ -221,7 +221,7 @@ def _words(found: Sizes) -> list[str]:
     for by in (SYSTEMS, CATEGORIES):
         more = len(found.groups[by]) - MOST_GROUPS
         if more > 0:
-            said.append(f"{more:,} more groups by {by} are not listed.")
+            said.append(f"{count(more, 'more group')} by {by} {'is' if more == 1 else 'are'} not listed.")
     return said
 
 

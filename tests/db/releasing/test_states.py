@@ -17,7 +17,7 @@ from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.amendments import set_state
 from db.batches import withdraw_batch
 from db.designing.making import create_study
-from db.engine import Database
+from db.engine import Database, Within
 from db.models import Event, Item, Settlement, StudyState
 from db.releasing.counts import study_stages
 from db.releasing.endings import end_item
@@ -119,6 +119,17 @@ def test_a_recheck_says_what_fell_and_the_first_labels_say_the_rest(database: Da
 
 def stages_of(study: StudyInUse) -> Any:
     return study_stages(study.db, study.researcher, study.study_id)
+
+
+def test_stages_of_a_view_from_before_they_were_counted_are_those_of_now(database: Database) -> None:
+    study = two_by(database, 5)
+    label(study, "yy", "nn", "nn", "ny")
+    with database.read() as session:
+        session.execute(text("SELECT count(*) FROM settlement"))
+        seen = Within(database, session)
+        first = study_stages(seen, study.researcher, study.study_id).to_json()
+    assert (first["item_states"]["in_revision"], first["item_states"]["accepted"]) == (2, 1)
+    assert first == stages_of(study).to_json()
 
 
 def test_stages_count_who_reached_and_who_left_them_and_follow_every_change(database: Database) -> None:
