@@ -85,7 +85,8 @@ def import_uploads(
     """
     with stored(files) as paths, open_sources(paths) as opened:
         loose = [replace(file, folder="") if file.given else file for file in opened.files]
-        sources = Sources(", ".join(path.name for path in paths), loose)
+        named = ", ".join(path.name for path in paths)
+        sources = Sources(named, named, loose)
         reading = read_sources(sources, format_name, columns)
         documents = app_state().settings.documents_folder
         return import_reading(

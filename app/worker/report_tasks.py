@@ -21,13 +21,14 @@ from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.one_annotator import OneAnnotator, one_annotator
 from exports.agreement.quality import AnnotatorQuality, annotator_quality
+from exports.agreement.report import Report
 from exports.agreement.so_far import SoFar, agreement_so_far
-from exports.agreement.study import AgreementReport, agreement_in_parts
+from exports.agreement.study import AgreementReport, agreement_in_parts, agreement_report
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
 from exports.dataset.document import STEM, dataset_report
-from exports.drawing.report_files import report_file
+from exports.drawing.report_files import report_file, slug
 from exports.estimates.report import estimate_report
 from exports.estimates.view import FewerLabels, fewer_labels
 from exports.judging.check import CheckReport, check_report
@@ -65,6 +66,19 @@ class Agreement:
         for place, measured in enumerate(parts[1:]):
             report = report.with_criterion(place, measured)
         return report
+
+
+@dataclass(frozen=True)
+class AgreementFile:
+    """The agreement report of a study as a file; people are under their pseudonyms, whoever looks at the page."""
+
+    of: Agreement
+    ending: str
+
+    def __call__(self, db: Database) -> bytes:
+        """Measure it and write the file."""
+        made = Report.of_study(agreement_report(db, self.of.actor, self.of.study_id, named=False, **self.of.asked))
+        return report_file(made, slug(made.title), self.ending)
 
 
 @dataclass(frozen=True)
@@ -188,12 +202,25 @@ class CheckedJudge:
         how = (self.by, self.epsilon, self.family, self.asked.resamples, self.asked.seed)
         return ("judge", self.study_id, self.stamp, self.judge, *how)
 
-    def __call__(self, db: Database) -> CheckReport:
+    def __call__(self, db: Database, *, named: bool = True) -> CheckReport:
         """Measure it."""
         return check_report(
             db, self.actor, self.study_id,
-            judge=self.judge, by=self.by, epsilon=self.epsilon, family=self.family, asked=self.asked,
+            judge=self.judge, by=self.by, epsilon=self.epsilon, family=self.family, asked=self.asked, named=named,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CheckFile:
+    """What a judge is worth as a file; people are under their pseudonyms."""
+
+    of: CheckedJudge
+    ending: str
+
+    def __call__(self, db: Database) -> bytes:
+        """Measure it and write the file."""
+        made = self.of(db, named=False)
+        return report_file(made, slug(made.title), self.ending)
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import func
-from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel
 from annotators.protocols import Protocol
 from db.annotating.presentations import Wire
 from db.engine import Database
-from db.items.current import withdrawn_batches
 from db.judging.items import read_to_judge, secret_of
 from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem, StudyMember
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
+from db.studies.ratings import counting_annotations
+from db.studies.settlements import COUNTING
 
 _DIGITS = 24
 
@@ -147,11 +147,10 @@ def labels_elsewhere(
         return found
 
 
-_KINDS = (AnnotationKind.REGULAR.value, AnnotationKind.IMPORTED.value, AnnotationKind.MODEL.value)
+_KINDS = (*COUNTING, AnnotationKind.MODEL)
 
 
 def _current_labels(session: Session, study_id: int, study_item_id: int) -> list[tuple[int, StoredLabel]]:
-    newer = aliased(Annotation)
     query = (
         select(Annotation.person_id, StoredLabel)
         .join(
@@ -159,13 +158,7 @@ def _current_labels(session: Session, study_id: int, study_item_id: int) -> list
             (col(StoredLabel.assignment_id) == Annotation.assignment_id)
             & (col(StoredLabel.sitting) == Annotation.sitting),
         )
-        .where(
-            Annotation.study_id == study_id,
-            Annotation.study_item_id == study_item_id,
-            col(Annotation.kind).in_(_KINDS),
-            col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
-            ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
-        )
+        .where(*counting_annotations(study_id, _KINDS, among=[study_item_id]))
         .order_by(col(StoredLabel.id))
     )
     return [(person_id, label) for person_id, label in session.execute(query)]

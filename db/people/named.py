@@ -13,7 +13,10 @@ PERSON = "person"
 OF_PEOPLE = ("quota", "slots")
 """Amendments that are of single annotators: person → number."""
 
-_CHANGE = re.compile(r"(?P<before>quota of )?(?P<who>.+) (?P<did>goes on|joined|left|taken away|\d+)")
+# A name may begin with "quota of" itself: what is done with a quota tells the two apart.
+_CHANGE = re.compile(
+    r"(?P<before>quota of )?(?P<who>.+) (?P<did>(?(before)(?:taken away|\d+)|(?:goes on|joined|left)))"
+)
 _NUMBERED = re.compile(r"person (\d+)")
 
 
@@ -50,10 +53,7 @@ def numbers_in(kind: str, details: Mapping[str, Any]) -> Iterator[int]:
 
 def _parts(change: str) -> re.Match[str] | None:
     """A change that names somebody, in its parts; None for any other, such as `overlap 2 → 1` and `quota 9`."""
-    found = _CHANGE.fullmatch(change)
-    if found is None or (found["before"] is None) == (found["did"] not in ("goes on", "joined", "left")):
-        return None
-    return found
+    return _CHANGE.fullmatch(change)
 
 
 def _told(change: str, called: Callable[[str], str]) -> str:

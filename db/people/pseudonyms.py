@@ -45,10 +45,22 @@ def pseudonyms(session: Session, study_id: int) -> dict[int, str]:
 
 
 def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[int, str]:
-    """Person id → account name; an erased person keeps the pseudonym. Without `people` only models have their names."""
+    """Person id → account name; an erased person keeps the pseudonym. Without `people` only models have their names.
+
+    No two are called alike: where somebody has the name that is another's pseudonym here, and stands for them, an
+    erased person is told as one, and a model keeps its own pseudonym.
+    """
     called = pseudonyms(session, study_id)
     query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called)))
     if not people:
         query = query.join(Person, col(Person.id) == col(Account.person_id)).where(col(Person.kind) == PersonKind.MODEL)
-    rows = session.execute(query)
-    return called | {person_id: name for person_id, name in rows}  # noqa: C416 - rows are not plain tuples
+    named: dict[int, str] = dict(session.execute(query).all())
+    kept = {pseudonym for person_id, pseudonym in called.items() if person_id not in named}
+    clashing = kept & set(named.values())
+    found = called | named
+    for person_id, name in found.items():
+        if name in clashing and not people:
+            found[person_id] = called[person_id]
+        elif name in clashing and person_id not in named:
+            found[person_id] = f"{name} (erased)"
+    return found

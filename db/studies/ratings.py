@@ -175,7 +175,7 @@ def ratings(
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
         items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs, among=among)
-        counting = [*_counting(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
+        counting = [*counting_annotations(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
         names = real_names(session, study_id, people=named and sees_names(session, actor, study))
@@ -357,7 +357,7 @@ def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) 
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .outerjoin(second, col(second.id) == StudyItem.other_version_id)
         .outerjoin(of_second, col(of_second.id) == second.item_id)
-        .where(*_counting(study.id, COUNTING), *_of_sample(study))
+        .where(*counting_annotations(study.id, COUNTING), *_of_sample(study))
         .where(col(StudyItem.item_version_id).in_(versions))
         .where(col(StoredLabel.cannot_judge).is_(False))
         .order_by(col(StudyItem.position), col(StoredLabel.id))
@@ -385,7 +385,7 @@ def _judges(session: Session, study: Study, names: Sequence[str]) -> list[int]:
     return [known[name] for name in names]
 
 
-def _counting(
+def counting_annotations(
     study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = (), among: Sequence[int] | None = None
 ) -> list[ColumnElement[bool]]:
     """The conditions on the annotations that count, those of these judges among them.
@@ -408,7 +408,7 @@ def _counting(
 def n_imported(session: Session, study_id: int) -> int:
     """How many of the annotations that count were made elsewhere."""
     found: int = session.execute(
-        pick(func.count(col(Annotation.id))).where(*_counting(study_id, (AnnotationKind.IMPORTED,)))
+        pick(func.count(col(Annotation.id))).where(*counting_annotations(study_id, (AnnotationKind.IMPORTED,)))
     ).scalar_one()
     return found
 

@@ -22,10 +22,17 @@ from db.permissions import RESEARCHERS, Actor, On, operation, record
 _OF_STUDY = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :study)"
 _RELEASED = "study_id = :study"
 _DECIDED = "adjudication_id IN (SELECT id FROM adjudication WHERE study_id = :study)"
+_OF_ITEMS = (
+    "item_id IN (SELECT v.item_id FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
+    "WHERE x.study_id = :study UNION SELECT v.item_id FROM study_item x JOIN item_version v "
+    "ON v.id = x.other_version_id WHERE x.study_id = :study)"
+)
+_PROPOSED = f"proposal_id IN (SELECT id FROM proposed_revision WHERE {_OF_ITEMS})"
 _ABOUT_STUDY = (
     "((thing = 'study' AND thing_id = :study) OR "
     "(thing = 'study item' AND thing_id IN (SELECT id FROM study_item WHERE study_id = :study)) OR "
-    "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)))"
+    "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)) OR "
+    f"(thing = 'item' AND thing_{_OF_ITEMS.removeprefix('item_')}))"
 )
 _RELEASED_PAIR = ("release_id", "study_id", "item_version_id", "other_version_id", "criterion", "target")
 _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
@@ -45,6 +52,11 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
     ("release_label", ("release_id", "item_version_id", "study_id", "criterion", "target"), "value", _RELEASED),
     ("release_pair_label", _RELEASED_PAIR, "value", _RELEASED),
+    ("amendment", ("id",), "reason", "study_id = :study"),
+    ("omission", ("id",), "reason", "study_id = :study"),
+    ("revision", ("id",), "reason", _OF_ITEMS),
+    ("item_ending", ("id",), "reason", _OF_ITEMS),
+    ("proposal_answer", ("proposal_id",), "reason", _PROPOSED),
     ("event", ("id",), "details", _ABOUT_STUDY),
 )
 _JSON = frozenset({"value", "rationale", "details", "answers"})
@@ -63,7 +75,8 @@ class Redacted:
 def redact_text(db: Database, actor: Actor, study_id: int, *, containing: str, reason: str) -> Redacted:
     """Replace every free text of a study's annotators and adjudicators that contains these words.
 
-    For a name or an address that somebody has typed into a comment. Comments, reasons, labels, rationales, decisions
+    For a name or an address that somebody has typed into a comment. Comments, reasons (also of what was changed in the
+    study, and of revisions and endings of its items), labels, rationales, decisions
     and what the audit log repeats of them: each whole text gives way to a note with its SHA-256, so that a copy can
     still be recognised; drafts with the words are deleted. The event says who, why and how often, and not the words.
     Raises InvalidInput for words too short to be meant, NotFound when no text has them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -253,6 +254,7 @@ def agreement_in_parts(
         "least_shared": least_shared,
     }
     labelled = [_labels_of(criterion, found) for criterion in found.criteria]
+    counting = set(found.annotations.person.tolist())
     own = weights_for(weights or {}, [(column.criterion.name, column.ratings) for column in labelled])
     report = AgreementReport(
         found=found,
@@ -260,7 +262,7 @@ def agreement_in_parts(
         resamples=resamples,
         clustered=clustered,
         criteria=[replace(criterion, clustered=clustered) for criterion in labelled],
-        raters=[found.names[person] for person in sorted(found.names)],
+        raters=sorted((name for person, name in found.names.items() if person in counting), key=_numbers_apart),
         level=level,
     )
     yield report
@@ -268,6 +270,11 @@ def agreement_in_parts(
         weighted = {**asked, "own_weights": own.get(column.criterion.name)}
         report = report.with_criterion(place, _measured(column, weighted).measured)
         yield report
+
+
+def _numbers_apart(name: str) -> list[str | int]:
+    """What names are sorted by: A2 comes before A10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
 
 
 agreement_report = whole(agreement_in_parts)

@@ -26,8 +26,8 @@ class FilesReading(ABC):
 
     @property
     def source(self) -> str:
-        """The paths as they were given."""
-        return self.sources.description
+        """What was given, by its name."""
+        return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         """The documents that are supplied, by their key."""

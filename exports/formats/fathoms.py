@@ -205,8 +205,8 @@ class _FathomsReading:
 
     @property
     def source(self) -> str:
-        """The paths as they were given."""
-        return self.sources.description
+        """What was given, by its name."""
+        return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         """The papers that are supplied."""

@@ -100,8 +100,8 @@ class _NativeReading:
 
     @property
     def source(self) -> str:
-        """The paths as they were given."""
-        return self.sources.description
+        """What was given, by its name."""
+        return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         """Rows of documents.jsonl, then files that no row names."""

@@ -60,9 +60,14 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Sources:
-    """Everything that one import reads, in the order it was given and by name within a folder."""
+    """Everything that one import reads, in the order it was given and by name within a folder.
+
+    `description` has the paths as they were given, for errors; `named` what is kept of them: the names of files and
+    folders, since where they lay says whose machine it was.
+    """
 
     description: str
+    named: str
     files: list[SourceFile]
 
     def loose_documents(self) -> Iterator[tuple[str, SourceFile]]:
@@ -101,7 +106,8 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
                 files.append(SourceFile(path.name, own, own.parent.name, given=True))
             else:
                 raise InvalidInput(f"{str(path)!r} is no plain file, folder or archive.")
-        yield Sources(", ".join(str(path) for path in paths), files)
+        named = ", ".join(Path(path).name or Path(path).resolve().name for path in paths)
+        yield Sources(", ".join(map(str, paths)), named, files)
 
 
 def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from annotators.agreement.remarks import benchmarks
@@ -12,6 +14,7 @@ from app import ui, wording
 from app.pages.agreement.shared import View, caution, kept, nobody, note, table, units_link
 from app.widgets import report_menu
 from app.widgets.plots import plot
+from app.worker.report_tasks import AgreementFile
 from exports.agreement import plots as agreement_plots
 from exports.agreement.counts import Counts, label_counts, titled, word
 from exports.agreement.report import MOST_LABELS, Report, statistics_table, summary, undefined_words
@@ -57,8 +60,13 @@ def all_criteria(view: View) -> None:
             TextTable.of("Cannot judge: counted, and left out of agreement", ("Criterion", "Count"), unjudged),
             f"cannot-judge-{view.study.study_id}",
         )
-    note("The report has all tables and plots; Markdown and LaTeX come in a ZIP with their pictures.")
-    report_menu.offer(document, ui.reports(), view.key, name="agreement-report")
+    note(
+        "The report has all tables and plots; Markdown and LaTeX come in a ZIP with their pictures. People are A1, A2 "
+        "… there, as in exports."
+    )
+    report_menu.offer(
+        document.title, partial(AgreementFile, view.task), ui.reports(), view.key, name="agreement-report"
+    )
 
 
 def one_criterion(view: View) -> None:

@@ -53,7 +53,7 @@ def page() -> None:
         asked = _how()
     # An adjudicator decides on labels without knowing whose they are.
     named = may_see_names(ui.db(), ui.actor(), study.study_id)
-    report, key = _report(study, asked, named=named)
+    report, key, task = _report(study, asked, named=named)
     with top:
         ui.heading("Agreement", _about(study, report))
     if not any(criterion.n_ratings for criterion in report.criteria):
@@ -61,7 +61,7 @@ def page() -> None:
         return
     with choice:
         chosen = _criterion(report, study)
-    _tabs(View(study, report, chosen, key, named, hidden=study.is_annotator and study.done < study.of))
+    _tabs(View(study, report, chosen, key, task, hidden=study.is_annotator and study.done < study.of))
 
 
 def _how() -> dict[str, Any]:
@@ -109,14 +109,16 @@ def _own_weights() -> dict[str, OwnWeights]:
         return {}
 
 
-def _report(study: StudyRow, asked: dict[str, Any], *, named: bool) -> tuple[AgreementReport, tuple[Any, ...]]:
-    """The report, measured once for everybody until the labels change, and what identifies it."""
+def _report(
+    study: StudyRow, asked: dict[str, Any], *, named: bool
+) -> tuple[AgreementReport, tuple[Any, ...], Agreement]:
+    """The report, measured once for everybody until the labels change, what identifies it, and what measured it."""
     db, actor = ui.db(), ui.actor()
     stamp = ratings_stamp(db, actor, study.study_id)
     key = (study.study_id, stamp, named, _hashable(asked))
     task = Agreement(actor, study.study_id, named, asked)
     try:
-        return Agreement.report(measured(("agreement", key), task, _meanwhile)), key
+        return Agreement.report(measured(("agreement", key), task, _meanwhile)), key, task
     except InvalidInput as error:
         if not asked["weights"]:
             raise

@@ -12,6 +12,7 @@ import streamlit as st
 from app import ui
 from app.widgets import blocks
 from app.widgets.measuring import measured
+from app.worker.report_tasks import Agreement
 from app.worker.reports import Plain
 from db.studies.design import StudyRow
 from exports.agreement.study import AgreementReport, CriterionReport
@@ -24,15 +25,20 @@ T = TypeVar("T")
 class View:
     """A study's report, the criterion that is looked at (None: none has labels), and what identifies the report.
 
-    `named` says that people are called by their names. `hidden`: who looks annotates in the study and has not finished.
+    `task` is what measured it. `hidden`: who looks annotates in the study and has not finished.
     """
 
     study: StudyRow
     report: AgreementReport
     criterion: CriterionReport | None
     key: tuple[Any, ...]
-    named: bool
+    task: Agreement
     hidden: bool
+
+    @property
+    def named(self) -> bool:
+        """Whether people are called by their names."""
+        return self.task.named
 
     @property
     def slug(self) -> str:

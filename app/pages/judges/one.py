@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,7 +14,7 @@ from app.pages.judges import again
 from app.widgets import blocks, report_menu
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
-from app.worker.report_tasks import CheckedJudge, WhereJudgeDiffers
+from app.worker.report_tasks import CheckedJudge, CheckFile, WhereJudgeDiffers
 from db.projects import ProjectRow
 from db.studies.design import StudyRow
 from db.studies.ratings import alignment_stamp
@@ -240,5 +241,8 @@ def _differing(project: ProjectRow, task: CheckedJudge, criterion: CriterionChec
 
 
 def _report(task: CheckedJudge, found: CheckReport) -> None:
-    st.html("<p>All tables of all criteria, as <code>assay judge check</code> prints them.</p>")
-    report_menu.offer(found, ui.reports(), task.key, name="judge-report")
+    st.html(
+        "<p>All tables of all criteria, as <code>assay judge check</code> prints them. People are A1, A2 … there, as "
+        "in exports.</p>"
+    )
+    report_menu.offer(found.title, partial(CheckFile, task), ui.reports(), task.key, name="judge-report")

@@ -12,9 +12,10 @@ from app.widgets import report_menu
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
 from app.worker.report_tasks import StudyResults
+from app.worker.reports import Plain
 from db.studies.design import StudyRow
 from db.studies.ratings import alignment_stamp
-from exports.drawing.report_files import Section, slug
+from exports.drawing.report_files import Section, report_file, slug
 from exports.results.document import Results
 
 
@@ -26,7 +27,14 @@ def draw(row: StudyRow) -> None:
     stamp = alignment_stamp(ui.db(), ui.actor(), row.study_id)
     task = StudyResults(ui.actor(), row.study_id, stamp, Resampling())
     results: Results = measured(task.key, task)[-1]
-    report_menu.offer(results, ui.reports(), task.key, name="results-report")
+    stem = slug(results.title)
+    report_menu.offer(
+        results.title,
+        lambda ending: Plain(report_file, (results, stem, ending)),
+        ui.reports(),
+        task.key,
+        name="results-report",
+    )
     for note in results.notes:
         st.caption(ui.plain(note))
     for place, section in enumerate(results.sections()):

@@ -20,6 +20,13 @@ def test_names_in_changes_are_kept_as_numbers_and_told_as_whoever_reads_may_know
     }
 
 
+def test_a_name_that_begins_like_a_quota_is_a_name() -> None:
+    changes = ["quota of carl joined", "quota of quota of carl 9", "quota of carl goes on"]
+    kept = by_number(changes, {"quota of carl": 21})
+    assert kept == ["person 21 joined", "quota of person 21 9", "person 21 goes on"]
+    assert list(numbers_in(AMENDED, {"changes": kept})) == [21, 21, 21]
+
+
 def test_names_of_earlier_versions_are_told_as_a_name_may_be() -> None:
     told = with_names(AMENDED, {"changes": CHANGES}, lambda who: "somebody" if isinstance(who, str) else str(who))
     assert told["changes"] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import text
@@ -13,11 +14,15 @@ from annotators.asking.submissions import GivenLabel as GivenWith
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from db import guards
 from db.adjudicating.adjudications import UnitDecision, adjudicate
+from db.annotating.amendments import set_state
 from db.annotating.annotations import save_draft, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
 from db.engine import Database
-from db.models import Document, Draft, Event, StoredLabel, StudyItem, Submission, Table
+from db.models import Document, Draft, Event, StoredLabel, StudyItem, StudyState, Submission, Table
+from db.quality.omissions import leave_out
+from db.releasing.endings import end_item
+from db.studies.revisions import revise_item
 from db.upkeep.maintenance import delete_project, redact_text
 from tests.db.test_guards import one_of_each
 from tests.makers import StudyInUse, make_person, make_project
@@ -83,6 +88,24 @@ def test_words_go_from_rationales_decisions_and_the_audit_log_too(database: Data
     assert rationales[0] is not None
     assert rationales[0][0]["text"].startswith("[redacted")
     assert rationales[0][0]["start"] == 0
+
+
+def test_words_go_from_reasons_of_changes_of_the_study_and_of_its_items(database: Database) -> None:
+    study = StudyInUse(database, items=3, annotators=2, overlap=1)
+    study.label_all(0)
+    words, who = "Jo Field", study.researcher
+    set_state(database, who, study.study_id, state=StudyState.PAUSED, reason=f"{words} wrote to us")
+    since = datetime(2026, 1, 1, tzinfo=UTC)
+    leave_out(database, who, study.study_id, annotator=study.annotators[0].name, since=since, reason=f"{words} cheated")
+    about = (database, who, study.project_id)
+    revise_item(*about, external_id="i00001", fields={"answer": "Better."}, reason=f"as {words} said")
+    end_item(*about, external_id="i00002", state="rejected", reason=f"{words} wrote it")
+    redact_text(database, who, study.study_id, containing=words, reason="a name")
+    with database.read() as session:
+        for table in ("amendment", "omission", "revision", "item_ending", "event"):
+            rows = session.execute(text(f"SELECT * FROM {table}")).all()
+            assert "[redacted" in str(rows), table
+            assert words not in str(rows), table
 
 
 def test_words_that_only_a_draft_has_are_deleted_with_it(database: Database) -> None:

@@ -19,8 +19,9 @@ from db.quality.omissions import leave_out, restore
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
+from exports.importing.items import import_paths
 from tests.exports.labelled import PEOPLE, Labelled, labelled_study
-from tests.makers import StudyInUse, make_member, make_person
+from tests.makers import StudyInUse, make_member, make_person, make_project
 
 FORMATS = ("labels", "adjudicated", "agreement", "alignment", "revisions", "events")
 
@@ -91,6 +92,20 @@ def test_without_names_no_table_names_anybody(sqlite_database: Database, made: L
     assert [cell for cell in cells if any(f'"{name}"' in cell or cell == name for name in who)] == []
     named = exported(sqlite_database, made, tmp_path / "named", names=True)
     assert "ada ⇄ ben" in {row["raters"] for row in rows(named / "agreement.csv")}
+
+
+def test_where_a_file_lay_that_was_imported_is_told_to_nobody(sqlite_database: Database, tmp_path: Path) -> None:
+    admin, project_id = make_person(sqlite_database, admin=True), make_project(sqlite_database)
+    given = tmp_path / "somebodys-login" / "items.jsonl"
+    given.parent.mkdir()
+
+    for n, paths in enumerate(([given], [given.parent])):
+        given.write_text(f'{{"id": "{n}", "question": "Why?", "answer": "So."}}\n')
+        import_paths(sqlite_database, admin, project_id, paths=paths, data_folder=tmp_path / "data")
+    export_project(sqlite_database, admin, project_id, to=tmp_path / "out", formats=["events"])
+    told = [orjson.loads(row["details"]) for row in rows(tmp_path / "out" / "events.csv")]
+    assert [details["source"] for details in told if "source" in details] == ["items.jsonl", "somebodys-login"]
+    assert str(tmp_path) not in (tmp_path / "out" / "events.csv").read_text()
 
 
 def test_who_is_amended_drops_out_or_is_given_a_quota_is_called_as_elsewhere(
