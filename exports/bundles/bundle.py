@@ -113,8 +113,9 @@ class Selection:
     have a place for them. `options`: what is said of the data as a whole, such as its `licence`. `with_report`: whether
     the report is measured, where it is among the formats; `typed_report`: whether its numbers come in the types too;
     `moved`: whether that is at a later moment than the export.
-    `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents;
-    `kept` are the keys of documents whose pictures stay out (None: of those that must not leave this machine now).
+    `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents.
+    `kept` are the keys of documents whose bytes and pictures stay out of every format but `native`, which is a copy for
+    another home (None: of those that must not leave this machine now).
     """
 
     project_id: int
@@ -246,7 +247,8 @@ def derive(
             **({"typed": list(selection.typed)} if selection.typed else {}),
             **({"labels_of": list(selection.labels_of)} if selection.labels_of else {}),
             **({"options": dict(selection.options)} if selection.options else {}),
-            **({"pictures": True, "kept": list(selection.kept or ())} if selection.pictures else {}),
+            **({"pictures": True} if selection.pictures else {}),
+            **({"kept": list(selection.kept)} if selection.kept else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -395,7 +397,7 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         tables.sink.put(f"{writer.name}/{name}", made, rows, first_difference)
 
     study = _study_of(seen, selection, writer)
-    kept = frozenset(selection.kept or ()) if selection.pictures and takes_pictures(writer) else frozenset[str]()
+    kept = frozenset(selection.kept or ())
     with _pictures(session, selection, writer, kept) as drawn, Files(opened, put, selection.options, drawn) as files:
         if study is not None and isinstance(writer, StudyWriter):
             written = writer.write_study(study, files)
@@ -408,6 +410,8 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         tables.count(f"{writer.name}_pictures", drawn.drawn)
         tables.count(f"{writer.name}_pages_without_picture", len(drawn.missing))
     if selection.data_folder is not None:
+        if stay := sum(document.key in kept for document in _documents(session, selection) if document.sha256):
+            tables.count(f"{writer.name}_documents_kept_here", stay)
         supplied = (document for document in _documents(session, selection) if document.key not in kept)
         copy_documents(supplied, tables.sink, writer.name, selection.data_folder)
     return files.left_out
@@ -455,8 +459,8 @@ def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | No
 
 
 def _knowing_what_stays(session: Session, selection: Selection) -> Selection:
-    """With pictures: a selection that says of which documents none leave this machine."""
-    if not selection.pictures or selection.kept is not None:
+    """With the bytes of documents: a selection that says which of them do not leave this machine."""
+    if selection.data_folder is None or selection.kept is not None:
         return selection
     return replace(selection, kept=tuple(kept_documents(session, selection.project_id)))
 

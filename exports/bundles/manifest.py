@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 
 if TYPE_CHECKING:
     from db.items.as_of import Marks
@@ -118,9 +118,35 @@ def read_manifest(folder: Path) -> Manifest:
         raise InvalidInput(f"{path} is larger than any manifest. Take the one that was exported.")
     try:
         data = orjson.loads(path.read_bytes())
-        manifest = Manifest(**data)
-        if not all(isinstance(file["path"], str) and isinstance(file["sha256"], str) for file in manifest.files):
-            raise TypeError("a file has no path or hash")
-    except (orjson.JSONDecodeError, TypeError, KeyError) as error:
+    except orjson.JSONDecodeError as error:
         raise InvalidInput(f"{path} is damaged ({error}). Take the one that was exported.") from None
-    return manifest
+    if (problem := _problem(data)) is not None:
+        raise InvalidInput(f"{path} is damaged ({problem}). Take the one that was exported.")
+    return Manifest(**data)
+
+
+_FIELDS: dict[str, type] = {
+    "assay": str, "schema": str, "created_at": str, "event": int, "marks": dict, "project": dict, "filters": dict,
+    "studies": list, "counts": dict, "files": list, "losses": dict,
+}  # fmt: skip
+_FIRST = 7
+"""So many of the fields every manifest has."""
+
+
+def _problem(data: Any) -> str | None:
+    """What is wrong with what is to be a manifest, or None."""
+    if not isinstance(data, dict):
+        return "it is no object"
+    if lacking := [name for name in list(_FIELDS)[:_FIRST] if name not in data]:
+        return f"it has no {lacking[0]!r}"
+    for name, value in data.items():
+        if name not in _FIELDS:
+            return f"no manifest has a field {name!r}"
+        if not isinstance(value, _FIELDS[name]) or isinstance(value, bool):
+            return f"{name!r} is {shown(value)}"
+    for file in data.get("files", ()):
+        if not isinstance(file, dict) or not all(isinstance(file.get(name), str) for name in ("path", "sha256")):
+            return f"a file is {shown(file)}, without path or hash"
+    if odd := [table for table, mark in data["marks"].items() if not isinstance(mark, dict)]:
+        return f"the mark of {odd[0]!r} is {shown(data['marks'][odd[0]])}"
+    return None

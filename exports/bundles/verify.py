@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from sqlmodel import Session, col
 
-from annotators.errors import InvalidInput, NotFound
+from annotators.errors import InvalidInput, NotFound, shown
 from db.engine import Database
 from db.items.as_of import Marks, look_back, marks
 from db.models import Project, Study
@@ -154,14 +154,13 @@ def _report(folder: Path, manifest: Manifest, against: str) -> VerifyReport:
 
 
 def _project_id(db: Database, manifest: Manifest) -> int:
+    name = manifest.project.get("name")
     with db.read() as session:
         project_id: int | None = session.execute(
-            pick(Project.id).where(col(Project.name) == manifest.project.get("name"))
+            pick(Project.id).where(col(Project.name) == str(name))
         ).scalar_one_or_none()
     if project_id is None:
-        raise NotFound(
-            f"The database has no project {manifest.project.get('name')!r}. Give the one it was exported from."
-        )
+        raise NotFound(f"The database has no project {shown(name)}. Give the one it was exported from.")
     return project_id
 
 
@@ -178,6 +177,8 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
             "the folder without the database."
         )
     if study is not None:
+        if not isinstance(study, str):
+            raise InvalidInput(f"The manifest names the study {shown(study)}. Take the one that was exported.")
         study_id = session.execute(
             pick(Study.id).where(col(Study.project_id) == project_id, col(Study.name) == study)
         ).scalar_one_or_none()
@@ -186,9 +187,10 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     # The bytes of documents are known by their digests; no folder has to be there to compare them.
     folder = Path() if filters.get("documents") else None
     names = bool(filters.get("names"))
-    typed = check_typed(filters.get("typed") or ())
+    typed = check_typed(_texts(filters, "typed"))
+    kept = _texts(filters, "kept")
     if release is None:
-        labels_of = tuple(map(str, filters.get("labels_of") or ()))
+        labels_of = _texts(filters, "labels_of")
         return Selection(
             project_id,
             study_id,
@@ -198,11 +200,12 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
             typed=typed,
             labels_of=labels_of,
             options=_options(filters),
+            kept=kept,
         )
     row = release_named(session, project_id, str(release))
     assert row.id is not None
     return Selection(
-        project_id, None, tuple(formats), names, folder, (row.id, row.name), typed, options=_options(filters)
+        project_id, None, tuple(formats), names, folder, (row.id, row.name), typed, options=_options(filters), kept=kept
     )
 
 
@@ -212,12 +215,21 @@ def _with_pictures(selection: Selection, manifest: Manifest, documents: Path | N
         return selection
     if documents is None:
         raise InvalidInput("The export has pictures of pages, which are drawn again. Give the folder of documents.")
-    kept = tuple(map(str, manifest.filters.get("kept") or ()))
-    return replace(selection, pictures=True, kept=kept, data_folder=documents)
+    return replace(selection, pictures=True, data_folder=documents)
+
+
+def _texts(filters: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    found = filters.get(name) or []
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise InvalidInput(f"The manifest's {name!r} are {shown(found)}. Take the one that was exported.")
+    return tuple(found)
 
 
 def _options(filters: Mapping[str, Any]) -> dict[str, str]:
-    return {str(name): str(value) for name, value in (filters.get("options") or {}).items()}
+    found = filters.get("options") or {}
+    if not isinstance(found, dict):
+        raise InvalidInput(f"The manifest's 'options' are {shown(found)}. Take the one that was exported.")
+    return {str(name): str(value) for name, value in found.items()}
 
 
 def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> list[str]:

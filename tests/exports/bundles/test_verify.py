@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,31 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "manifest.json").write_bytes(content)
     with pytest.raises(InvalidInput, match="is damaged"):
         verify_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"event": None}, "'event' is None"),
+        ({"filters": 5}, "'filters' is 5"),
+        ({"marks": 5}, "'marks' is 5"),
+        ({"marks": {"label": 1}}, "the mark of 'label' is 1"),
+        ({"project": None}, "'project' is None"),
+        ({"project": {"name": {}}}, "no project {}"),
+        ({"files": [5]}, "a file is 5"),
+        ({"colour": "red"}, "no manifest has a field 'colour'"),
+        ({"filters": {"formats": ["labels"], "study": {}}}, "names the study {}"),
+        ({"filters": {"formats": ["labels"], "typed": 5}}, "'typed' are 5"),
+        ({"filters": {"formats": ["labels"], "options": 5}}, "'options' are 5"),
+    ],
+)
+def test_a_manifest_of_other_kinds_of_values_is_refused_in_words(
+    exported: Exported, change: dict[str, object], words: str
+) -> None:
+    path = exported.folder / "study/manifest.json"
+    path.write_bytes(orjson.dumps(orjson.loads(path.read_bytes()) | change))
+    with pytest.raises((InvalidInput, NotFound), match=re.escape(words)):
+        exported.against()
 
 
 def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:

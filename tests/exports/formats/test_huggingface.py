@@ -419,6 +419,29 @@ def test_pages_go_along_as_pictures_but_those_that_must_not_leave(place: Place, 
         verify_against(place.db, place.actor, tmp_path / "out")
 
 
+def test_documents_that_must_not_leave_go_along_with_a_copy_for_another_home_alone(
+    place: Place, tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    (source / "documents").mkdir(parents=True)
+    rows = [{"id": name, "question": "Q?", "answer": "A", "documents": [f"{name}.pdf"]} for name in ("kept", "free")]
+    (source / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    for row in rows:
+        write_pdf(source / "documents" / f"{row['id']}.pdf")
+    place.take(source)
+    keep_documents(place.db, place.actor, place.project, keys=["kept.pdf"])
+    asked: dict[str, Any] = {"formats": ["native", "huggingface"], "options": SAID, "data_folder": place.home}
+    made = export_project(place.db, place.actor, place.project, to=tmp_path / "out", **asked)
+    assert made.counts["huggingface_documents_kept_here"] == 1
+    there = {
+        name: sorted(path.name for path in (tmp_path / "out" / name / "documents").iterdir())
+        for name in ("native", "huggingface")
+    }
+    assert there == {"native": ["free.pdf", "kept.pdf"], "huggingface": ["free.pdf"]}
+    keep_documents(place.db, place.actor, place.project, keys=["kept.pdf"], kept=False)
+    assert verify_against(place.db, place.actor, tmp_path / "out").ok
+
+
 @pytest.mark.parametrize(
     ("formats", "documents", "said"),
     [(["native"], True, "huggingface has"), (["huggingface"], False, "Let the documents' bytes go along")],
