@@ -140,6 +140,7 @@ class _Source:
         self.labels: dict[str, list[ForeignLabel]] = {}
         self.n_labels = self.n_repeated = 0
         self.bad: list[Rejected] = []
+        self.notes: list[str] = []
 
     def look_through(self, tables: Iterable[SourceFile] = ()) -> None:
         """Read everything once, for what is wrong with it and for the labels; InvalidInput for bad rows.
@@ -167,6 +168,8 @@ class _Source:
             said = f"{self.reading.source} has {count(len(bad), 'bad row')}, so nothing was written:"
             raise InvalidInput("\n".join([said, *_named(bad)]))
         self._ids, self.bad = seen, bad
+        # Formats count as they read, and are read several times: what they have to say is of one reading.
+        self.notes = [*self.reading.notes(), *passed_over(self.reading)]
         for table in tables:
             for label in read_labels(table.path).checked():
                 if label.item in seen:
@@ -373,7 +376,13 @@ def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder
 def _held_against(source: _Source, writer: Writer, folder: Path, written: Written, left_out: set[str]) -> Converted:
     with open_sources([folder]) as sources:
         back = _Source(FORMATS.get(writer.name).read(sources), skip_bad=False)
-        back.look_through(_tables_of_labels(sources))
+        try:
+            back.look_through(_tables_of_labels(sources))
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"{source.reading.source}: as {writer.name} it could not be read again, so nothing was written. Of the "
+                f"files that were to be: {error}"
+            ) from None
         same = SameItems()
         before = statements(same.before(item for item in source.items() if item["id"] not in left_out))
         lost = lost_between(before, statements(same.after(back.items())))
@@ -390,7 +399,7 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
     if source.n_labels:
         plain = plain_by(_Spoken(source).criteria)
         lost += lost_labels(source.all_labels(), back.all_labels(), plain, moved=same.moved)
-    notes = [*source.reading.notes(), *passed_over(source.reading)]
+    notes = [*source.notes]
     if source.bad:
         n = len(source.bad)
         lost.insert(0, Lost("rows", "rows that cannot be read", n, n + source.n_items))

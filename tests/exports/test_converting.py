@@ -131,3 +131,16 @@ def test_real_files_lose_nothing_in_their_own_format(tmp_path: Path, shared_data
     assert done.lost == []
     if name in WORD_FOR_WORD:
         assert set(records(tmp_path / "out")) == set(records(shared_data / name))
+
+
+def test_what_a_reading_leaves_out_is_said_as_often_as_it_is_there(tmp_path: Path) -> None:
+    said = {"question": "Q?", "answer": "A", "metadata": {}}
+    record = {
+        "id": "r1", "fields": said, "metadata": {}, "vectors": {"v": [0.1]}, "responses": {},
+        "suggestions": {"right": {"value": "yes", "score": None, "agent": "m"}},
+    }  # fmt: skip
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "records.json").write_bytes(orjson.dumps([record]))
+    done = convert_files([tmp_path / "in"], into="native", output=tmp_path / "out", format_name="argilla")
+    assert any(note.startswith("1 suggestion of models: ") for note in done.notes)
+    assert "Lost: vectors of 1 record." in done.notes
