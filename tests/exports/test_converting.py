@@ -136,7 +136,8 @@ def test_real_files_lose_nothing_in_their_own_format(tmp_path: Path, shared_data
 def test_what_a_reading_leaves_out_is_said_as_often_as_it_is_there(tmp_path: Path) -> None:
     said = {"question": "Q?", "answer": "A", "metadata": {}}
     record = {
-        "id": "r1", "fields": said, "metadata": {}, "vectors": {"v": [0.1]}, "responses": {},
+        "id": "r1", "fields": said, "metadata": {}, "vectors": {"v": [0.1]},
+        "responses": {"right": [{"value": "yes", "user_id": "ada", "status": "submitted"}]},
         "suggestions": {"right": {"value": "yes", "score": None, "agent": "m"}},
     }  # fmt: skip
     (tmp_path / "in").mkdir()
