@@ -28,7 +28,10 @@ _IN_PYTHON = {
     "--map question=COLUMN": "mapping={'question': COLUMN}",
     "--map": "mapping={…}",
     "--scorer": "scorers=[…]",
+    "frame.parquet": "the frame",
 }
+"""What commands say → what stands for it in a call."""
+
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?![\w-])")
 
 

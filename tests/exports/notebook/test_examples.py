@@ -123,6 +123,13 @@ def test_bad_rows_change_nothing_and_are_told(home: Path) -> None:
         project.create_study("p", protocol="qa_verification", annotators=["dora"], overlap=3)
 
 
+def test_errors_speak_of_the_frame_and_not_of_a_file_that_nobody_has() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^the frame has no column 'annotator'\. .* Name the right one with rater=…"
+    ):
+        agreement(pd.DataFrame({"item": ["a"], "who": ["x"]}), scale="nominal")
+
+
 def test_a_database_of_another_version_is_not_opened(tmp_path: Path) -> None:
     Database(f"sqlite:///{tmp_path}/assay.db").dispose()
     (tmp_path / "assay.db").touch()
