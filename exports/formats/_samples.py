@@ -45,6 +45,9 @@ HUMAN = "human_"
 _TEXT_TABLES = (".csv", ".tsv")
 """Endings of tables whose columns stand in their first bytes."""
 
+_TELLS_EMPTY = ".parquet"
+"""The ending of tables that tell an empty text from none; in others an empty cell of answers is an empty answer."""
+
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,15})(\.\d+)?([eE][-+]?\d{1,3})?")
 _NO_NUMBER = ("nan", "NaN", "None")
 """What pandas writes for a metric that was not computed."""
@@ -289,7 +292,8 @@ class SampleReading(RecordReading):
     def _of_table(self, file: SourceFile) -> Iterator[ParsedItem | Rejected]:
         try:
             numbers = _numbers_in(open_table(file.path)) if file.basename.endswith(_TEXT_TABLES) else frozenset()
-            table = open_table(file.path)
+            blank = not file.basename.endswith(_TELLS_EMPTY) and _has_some(open_table(file.path), self._of.answer)
+            table = open_table(file.path, empty_texts=True)
             self._notes += table.notes
             for line, cells in table.rows:
                 if isinstance(cells, str):
@@ -297,8 +301,11 @@ class SampleReading(RecordReading):
                     continue
                 said = {
                     name: self._of.of_cell(name, cell, number=name in numbers)
-                    for name, cell in zip(table.columns, cells, strict=True) if cell is not None
+                    for name, cell in zip(table.columns, cells, strict=True)
+                    if cell is not None and (cell != "" or name == self._of.answer)
                 }  # fmt: skip
+                if blank:
+                    said.setdefault(self._of.answer, "")
                 yield from self._of_lines(file, [said], [line])
         except AssayError as error:
             yield Rejected(file.name, 1, str(error))
@@ -336,6 +343,14 @@ class SampleReading(RecordReading):
     def not_ours(self) -> str:
         """What is said of a file of something else."""
         return f"this is no list of samples with {', '.join(self._of.needed)}. Leave it out, or choose another format."
+
+
+def _has_some(table: Table, column: str) -> bool:
+    """Whether a column of a table is there, and any row has something in it."""
+    if column not in table.columns:
+        return False
+    place = table.columns.index(column)
+    return any(cells[place] is not None for _, cells in table.rows if not isinstance(cells, str))
 
 
 def _numbers_in(table: Table) -> frozenset[str]:

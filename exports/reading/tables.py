@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -54,15 +55,17 @@ def is_table(name: str) -> bool:
     return name.endswith(ENDINGS)
 
 
-def open_table(path: Path, *, numbered: bool = True) -> Table:
+def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False) -> Table:
     """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one.
 
     A first column without a name numbers the rows, as pandas writes it, and is left out; else (`numbered` False) it is
-    a column with an empty name.
+    a column with an empty name. With `empty_texts` a text of Parquet that is empty is one: there alone it is known from
+    no value.
     """
     ending = path.suffix.lower()
-    reader: Callable[[Path], Table] = {".parquet": _parquet, ".xlsx": _sheet}.get(ending, _delimited)
-    table = reader(path)
+    parquet = partial(_parquet, empty_texts=empty_texts)
+    readers: dict[str, Callable[[Path], Table]] = {".parquet": parquet, ".xlsx": _sheet}
+    table = readers.get(ending, _delimited)(path)
     return table if table.columns[0] or not numbered else _without_numbers(path, table)
 
 
@@ -197,7 +200,7 @@ def _as_wide_as(
 # Parquet --------------------------------------------------------------------------------------------------------------
 
 
-def _parquet(path: Path) -> Table:
+def _parquet(path: Path, *, empty_texts: bool) -> Table:
     import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -214,7 +217,7 @@ def _parquet(path: Path) -> Table:
             for batch in parquet_batches(path, _ROWS_AT_ONCE):
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     number += 1
-                    yield number, _plain_row(cells)
+                    yield number, _plain_row(cells, empty_texts=empty_texts)
         except InvalidInput as error:
             yield number + 1, str(error)
         except damaged as error:
@@ -330,19 +333,18 @@ def _of_sheet(cell: Any) -> Any:
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
-def _plain_row(cells: Sequence[Any]) -> list[Any] | str:
+def _plain_row(cells: Sequence[Any], *, empty_texts: bool = False) -> list[Any] | str:
+    """Cells as JSON values, None where they are empty; or what is wrong with one."""
     try:
-        return [_plain(cell) for cell in cells]
+        return [_plain(cell) if empty_texts or cell != "" else None for cell in cells]
     except ValueError as error:
         return str(error)
 
 
 def _plain(cell: Any) -> Any:
-    """A cell of a typed table as a JSON value, None where it is empty; ValueError for what is none."""
-    if cell is None or isinstance(cell, bool | int):
+    """A value of a typed table as a JSON value; ValueError for what is none."""
+    if cell is None or isinstance(cell, bool | int | str):
         return cell
-    if isinstance(cell, str):
-        return cell or None
     if isinstance(cell, float):
         if not math.isfinite(cell):
             return None if math.isnan(cell) else str(cell)  # an infinity is no number of JSON, and a word of its own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,39 @@ def test_results_that_pandas_wrote_into_a_table_come_in_as_those_in_json(tmp_pat
     found = read("ragas", path)
     assert [row.item for row in found] == [row.item for row in expected]
     assert [label.value for row in found for label in row.labels] == ["yes", "no"]
+
+
+@pytest.mark.parametrize(("name", "fields"), [
+    ("ragas", ("user_input", "response", "reference", "retrieved_contexts")),
+    ("deepeval", ("input", "actual_output", "expected_output", "retrieval_context")),
+])  # fmt: skip
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_an_empty_answer_in_a_table_is_the_systems_and_not_the_reference(
+    tmp_path: Path, ending: str, name: str, fields: Sequence[str]
+) -> None:
+    rows = [("Q1", "", "R1", ["", "", " "]), ("Q2", "A", "R2", ["c"])]
+    frame, path = pd.DataFrame(rows, columns=list(fields)), tmp_path / f"s.{ending}"
+    write = {"csv": frame.to_csv, "xlsx": frame.to_excel, "parquet": frame.to_parquet}
+    write[ending](path)
+    items = [row.item for row in read(name, path)]
+    assert [(item.answer, item.system, item.references) for item in items] == [
+        ("", "unnamed", ("R1",)), ("A", "unnamed", ("R2",)),
+    ]  # fmt: skip
+    assert [(unit.text, unit.rank) for unit in items[0].evidence] == [("", 1), ("", 2), (" ", 3)]
+    # Where no sample has a response, none is an answer.
+    frame.assign(**{fields[1]: None}).to_csv(tmp_path / "none.csv")
+    assert [(row.item.answer, row.item.system) for row in read(name, tmp_path / "none.csv")] == [
+        ("R1", "reference"), ("R2", "reference"),
+    ]  # fmt: skip
+
+
+def test_a_sample_of_parquet_without_a_response_has_its_reference_as_answer(tmp_path: Path) -> None:
+    rows = {"user_input": ["Q1", "Q2", "Q3"], "response": ["A", "", None], "reference": ["R1", "R2", "R3"]}
+    pd.DataFrame(rows).to_parquet(tmp_path / "s.parquet")
+    found = [row.item for row in read("ragas", tmp_path / "s.parquet")]
+    assert [(item.answer, item.system) for item in found] == [
+        ("A", "unnamed"), ("", "unnamed"), ("R3", "reference")
+    ]  # fmt: skip
 
 
 def test_a_table_is_only_of_a_program_whose_fields_it_has(tmp_path: Path) -> None:
