@@ -6,7 +6,8 @@ The grade of a page is what its final label stands for; `agreed.tsv` says how ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from exports.formats._losing import usual
 from exports.formats._records import LINES_ENDING, lacking, names_in
 from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Unit, Written, metadata_of, parts_of
 from exports.formats.base import FORMATS, FileReading
+from exports.label_studio.known import distinct
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
 
@@ -112,9 +114,10 @@ class Qrels:
         n = left_out = 0
         queries: dict[str, set[str]] = {}
         documents: set[str] = set()
+        ids = _Ids()
         for row in judged:
-            key = _id(row.item["question_key"])
-            found = _verified(row, grades) if grades else _by_role(row.item)
+            key = ids.query(row.item)
+            found = _verified(row, grades, ids) if grades else _by_role(row.item, ids)
             # A further answer to a question is no query of its own; what was judged for it is judged for the question.
             if key in queries or not found:
                 left_out += files.leave_out(row.item)
@@ -311,9 +314,48 @@ def _parsed(file: str, line: int, row: Normal) -> ParsedItem | Rejected:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def _id(text: str) -> str:
-    """An id as the files of TREC have it: without spaces."""
-    return "_".join(text.split()) or "_"
+class _Ids:
+    """Ids as the files of TREC have them: without spaces, and with a number behind where that leaves two alike."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str, Hashable], str] = {}
+        self._taken: defaultdict[str, set[str]] = defaultdict(set)
+
+    def _own(self, kind: str, thing: Hashable, called: str) -> str:
+        """The id of one thing among those of its kind, made of what it is called."""
+        if (kind, thing) not in self._ids:
+            found = distinct("_".join(called.split()) or "_", self._taken[kind])
+            self._taken[kind].add(found)
+            self._ids[kind, thing] = found
+        return self._ids[kind, thing]
+
+    def query(self, item: Normal) -> str:
+        """The id of the question of an item."""
+        return self._own("query", item["question_key"], item["question_key"])
+
+    def in_corpus(self, item: Normal, unit: Normal) -> Iterator[tuple[str, str]]:
+        """Id and text in the corpus of each page of a unit; without pages of its document, else of its place."""
+        document, pages, text = unit.get("document"), unit.get("pages", []), unit.get("text") or ""
+        if not document:
+            # Another answer to the question may have another text under the same key.
+            place = (item["question_key"], unit["key"], hash(text))
+            yield self._own("corpus", place, f"{self.query(item)}/{unit['key']}"), text
+            return
+        name = self._own("document", document, document)
+        if not pages:
+            yield self._own("corpus", document, name), text
+        for page in pages:
+            yield self._own("corpus", (document, page), f"{name}#{page}"), text or _text_of(item, document, page)
+
+
+def _text_of(item: Normal, document: str, page: int) -> str:
+    """The first text that evidence of an item has of a page."""
+    texts = (
+        unit["text"]
+        for unit in parts_of(item, "evidence")
+        if unit.get("document") == document and page in unit.get("pages", []) and unit.get("text")
+    )
+    return next(texts, "")
 
 
 def _grades(criterion: Criterion) -> Callable[[Any], int | None]:
@@ -335,7 +377,7 @@ def _grades(criterion: Criterion) -> Callable[[Any], int | None]:
     return grade
 
 
-def _verified(row: Judged, grades: Mapping[str, Callable[[Any], int | None]]) -> list[_Relevance]:
+def _verified(row: Judged, grades: Mapping[str, Callable[[Any], int | None]], ids: _Ids) -> list[_Relevance]:
     units = {f"evidence:{unit['key']}": unit for unit in parts_of(row.item, "evidence")}
     found: dict[str, _Relevance] = {}
     for settled in row.units:
@@ -346,56 +388,43 @@ def _verified(row: Judged, grades: Mapping[str, Callable[[Any], int | None]]) ->
             continue
         if settled.target.startswith("page:"):
             document, _, page = settled.target.removeprefix("page:").partition("|")[0].rpartition(":")
-            made = _relevance(row.item, {"document": document, "pages": [int(page)]}, grade, settled)
+            unit = {"document": document, "pages": [int(page)]}
         elif settled.target in units:
-            made = _relevance(row.item, units[settled.target], grade, settled)
+            unit = units[settled.target]
         else:
             continue
-        before = found.get(made.document)
-        if before is None or made.grade > before.grade:  # the best of its steps
-            found[made.document] = made
+        for made in _relevance(row.item, unit, grade, settled, ids):
+            before = found.get(made.document)
+            if before is None or made.grade > before.grade:  # the best of its steps
+                found[made.document] = made
     return list(found.values())
 
 
-def _relevance(item: Normal, unit: Normal, grade: int, settled: Unit) -> _Relevance:
+def _relevance(item: Normal, unit: Normal, grade: int, settled: Unit, ids: _Ids) -> Iterator[_Relevance]:
     from annotators.criteria.base import written  # noqa: PLC0415 - loads pydantic
 
-    document, text = _document(item, unit)
     label = settled.label if isinstance(settled.label, str) else written(settled.label)
-    of = sum(settled.votes.values())
-    return _Relevance(document, unit.get("document", ""), text, grade, settled.votes.get(label, 0), of, settled.how)
+    agreed, of = settled.votes.get(label, 0), sum(settled.votes.values())
+    for document, text in ids.in_corpus(item, unit):
+        yield _Relevance(document, unit.get("document", ""), text, grade, agreed, of, settled.how)
 
 
-def _document(item: Normal, unit: Normal) -> tuple[str, str]:
-    """The id and the text of a unit in the corpus: its document and first page, or its place in the item."""
-    document, pages = unit.get("document"), unit.get("pages", [])
-    text = unit.get("text") or ""
-    if document and pages:
-        texts = [
-            other["text"]
-            for other in parts_of(item, "evidence")
-            if other.get("document") == document and other.get("pages", [])[:1] == pages[:1] and other.get("text")
-        ]
-        return _id(f"{document}#{pages[0]}"), text or (texts[0] if texts else "")
-    return _id(document or f"{item['question_key']}/{unit['key']}"), text
-
-
-def _by_role(item: Normal) -> list[_Relevance]:
+def _by_role(item: Normal, ids: _Ids) -> list[_Relevance]:
     found: dict[str, _Relevance] = {}
     for unit in parts_of(item, "evidence"):
         if unit.get("role") not in ("gold", "distractor"):
             continue
-        document, text = _document(item, unit)
         said = metadata_of(unit).get("relevance")
         grade = said if isinstance(said, int) and not isinstance(said, bool) else int(unit["role"] == "gold")
         told = metadata_of(unit)
         title, about = str(told.get("title", unit.get("document", ""))), told.get("corpus")
         split = str(told.get("split") or SPLIT)
-        made = _Relevance(
-            document, title, text, grade,
-            metadata=about if isinstance(about, dict) else {}, split=split if _SPLIT_FORM(split) else SPLIT,
-        )  # fmt: skip
-        found.setdefault(document, made)
+        for document, text in ids.in_corpus(item, unit):
+            made = _Relevance(
+                document, title, text, grade,
+                metadata=about if isinstance(about, dict) else {}, split=split if _SPLIT_FORM(split) else SPLIT,
+            )  # fmt: skip
+            found.setdefault(document, made)
     return list(found.values())
 
 

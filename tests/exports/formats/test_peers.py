@@ -292,6 +292,49 @@ def test_what_is_judged_for_a_further_answer_is_judged_for_the_question(tmp_path
     assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d1 1\nq1 0 d2 1\n"
 
 
+def test_what_differs_in_spaces_alone_has_ids_of_its_own_in_judgements(tmp_path: Path) -> None:
+    def unit(key: str, **more: Any) -> dict[str, Any]:
+        return {"key": key, "role": "gold", "text": f"text of {key}", **more}
+
+    rows = [
+        {"id": "1", "question_key": "a b", "question": "One?", "evidence": [
+            unit("e1", document="d x.pdf", pages=[1]), unit("e2", document="d_x.pdf", pages=[1]), unit("e3"),
+        ]},
+        {"id": "2", "question_key": "a_b", "question": "Two?", "evidence": [
+            unit("e1", document="d x.pdf", pages=[1]), unit("e2", document="d#1"), unit("e3"),
+        ]},
+        {"id": "3", "question_key": "a\u3000b", "question": "Three?", "evidence": [
+            unit("e1", document="d", pages=[1]),
+        ]},
+        {"id": "4", "question_key": "a b", "question": "One?", "answer": "B", "system": "b", "evidence": [
+            {**unit("e3"), "text": "another"},
+        ]},
+    ]  # fmt: skip
+    convert_files([lines(tmp_path / "items.jsonl", *rows)], into="qrels", output=tmp_path / "out")
+    assert (tmp_path / "out" / "qrels.trec").read_text().splitlines() == [
+        "a_b 0 d_x.pdf#1 1", "a_b 0 d_x.pdf_2#1 1", "a_b 0 a_b/e3 1",
+        "a_b_2 0 d_x.pdf#1 1", "a_b_2 0 d#1 1", "a_b_2 0 a_b_2/e3 1",
+        "a_b_3 0 d#1_2 1", "a_b 0 a_b/e3_2 1",
+    ]  # fmt: skip
+    corpus = [orjson.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_bytes().splitlines()]
+    assert [(one["_id"], one["title"]) for one in corpus if one["title"]] == [
+        ("d_x.pdf#1", "d x.pdf"), ("d_x.pdf_2#1", "d_x.pdf"), ("d#1", "d#1"), ("d#1_2", "d"),
+    ]  # fmt: skip
+    found = {row.item.question: row.item.question_key for row in read("qrels", tmp_path / "out")}
+    assert found == {"One?": "a_b", "Two?": "a_b_2", "Three?": "a_b_3"}
+
+
+def test_a_unit_on_several_pages_is_a_judgement_of_each(tmp_path: Path) -> None:
+    row = {"question_key": "k", "question": "Q?", "evidence": [
+        {"role": "gold", "document": "d.pdf", "pages": [2, 3]},
+        {"role": "gold", "document": "d.pdf", "pages": [3], "text": "T"},
+    ]}  # fmt: skip
+    convert_files([lines(tmp_path / "items.jsonl", row)], into="qrels", output=tmp_path / "out")
+    assert (tmp_path / "out" / "qrels.trec").read_text() == "k 0 d.pdf#2 1\nk 0 d.pdf#3 1\n"
+    [item] = [row.item for row in read("qrels", tmp_path / "out")]
+    assert [(unit.pages, unit.text) for unit in item.evidence] == [((2,), None), ((3,), "T")]
+
+
 def test_trec_judgements_alone_are_read_and_bad_lines_named(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("1 0 doc#4 1\nnonsense\n1 0 d2 0\n")
     with open_sources([tmp_path / "x.qrels"]) as sources:
