@@ -60,7 +60,7 @@ def settle(criterion: Criterion, values: Sequence[Any], n_annotations: int, rule
 FinalLabels = dict[str, tuple[str, Any]]
 """Target → how its label was reached (`open`: it was not), and the label."""
 
-_CERTAIN = (Outcome.UNANIMOUS.value, Outcome.MAJORITY.value, "adjudicated")
+SUREST_FIRST = (Outcome.UNANIMOUS.value, Outcome.MAJORITY.value, "adjudicated")
 """How a label was reached, the surest first."""
 
 
@@ -92,7 +92,7 @@ def settle_derived(
     for target in sorted(ways):
         settled = settle(unit.criterion, cast[target], n_annotations, rule or "unanimous")
         if follows.get(target) is not None:
-            yield target, max(ways[target] & {*_CERTAIN}, key=_CERTAIN.index), follows[target], settled
+            yield target, max(ways[target] & {*SUREST_FIRST}, key=SUREST_FIRST.index), follows[target], settled
         elif rule is not None and settled.outcome is not Outcome.OPEN:
             yield target, settled.outcome.value, settled.value, settled
         else:

@@ -31,6 +31,9 @@ QRELS, TREC, AGREED = "qrels/{split}.tsv", "qrels.trec", "agreed.tsv"
 SPLIT = "test"
 """The split of judgements that name none: what people verified is what systems are tried on."""
 
+DIFFERING = "differing"
+"""How a page is called that is settled otherwise for one answer to a question than for another."""
+
 _SPLIT_FORM = re.compile(r"\w{1,60}").fullmatch
 SCORER = "imported:qrels"
 _ENDINGS = (".tsv", ".txt", ".qrels", ".qrel", ".trec")
@@ -68,13 +71,13 @@ class Qrels:
         items="further answers to a question; questions without evidence that is judged or a text",
         id="ids of items",
         question_key="spaces in keys of questions",
-        evidence="evidence that has no role, document, page and text",
+        evidence="evidence that has no role, document, page and text, or is judged otherwise for other answers",
         evidence__role="the role retrieved",
         evidence__document="documents of evidence, which are part of the ids",
         evidence__pages="pages of evidence, which are part of the ids",
         evidence__text="the second text of the same page",
         evidence__metadata="metadata of evidence but relevance, title, split, and that of its document",
-        labels="labels but the grade of pages and evidence, and who gave it",
+        labels="labels but the grade of pages and evidence, and who gave it; those that differ between answers",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -112,13 +115,14 @@ class Qrels:
         self, judged: Iterable[Judged], grades: Mapping[str, Callable[[Any], int | None]], files: Files
     ) -> Written:
         n = left_out = 0
-        queries: dict[str, set[str]] = {}
+        queries: dict[str, dict[str, _Judgement]] = {}
         documents: set[str] = set()
         ids = _Ids()
         for row in judged:
             key = ids.query(row.item)
             found = _verified(row, grades, ids) if grades else _by_role(row.item, ids)
-            # A further answer to a question is no query of its own; what was judged for it is judged for the question.
+            # A further answer to a question is no query of its own; what was judged for it is judged for the question,
+            # so that what counts of a document is known when all of them were read.
             if key in queries or not found:
                 left_out += files.leave_out(row.item)
             else:
@@ -130,25 +134,36 @@ class Qrels:
                     documents.add(one.document)
                     about = {"metadata": one.metadata} if one.metadata else {}
                     files.add(CORPUS, {"_id": one.document, "title": one.title, "text": one.text, **about})
-                if one.document not in queries.setdefault(key, set()):
-                    queries[key].add(one.document)
-                    _lines(files, key, one)
+                of_query = queries.setdefault(key, {})
+                before = of_query.get(one.document)
+                of_query[one.document] = one.judgement if before is None else _together(before, one.judgement)
+        for key, of_query in queries.items():
+            for document, judgement in of_query.items():
+                _lines(files, key, document, judgement)
         return Written(n, left_out)
 
 
 FORMATS.register(Qrels())
 
 
-class _Relevance(NamedTuple):
-    document: str
-    title: str
-    text: str
-    grade: int
+class _Judgement(NamedTuple):
+    """The grade of a document for a question, None where its answers differ; and who gave it, where people did."""
+
+    grade: int | None
     agreed: int | None = None
     of: int | None = None
     how: str = ""
-    metadata: Normal = {}  # noqa: RUF012 - of a document, and never changed
     split: str = SPLIT
+
+
+class _Relevance(NamedTuple):
+    """A document of the corpus, and what an item says of it."""
+
+    document: str
+    title: str
+    text: str
+    judgement: _Judgement
+    metadata: Normal = {}  # noqa: RUF012 - of a document, and never changed
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -394,19 +409,37 @@ def _verified(row: Judged, grades: Mapping[str, Callable[[Any], int | None]], id
         else:
             continue
         for made in _relevance(row.item, unit, grade, settled, ids):
-            before = found.get(made.document)
-            if before is None or made.grade > before.grade:  # the best of its steps
-                found[made.document] = made
+            _add_best(found, made)
     return list(found.values())
+
+
+def _add_best(found: dict[str, _Relevance], made: _Relevance) -> None:
+    """Of the steps and units of one item that are about a document the highest grade counts."""
+    before = found.get(made.document)
+    if before is None or (made.judgement.grade or 0) > (before.judgement.grade or 0):
+        found[made.document] = made
 
 
 def _relevance(item: Normal, unit: Normal, grade: int, settled: Unit, ids: _Ids) -> Iterator[_Relevance]:
     from annotators.criteria.base import written  # noqa: PLC0415 - loads pydantic
 
     label = settled.label if isinstance(settled.label, str) else written(settled.label)
-    agreed, of = settled.votes.get(label, 0), sum(settled.votes.values())
+    judgement = _Judgement(grade, settled.votes.get(label, 0), sum(settled.votes.values()), settled.how)
     for document, text in ids.in_corpus(item, unit):
-        yield _Relevance(document, unit.get("document", ""), text, grade, agreed, of, settled.how)
+        yield _Relevance(document, unit.get("document", ""), text, judgement)
+
+
+def _together(before: _Judgement, other: _Judgement) -> _Judgement:
+    """What two answers to a question say of a document: their votes together, and no grade where they differ."""
+    if before.grade is None or before.grade != other.grade:
+        of = None if before.of is None else before.of + (other.of or 0)
+        return before._replace(grade=None, agreed=None, of=of, how=DIFFERING)
+    if before.of is None:
+        return before
+    from annotators.asking.settling import SUREST_FIRST  # noqa: PLC0415 - loads pydantic
+
+    agreed, of = (before.agreed or 0) + (other.agreed or 0), before.of + (other.of or 0)
+    return before._replace(agreed=agreed, of=of, how=max(before.how, other.how, key=SUREST_FIRST.index))
 
 
 def _by_role(item: Normal, ids: _Ids) -> list[_Relevance]:
@@ -420,26 +453,26 @@ def _by_role(item: Normal, ids: _Ids) -> list[_Relevance]:
         title, about = str(told.get("title", unit.get("document", ""))), told.get("corpus")
         split = str(told.get("split") or SPLIT)
         for document, text in ids.in_corpus(item, unit):
-            made = _Relevance(
-                document, title, text, grade,
-                metadata=about if isinstance(about, dict) else {}, split=split if _SPLIT_FORM(split) else SPLIT,
-            )  # fmt: skip
-            found.setdefault(document, made)
+            judgement = _Judgement(grade, split=split if _SPLIT_FORM(split) else SPLIT)
+            _add_best(found, _Relevance(document, title, text, judgement, about if isinstance(about, dict) else {}))
     return list(found.values())
 
 
-def _lines(files: Files, key: str, one: _Relevance) -> None:
-    out = files.begin(QRELS.format(split=one.split))
-    if not out.rows:
-        out.write_text("\t".join(_HEADING) + "\n")
-    out.write_text(f"{key}\t{one.document}\t{one.grade}\n")
-    out.rows = (out.rows or 0) + 1
-    trec = files.begin(TREC)
-    trec.write_text(f"{key} 0 {one.document} {one.grade}\n")
-    trec.rows = (trec.rows or 0) + 1
-    if one.of is not None:
-        agreed = files.begin(AGREED)
-        if not agreed.rows:
-            agreed.write_text("query-id\tcorpus-id\tscore\tagreed\tof\thow\n")
-        agreed.write_text(f"{key}\t{one.document}\t{one.grade}\t{one.agreed}\t{one.of}\t{one.how}\n")
-        agreed.rows = (agreed.rows or 0) + 1
+def _lines(files: Files, key: str, document: str, judgement: _Judgement) -> None:
+    grade, agreed, of, how, split = judgement
+    if grade is not None:
+        out = files.begin(QRELS.format(split=split))
+        if not out.rows:
+            out.write_text("\t".join(_HEADING) + "\n")
+        out.write_text(f"{key}\t{document}\t{grade}\n")
+        out.rows = (out.rows or 0) + 1
+        trec = files.begin(TREC)
+        trec.write_text(f"{key} 0 {document} {grade}\n")
+        trec.rows = (trec.rows or 0) + 1
+    if of is not None:
+        out = files.begin(AGREED)
+        if not out.rows:
+            out.write_text("query-id\tcorpus-id\tscore\tagreed\tof\thow\n")
+        cells = ("" if cell is None else str(cell) for cell in (grade, agreed))
+        out.write_text("\t".join([key, document, *cells, str(of), how]) + "\n")
+        out.rows = (out.rows or 0) + 1

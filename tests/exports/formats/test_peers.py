@@ -312,9 +312,9 @@ def test_what_differs_in_spaces_alone_has_ids_of_its_own_in_judgements(tmp_path:
     ]  # fmt: skip
     convert_files([lines(tmp_path / "items.jsonl", *rows)], into="qrels", output=tmp_path / "out")
     assert (tmp_path / "out" / "qrels.trec").read_text().splitlines() == [
-        "a_b 0 d_x.pdf#1 1", "a_b 0 d_x.pdf_2#1 1", "a_b 0 a_b/e3 1",
+        "a_b 0 d_x.pdf#1 1", "a_b 0 d_x.pdf_2#1 1", "a_b 0 a_b/e3 1", "a_b 0 a_b/e3_2 1",
         "a_b_2 0 d_x.pdf#1 1", "a_b_2 0 d#1 1", "a_b_2 0 a_b_2/e3 1",
-        "a_b_3 0 d#1_2 1", "a_b 0 a_b/e3_2 1",
+        "a_b_3 0 d#1_2 1",
     ]  # fmt: skip
     corpus = [orjson.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_bytes().splitlines()]
     assert [(one["_id"], one["title"]) for one in corpus if one["title"]] == [
@@ -333,6 +333,19 @@ def test_a_unit_on_several_pages_is_a_judgement_of_each(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "qrels.trec").read_text() == "k 0 d.pdf#2 1\nk 0 d.pdf#3 1\n"
     [item] = [row.item for row in read("qrels", tmp_path / "out")]
     assert [(unit.pages, unit.text) for unit in item.evidence] == [((2,), None), ((3,), "T")]
+
+
+def test_roles_that_differ_between_answers_of_a_question_are_no_judgement(tmp_path: Path) -> None:
+    rows = [
+        {"question_key": "q1", "question": "Q?", "answer": "A", "system": system, "evidence": [
+            {"role": role, "document": "d1"}, {"role": "distractor", "document": "d2", "pages": [1]},
+            {"role": "gold", "document": "d2", "pages": [1], "text": "of the same page"},
+        ]}
+        for system, role in (("a", "gold"), ("b", "distractor"), ("c", "gold"))
+    ]  # fmt: skip
+    done = convert_files([lines(tmp_path / "items.jsonl", *rows)], into="qrels", output=tmp_path / "out")
+    assert (tmp_path / "out" / "qrels.trec").read_text() == "q1 0 d2#1 1\n"
+    assert "evidence" in [lost.path for lost in done.lost]
 
 
 def test_trec_judgements_alone_are_read_and_bad_lines_named(tmp_path: Path) -> None:
@@ -371,6 +384,45 @@ def test_verified_pages_become_judgements_with_their_grade_and_who_agreed(place:
     assert (to / "qrels" / "qrels.trec").read_text() == "q_1 0 d.pdf#2 3\nq_1 0 d.pdf#5 0\n"
     agreed = (to / "qrels" / "agreed.tsv").read_text().splitlines()[1:]
     assert agreed == ["q_1\td.pdf#2\t3\t2\t3\tmajority", "q_1\td.pdf#5\t0\t3\t3\tunanimous"]
+    assert verify_against(place.db, place.actor, to).ok
+
+
+def test_judgements_of_several_answers_count_together_and_not_where_they_differ(place: Place, tmp_path: Path) -> None:
+    relevance = Choice(
+        name="helps", title="Helps", target=TargetKind.EVIDENCE, labels=[Label(value="yes"), Label(value="no")]
+    )
+    protocol = tiny_protocol(
+        name="units", criteria=[relevance],
+        steps=[Step(name="s", title="S", shows=[Material.QUESTION, Material.EVIDENCE], criteria=["helps"])],
+    )  # fmt: skip
+    units = [{"key": f"e{page}", "document": "d.pdf", "pages": [page]} for page in (1, 2, 3, 4)]
+    about = {"question_key": "q", "question": "Q?", "evidence": units}
+    place.take(
+        lines(tmp_path / "items.jsonl", *({**about, "id": name, "answer": name, "system": name} for name in "abc"))
+    )
+    design = StudyDesign(name="units", annotators=(place.actor.name,), overlap=1, order="given", rule="majority")
+    study = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    given = {  # page → what ada, ben and chloe say of it for a, b and c
+        1: ("yyy", "yyn", "yyy"), 2: ("yyy", "nnn", "yyy"), 3: ("yn", "nnn", "nnn"), 4: ("yn", "yn", "yn"),
+    }  # fmt: skip
+    words = {"y": "yes", "n": "no"}
+    said = [
+        (item, who, f"evidence:e{page}", words[letter])
+        for page, of_items in given.items()
+        for item, letters in zip("abc", of_items, strict=True)
+        for who, letter in zip(("ada", "ben", "chloe"), letters, strict=False)
+    ]
+    rows = [
+        ForeignLabel(line, item, who, "helps", target, value)
+        for line, (item, who, target, value) in enumerate(said, 2)
+    ]  # fmt: skip
+    import_labels(place.db, place.actor, study, rows=rows, source="t.csv")
+    to = tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=["qrels"])
+    assert (to / "qrels" / "qrels.trec").read_text() == "q 0 d.pdf#1 1\nq 0 d.pdf#3 0\n"
+    assert (to / "qrels" / "agreed.tsv").read_text().splitlines()[1:] == [
+        "q\td.pdf#1\t1\t8\t9\tmajority", "q\td.pdf#2\t\t\t9\tdiffering", "q\td.pdf#3\t0\t6\t6\tunanimous",
+    ]  # fmt: skip
     assert verify_against(place.db, place.actor, to).ok
 
 
