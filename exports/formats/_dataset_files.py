@@ -43,6 +43,9 @@ _PICTURES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp", b"II
 Row = tuple[int, list[Any] | str]
 """Where a row stands, and its cells, or why it cannot be read."""
 
+Classes = Sequence[str] | Mapping[str, "Classes"]
+"""The names of classes in the order of their numbers; of objects, or lists of them, by field."""
+
 
 class DatasetFile:
     """A data file. `columns` are its columns, `pictures` those that hold pictures, `rows` reads its rows anew."""
@@ -91,7 +94,7 @@ class DatasetFile:
         return Table([*self.columns, *own], rows())
 
 
-def open_dataset_file(file: SourceFile, classes: Mapping[str, Sequence[str]] | None = None) -> DatasetFile:
+def open_dataset_file(file: SourceFile, classes: Mapping[str, Classes] | None = None) -> DatasetFile:
     """A data file; InvalidInput where it is none, or has too many columns or two of one name.
 
     `classes` has of columns of numbers the names that they stand for; a Parquet or Arrow file may say them itself.
@@ -103,7 +106,7 @@ def open_dataset_file(file: SourceFile, classes: Mapping[str, Sequence[str]] | N
     return _with_names(found, named) if named else found
 
 
-def _with_names(found: DatasetFile, classes: Mapping[str, Sequence[str]]) -> DatasetFile:
+def _with_names(found: DatasetFile, classes: Mapping[str, Classes]) -> DatasetFile:
     """The same with names of classes in place of their numbers."""
     places = [(found.place(name), names) for name, names in classes.items() if name in found.columns]
 
@@ -119,9 +122,13 @@ def _with_names(found: DatasetFile, classes: Mapping[str, Sequence[str]]) -> Dat
     return named
 
 
-def _class_name(cell: Any, names: Sequence[str]) -> Any:
+def _class_name(cell: Any, names: Classes) -> Any:
     if isinstance(cell, list):
         return [_class_name(one, names) for one in cell]
+    if isinstance(names, Mapping):
+        if not isinstance(cell, dict):
+            return cell
+        return {field: _class_name(part, names[field]) if field in names else part for field, part in cell.items()}
     if isinstance(cell, str) and cell.isdecimal() and cell not in names:
         cell = int(cell)
     if isinstance(cell, int) and not isinstance(cell, bool):
@@ -199,22 +206,30 @@ def _no_text(line: int, record: Any) -> tuple[int, Any]:
 # Parquet and Arrow ----------------------------------------------------------------------------------------------------
 
 
-def _classes_in(schema: pa.Schema) -> dict[str, list[str]]:
+def _classes_in(schema: pa.Schema) -> Mapping[str, Classes]:
     """Column → the names of its classes, as `datasets` writes them into a schema."""
     try:
         told = orjson.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
-        features = told["info"]["features"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+        found = _classes_of(told["info"]["features"])
+    except (orjson.JSONDecodeError, KeyError, TypeError, RecursionError):
         return {}
-    found = {}
-    for name, feature in features.items() if isinstance(features, dict) else ():
-        of = feature.get("feature", feature) if isinstance(feature, dict) else None
-        if isinstance(of, dict) and of.get("_type") == "ClassLabel" and isinstance(of.get("names"), list):
-            found[name] = [str(one) for one in of["names"]]
-    return found
+    return found if isinstance(found, Mapping) else {}
 
 
-def _with_types(file: SourceFile, classes: dict[str, Sequence[str]]) -> DatasetFile:
+def _classes_of(feature: Any) -> Classes | None:
+    """The names of classes in a feature: a leaf and a list have a `_type`, an object has its fields."""
+    if isinstance(feature, list):  # a list of objects, as older versions write it
+        return _classes_of(feature[0]) if feature else None
+    if not isinstance(feature, dict):
+        return None
+    if not isinstance(feature.get("_type"), str):
+        return {name: found for name, part in feature.items() if (found := _classes_of(part))}
+    if feature["_type"] == "ClassLabel" and isinstance(feature.get("names"), list):
+        return [str(name) for name in feature["names"]]
+    return _classes_of(feature.get("feature"))
+
+
+def _with_types(file: SourceFile, classes: dict[str, Classes]) -> DatasetFile:
     """A file of Parquet or Arrow; what it says of names of classes is added to `classes`."""
     try:
         if file.basename.endswith(PARQUET):

@@ -24,7 +24,7 @@ from annotators.items.normal import Normal
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.later import Later
 from annotators.times import time_of
-from exports.formats._dataset_files import ARROW, PARQUET, TEXTS, DatasetFile, open_dataset_file, pictures_of
+from exports.formats._dataset_files import ARROW, PARQUET, TEXTS, Classes, DatasetFile, open_dataset_file, pictures_of
 from exports.formats._dataset_files import Picture as PictureThere
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
@@ -410,21 +410,33 @@ class _Reading(FilesReading):
         return self._notes
 
 
-def _names_of_classes(card: _Card | None) -> dict[str, dict[str, list[str]]]:
+def _names_of_classes(card: _Card | None) -> dict[str, Mapping[str, Classes]]:
     """Configuration → column → the names of its classes, in the order of their numbers, as the card says them."""
     told = card.said.get("dataset_info") if card else None
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, Mapping[str, Classes]] = {}
     for info in told if isinstance(told, list) else [told]:
-        features = info.get("features") if isinstance(info, dict) else None
-        for feature in features if isinstance(features, list) else ():
-            kind = feature.get("sequence", feature.get("dtype")) if isinstance(feature, dict) else None
-            named = kind.get("class_label") if isinstance(kind, dict) else None
-            names = named.get("names") if isinstance(named, dict) else None
-            if isinstance(info, dict) and isinstance(names, dict | list):
-                listed = list(names.values()) if isinstance(names, dict) else names
-                config = str(info.get("config_name") or "default")
-                found.setdefault(config, {})[str(feature.get("name"))] = [str(name) for name in listed]
+        classes = _classes_said(info.get("features")) if isinstance(info, dict) else None
+        if isinstance(info, dict) and isinstance(classes, Mapping):
+            found[str(info.get("config_name") or "default")] = classes
     return found
+
+
+def _classes_said(feature: Any) -> Classes | None:
+    """The names of classes in a feature of a card; the fields of an object are a list there."""
+    if isinstance(feature, list):
+        fields = {str(one.get("name")): _classes_said(one) for one in feature if isinstance(one, dict)}
+        return {name: classes for name, classes in fields.items() if classes}
+    if not isinstance(feature, dict):
+        return None
+    label = feature.get("class_label")
+    names = label.get("names") if isinstance(label, dict) else None
+    if isinstance(names, dict | list):
+        return [str(name) for name in (names.values() if isinstance(names, dict) else names)]
+    return next((_classes_said(feature[kind]) for kind in _KINDS_SAID if kind in feature), None)
+
+
+_KINDS_SAID = ("dtype", "struct", "list", "sequence", "large_list")
+"""Under which words a card says of what a feature is."""
 
 
 def _with_pictures(columns: dict[str, list[str]], table: DatasetFile) -> dict[str, list[str]]:

@@ -228,6 +228,46 @@ def test_numbers_of_classes_are_their_names_as_the_file_or_the_card_says(tmp_pat
         assert [one.item.metadata["tags"] for one in items] == [["law", "med"], []]
 
 
+def test_numbers_of_classes_inside_of_lists_and_objects_are_their_names(tmp_path: Path) -> None:
+    zs, roles = ({"names": list(names), "_type": "ClassLabel"} for names in (["zero", "one"], ["gold", "distractor"]))
+    listed = [{"_type": "Sequence"}, {"_type": "List"}, {"_type": "LargeList"}]
+    features = {
+        "s": {"z": zs, "feature": {"deep": [{"z": zs}]}},
+        "ev2": {"feature": {"a": {"dtype": "string", "_type": "Value"}, "c": zs}, **listed[0]},
+        "evidence": {"feature": {"text": {"dtype": "string", "_type": "Value"}, "role": roles}, **listed[1]},
+        "lists": {"feature": {"feature": zs, **listed[2]}, **listed[2]},
+    }
+    rows = {
+        "question": ["Q?"], "s": [{"z": 1, "feature": {"deep": [{"z": 0}, {"z": -1}]}}], "lists": [[[0], [1, -1]]],
+        "ev2": [{"a": ["p", "q"], "c": [1, 0]}], "evidence": [[{"text": "t", "role": 1}, {"text": "u", "role": 0}]],
+    }  # fmt: skip
+    table = pa.table(rows).replace_schema_metadata({"huggingface": orjson.dumps({"info": {"features": features}})})
+    (tmp_path / "own").mkdir()
+    pq.write_table(table, tmp_path / "own" / "train.parquet")
+    (tmp_path / "own" / "README.md").write_text("---\ndataset_info:\n  splits: []\n---\n")
+    z, role = ({"class_label": {"names": {"0": one["names"][0], "1": one["names"][1]}}} for one in (zs, roles))
+    deep = {"name": "deep", "list": [{"name": "z", "dtype": z}]}
+    said = [
+        {"name": "s", "struct": [{"name": "z", "dtype": z}, {"name": "feature", "struct": [deep]}]},
+        {"name": "ev2", "sequence": [{"name": "a", "dtype": "string"}, {"name": "c", "dtype": z}]},
+        {"name": "evidence", "list": [{"name": "text", "dtype": "string"}, {"name": "role", "dtype": role}]},
+        {"name": "lists", "large_list": {"large_list": z}},
+    ]
+    (tmp_path / "card").mkdir()
+    pq.write_table(table.replace_schema_metadata(None), tmp_path / "card" / "train.parquet")
+    front = orjson.dumps({"features": said}).decode()  # JSON is YAML
+    (tmp_path / "card" / "README.md").write_text(f"---\ndataset_info: {front}\n---\n")
+    for name in ("own", "card"):
+        [row], bad, _ = items_in(tmp_path / name)
+        assert bad == []
+        assert [(unit.text, unit.role) for unit in row.item.evidence] == [("t", "distractor"), ("u", "gold")]
+        assert {key: row.item.metadata[key] for key in ("s", "ev2", "lists")} == {
+            "s": {"z": "one", "feature": {"deep": [{"z": "zero"}, {}]}},
+            "ev2": {"a": ["p", "q"], "c": ["one", "zero"]},
+            "lists": [["zero"], ["one", None]],
+        }, name
+
+
 def test_only_splits_that_have_files_are_named_each_as_a_text(tmp_path: Path) -> None:
     for name, splits in (("one", ["train"]), ("fold", ["5", "no", "1.5"]), ("both", ["train", None])):
         rows = [
