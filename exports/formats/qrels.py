@@ -34,9 +34,11 @@ SPLIT = "test"
 DIFFERING = "differing"
 """How a page is called that is settled otherwise for one answer to a question than for another."""
 
+_GRADE_FORM = re.compile(r"-?\d{1,6}").fullmatch
 _SPLIT_FORM = re.compile(r"\w{1,60}").fullmatch
 SCORER = "imported:qrels"
 _ENDINGS = (".tsv", ".txt", ".qrels", ".qrel", ".trec")
+_FOLDER = "qrels"
 _HEADING = ("query-id", "corpus-id", "score")
 _MOST_LINE = 1 << 20
 
@@ -87,16 +89,23 @@ class Qrels:
         if not file.basename.endswith(_ENDINGS):
             return f"it is not called {CORPUS} or {QUERIES}, and does not end as judgements do"
         first = file.beginning().split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
-        if tuple(first.split("\t")) == _HEADING or _trec(first) is not None:
+        if _is_beir(first) or _trec(first) is not None:
             return None
-        return "its first line has neither query-id, corpus-id, score nor the four columns of TREC"
+        return "its first line has neither query-id, corpus-id, score nor three columns of such, nor the four of TREC"
 
     def read(self, sources: Sources) -> FileReading:
         """The judgements of the sources, with the texts of what they name."""
         files = [file for file in sources.files if self.refusal(file) is None]
         if not files:
             raise InvalidInput(f"{sources.description}: there are no queries or judgements in it. {self.help}.")
-        return _QrelsReading(sources, files)
+        return _QrelsReading(sources, files, [*self._not_read(sources)])
+
+    def _not_read(self, sources: Sources) -> Iterator[str]:
+        """A sentence on each file that is called as judgements are and cannot be read as such."""
+        for file in sources.files:
+            called_so = not file.basename.endswith(".txt") or PurePosixPath(file.name).parent.name == _FOLDER
+            if file.basename.endswith(_ENDINGS) and called_so and (why := self.refusal(file)):
+                yield f"{file.name} is not read as judgements: {why}."
 
     def write(self, items: Items, files: Files) -> Written:
         """Write corpus, queries and judgements by the roles that evidence has."""
@@ -172,16 +181,21 @@ class _Relevance(NamedTuple):
 def _trec(line: str) -> tuple[str, str, int] | None:
     """Query, document and grade of a line of TREC's qrels; None where it is none."""
     parts = line.split()
-    if len(parts) != 4 or not parts[3].lstrip("-").isdigit() or len(parts[3]) > 6:
+    if len(parts) != 4 or not _GRADE_FORM(parts[3]):
         return None
     return parts[0], parts[2], int(parts[3])
 
 
 def _beir(line: str) -> tuple[str, str, int] | None:
     parts = line.split("\t")
-    if len(parts) != 3 or not parts[2].strip().lstrip("-").isdigit() or len(parts[2]) > 6:
+    if len(parts) != 3 or not _GRADE_FORM(parts[2].strip()):
         return None
     return parts[0], parts[1], int(parts[2])
+
+
+def _is_beir(first: str) -> bool:
+    """Whether the first line of judgements is BEIR's, which some leave the heading out of."""
+    return tuple(first.split("\t")) == _HEADING or _beir(first) is not None
 
 
 _Judged = tuple[int, str]
@@ -198,6 +212,11 @@ class _Text(NamedTuple):
 
 class _QrelsReading(FilesReading):
     format = Qrels.name
+
+    def __init__(self, sources: Sources, files: list[SourceFile], not_read: list[str]) -> None:
+        super().__init__(sources, files)
+        self._not_read = not_read
+        self._without = 0
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
@@ -218,7 +237,10 @@ class _QrelsReading(FilesReading):
             elif (key := str(row[2].get("_id"))) in needed:
                 told = row[2].get("metadata")
                 title, text = (str(row[2].get(name) or "") for name in ("title", "text"))
-                corpus[key] = _Text(title, text, told if isinstance(told, dict) else {})
+                found = _Text(title, text, told if isinstance(told, dict) else {})
+                if corpus.setdefault(key, found) != found:
+                    reason = f"{key!r} stands in the corpus before, with other content. Leave one of the two."
+                    yield Rejected(row[0], row[1], reason)
         seen: set[str] = set()
         for row in self._rows(QUERIES):
             if isinstance(row, Rejected):
@@ -242,17 +264,18 @@ class _QrelsReading(FilesReading):
         bad: list[Rejected],
     ) -> None:
         with file.path.open("rb") as stream:
-            beir = False
+            beir: bool | None = None
             for number in range(1, 1 << 62):
                 data = stream.readline(_MOST_LINE)
                 if not data:
                     return
                 line = data.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").rstrip("\r\n")
-                if number == 1 and tuple(line.split("\t")) == _HEADING:
-                    beir = True
-                    continue
                 if not line.strip():
                     continue
+                if beir is None:
+                    beir = _is_beir(line)
+                    if tuple(line.split("\t")) == _HEADING:
+                        continue
                 found = _beir(line) if beir else _trec(line)
                 if found is None or "�" in line or "\x00" in line:
                     bad.append(
@@ -292,7 +315,7 @@ class _QrelsReading(FilesReading):
             found = corpus.get(document)
             title, text, told = found or _Text("", "", {})
             of, _, page = document.rpartition("#")
-            pages = {"pages": [int(page)]} if of and page.isdigit() and 0 < len(page) < 7 and int(page) else {}
+            pages = {"pages": [int(page)]} if of and page.isdecimal() and 0 < len(page) < 7 and int(page) else {}
             evidence.append(
                 {
                     "kind": "page" if pages and not text else "passage",
@@ -315,8 +338,9 @@ class _QrelsReading(FilesReading):
 
     def notes(self) -> Sequence[str]:
         if not self._without:
-            return ()
-        return [f"{self._without:,} judged queries are not in {QUERIES}: their ids stand for their texts."]
+            return self._not_read
+        without = f"{self._without:,} judged queries are not in {QUERIES}: their ids stand for their texts."
+        return [*self._not_read, without]
 
 
 def _parsed(file: str, line: int, row: Normal) -> ParsedItem | Rejected:

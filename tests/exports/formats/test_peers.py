@@ -281,6 +281,32 @@ def test_splits_titles_and_metadata_of_beir_come_back_and_a_second_judgement_is_
     assert (bad.line, bad.reason) == (3, "'d1' is judged again for 'q2': 0 here and 1 before. Leave one of the two.")
 
 
+def test_judgements_without_a_heading_are_read_and_what_is_none_is_named(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "in")
+    (folder / "qrels" / "test.tsv").write_text("q1\td 1\t2\nq1\td2\t0\n")
+    (folder / "qrels" / "dev.tsv").write_text("topic\tpage\trelevance\nq1\td1\t2\n")
+    (folder / "README.txt").write_text("About.\n")
+    with open_sources([folder]) as sources:
+        reading = recognise(sources).read(sources)
+        rows = [row.item for row in reading.items() if isinstance(row, ParsedItem)]
+    assert [(unit.document, unit.metadata["relevance"]) for unit in rows[0].evidence] == [("d 1", 2), ("d2", 0)]
+    assert list(reading.notes()) == [
+        "in/qrels/dev.tsv is not read as judgements: its first line has neither query-id, corpus-id, score nor three "
+        "columns of such, nor the four of TREC."
+    ]
+
+
+def test_a_document_that_stands_twice_in_the_corpus_with_other_content_is_named(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "in")
+    one = {"_id": "d1", "title": "T", "text": "one"}
+    lines(folder / "corpus.jsonl", one, {"_id": "d2"}, one, {**one, "text": "other"}, {"_id": "d9"}, {"_id": 9})
+    with open_sources([folder]) as sources:
+        [bad] = [row for row in FORMATS.get("qrels").read(sources).items() if isinstance(row, Rejected)]
+    assert (bad.line, bad.reason) == (
+        4, "'d1' stands in the corpus before, with other content. Leave one of the two."
+    )  # fmt: skip
+
+
 def test_what_is_judged_for_a_further_answer_is_judged_for_the_question(tmp_path: Path) -> None:
     rows = [
         {"question_key": "q1", "question": "Q?", "answer": "A", "system": system,
@@ -349,13 +375,12 @@ def test_roles_that_differ_between_answers_of_a_question_are_no_judgement(tmp_pa
 
 
 def test_trec_judgements_alone_are_read_and_bad_lines_named(tmp_path: Path) -> None:
-    (tmp_path / "x.qrels").write_text("1 0 doc#4 1\nnonsense\n1 0 d2 0\n")
+    (tmp_path / "x.qrels").write_text("1 0 doc#4 1\nnonsense\n1 0 d2 0\n1 0 d3 --5\n1 0 d4 ²\n1 0 d#² 1\n")
     with open_sources([tmp_path / "x.qrels"]) as sources:
-        bad, item = FORMATS.get("qrels").read(sources).items()
-    assert isinstance(bad, Rejected)
-    assert bad.line == 2
+        *bad, item = FORMATS.get("qrels").read(sources).items()
+    assert [row.line for row in bad if isinstance(row, Rejected)] == [2, 4, 5]
     assert isinstance(item, ParsedItem)
-    assert (item.item.evidence[0].document, item.item.evidence[0].pages) == ("doc", (4,))
+    assert [(unit.document, unit.pages) for unit in item.item.evidence] == [("doc", (4,)), ("d2", ()), ("d#²", ())]
 
 
 def test_verified_pages_become_judgements_with_their_grade_and_who_agreed(place: Place, tmp_path: Path) -> None:
