@@ -42,6 +42,9 @@ from exports.reading.tables import Table, heading_of, is_table, open_table
 HUMAN = "human_"
 """What the columns of people's labels begin with."""
 
+_LABELS = "labels"
+"""Under which name an item that is to be written has those columns."""
+
 _TEXT_TABLES = (".csv", ".tsv")
 """Endings of tables whose columns stand in their first bytes."""
 
@@ -106,8 +109,8 @@ class SampleFormat:
         evidence="evidence without a text",
         evidence__role="distractors, which count as retrieved",
         labels="final labels of parts of an item",
-        scores="scores that are unscored, not of the item, or not of this program",
-        metadata="metadata called as a field of the program is, and numbers in it, which become scores",
+        scores=f"scores that are unscored, not of the item, not of this program, or called {HUMAN}… as labels are",
+        metadata=f"metadata called as a field of the program or {HUMAN}… is, and numbers in it, which become scores",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -146,7 +149,7 @@ class SampleFormat:
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
         """The item with what was settled of it as a whole in columns of their own."""
         said = {f"{HUMAN}{name}": cell_of(value) for (name, target), value in labels.items() if target == "item"}
-        return {**item, "metadata": {**metadata_of(item), **said}} if said else item
+        return {**item, _LABELS: said}
 
     def write(self, items: Items, files: Files) -> Written:
         """Write a sample an item."""
@@ -239,10 +242,16 @@ class SampleFormat:
             found[self.gold] = gold
         found |= {name: item[name] for name in _OWN if name in item}
         for score in parts_of(item, "scores"):
-            if score.get("value") is not None and score.get("target", "item") == "item":
+            about = score.get("target", "item")
+            if score.get("value") is not None and about == "item" and not score["name"].startswith(HUMAN):
                 found.setdefault(score["name"], score["value"])
-        metadata = metadata_of(item)
-        return found | {name: value for name, value in metadata.items() if name not in found and name not in self.taken}
+        metadata = {
+            name: value
+            for name, value in metadata_of(item).items()
+            if name not in found and name not in self.taken and not name.startswith(HUMAN)
+        }
+        labels: Record = item.get(_LABELS, {})
+        return found | metadata | labels
 
 
 @lru_cache(maxsize=256)

@@ -235,6 +235,19 @@ def test_final_labels_leave_as_columns_and_come_back(sqlite_database: Database, 
     assert {label.annotator for row in found for label in row.labels} == {f"{name}-verified"}
 
 
+@pytest.mark.parametrize("name", ["ragas", "deepeval", "trulens"])
+def test_metadata_and_scores_called_as_labels_are_become_no_labels(tmp_path: Path, name: str) -> None:
+    row = {
+        "question": "Q?", "answer": "A", "metadata": {"human_x": "h", "kept": "k"},
+        "scores": [{"name": "human_y", "value": 1.0}, {"name": "s", "value": 0.5}],
+    }  # fmt: skip
+    done = convert_files([lines(tmp_path / "items.jsonl", row)], into=name, output=tmp_path / "out")
+    assert (done.labels, [lost.what for lost in done.lost if "human" in lost.what]) == (0, ["metadata human_x"])
+    [back] = read(name, tmp_path / "out")
+    assert (back.labels, back.item.metadata["kept"]) == ((), "k")
+    assert [score.name for score in back.item.scores] == ["s"]
+
+
 # Judgements -----------------------------------------------------------------------------------------------------------
 
 
