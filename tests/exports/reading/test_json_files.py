@@ -1,4 +1,4 @@
-"""Where the elements of a list stand in a JSON file, however it is laid out."""
+"""Where the elements of a list stand in a JSON file, however it is laid out; and what is no number of JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from exports.reading.json_files import element_lines
+from annotators.items.parsed import Rejected
+from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.sources import open_sources
 
 OBJECTS = [{"a": [1, {"b": "}, {"}], "c": "[\\n  {"}, {}, {"a": {"b": [[]]}}, {"d": ""}]
@@ -47,3 +48,38 @@ def test_a_printed_list(tmp_path: Path, elements: list[Any], indent: int | str, 
 )
 def test_any_other_layout_is_read_through(tmp_path: Path, text: str, expected: list[int]) -> None:
     assert lines(tmp_path, text, None, json.loads(text.removeprefix("\ufeff"))) == expected
+
+
+@pytest.mark.parametrize("number", ["123456789012345678901234567890", "18446744073709551616", "-9223372036854775809"])
+def test_a_whole_number_beyond_64_bits_is_refused_and_not_rounded(tmp_path: Path, number: str) -> None:
+    said = f"the whole number {number} is longer than 64 bits. Put it in quotes, or leave it out."
+    (tmp_path / "a.jsonl").write_text(f'{{"x": 1}}\n{{"\\"x": [{number}]}}\n{{"x": 2}}\n')
+    (tmp_path / "b.json").write_text(f'[\n{{"x": 1}},\n{{"x": -1, "y":{number}}}\n]')
+    with open_sources([tmp_path]) as sources:
+        of_lines, of_list = sources.files
+        assert list(json_lines(of_lines)) == [(1, {"x": 1}), Rejected(of_lines.name, 2, said), (3, {"x": 2})]
+        assert json_file(of_list) == Rejected(of_list.name, 3, said)
+
+
+def test_numbers_of_64_bits_fractions_and_digits_in_texts_are_as_they_stand(tmp_path: Path) -> None:
+    text = (
+        "[18446744073709551615, -9223372036854775808, 0.12345678901234567890, 12345678901234567890.5,"
+        ' 1e-00000000000000000005, 1234567890123456789012E2, "123456789012345678901234567890",'
+        ' "\\\\\\"123456789012345678901234567890"]'
+    )
+    (tmp_path / "a.json").write_text(text)
+    with open_sources([tmp_path]) as sources:
+        assert json_file(sources.files[0]) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(float("nan"), "NaN"), (float("inf"), "Infinity"), (-float("inf"), "Infinity")]
+)
+def test_what_python_writes_for_numbers_that_json_lacks_is_named_with_the_remedy(
+    tmp_path: Path, value: float, word: str
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"question": "é", "x": value}], ensure_ascii=False))
+    with open_sources([tmp_path]) as sources:
+        found = json_file(sources.files[0])
+    assert f"not JSON: {word} at column" in found.reason
+    assert "Write null" in found.reason
