@@ -148,7 +148,7 @@ class RecordReading(FilesReading):
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self._ahead: dict[str, Any] = {}
         self.begin()
-        for file in self.files:
+        for file in self.whole():
             data = self._ahead.pop(file.name) if file.name in self._ahead else json_file(file)
             self.meter.done += file.size
             if isinstance(data, Rejected):
@@ -159,6 +159,10 @@ class RecordReading(FilesReading):
                 yield from found
             elif file.given:
                 yield Rejected(file.name, 1, self.not_ours())
+
+    def whole(self) -> Sequence[SourceFile]:
+        """The files that are read whole: all of them, unless a format reads some in another way."""
+        return self.files
 
     def look_ahead(self, file: SourceFile) -> Any | Rejected:
         """What a file holds, for `begin`; of files that are small together it is kept until their items are read."""

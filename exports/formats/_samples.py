@@ -268,7 +268,7 @@ class SampleReading(RecordReading):
     """The files of one source, of lists and of lines."""
 
     def __init__(self, sources: Sources, files: list[SourceFile], of: SampleFormat) -> None:
-        super().__init__(sources, [file for file in files if file.basename.endswith(JSON_ENDING)])
+        super().__init__(sources, files)
         self._of, self.format = of, of.name
         self._lines = [file for file in files if file.basename.endswith(LINES_ENDING)]
         self._tables = [file for file in files if is_table(file.basename)]
@@ -278,12 +278,17 @@ class SampleReading(RecordReading):
     def begin(self) -> None:
         """There is nothing to count."""
 
+    def whole(self) -> Sequence[SourceFile]:
+        """The lists."""
+        return [file for file in self.files if file.basename.endswith(JSON_ENDING)]
+
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """Those of lists, then those of lines, then those of tables."""
         yield from super().items()
         self._notes = []
         for file in self._tables:
             yield from self._of_table(file)
+            self.meter.done += file.size
         for file in self._lines:
             records: list[Any] = []
             at: list[int] = []

@@ -141,6 +141,17 @@ def test_a_table_is_only_of_a_program_whose_fields_it_has(tmp_path: Path) -> Non
     assert len(read("ragas", folder)) == 1
 
 
+def test_a_table_of_samples_that_was_read_is_not_said_to_lie_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("user_input,response\nQ?,A\n")
+    lines(tmp_path / "t.jsonl", {"user_input": "R?", "response": "B"})
+    done = convert_files([tmp_path / "s.csv", tmp_path / "t.jsonl"], into="native", output=tmp_path / "out")
+    assert (done.items, done.notes) == (2, [])
+    with open_sources([tmp_path / "s.csv", tmp_path / "t.jsonl"]) as sources:
+        reading = FORMATS.get("ragas").read(sources)
+        assert len(list(reading.items())) == 2
+        assert reading.meter.done == reading.meter.of == sum(file.size for file in sources.files)
+
+
 def test_samples_of_several_models_are_answers_of_several_systems(tmp_path: Path) -> None:
     text = "query_id,user_input,response,model,faithfulness\nq1,Q?,A,alpha,0.5\nq1,Q?,B,beta,1\n"
     (tmp_path / "s.csv").write_text(text)
