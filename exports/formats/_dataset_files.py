@@ -20,7 +20,7 @@ from exports.reading.arrow_streams import arrow_batches
 from exports.reading.json_files import element_lines, json_file, json_lines
 from exports.reading.parquet import parquet_batches
 from exports.reading.sources import SourceFile
-from exports.reading.tables import MOST_COLUMNS, Table, open_table
+from exports.reading.tables import MOST_COLUMNS, Table, open_table, said_of_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,8 +84,9 @@ class DatasetFile:
                     plain = [
                         _as_evidence(cell) if place in pictures else _plain(cell) for place, cell in enumerate(cells)
                     ]
-                except ValueError as error:
-                    yield number, str(error)
+                except ValueError:
+                    rest = (place for place in range(len(cells)) if place not in pictures)
+                    yield number, said_of_bytes((self.columns[place], cells[place]) for place in rest)
                     continue
                 yield number, [*plain, *about.values()]
 
@@ -332,5 +333,5 @@ def _plain(cell: Any) -> Any:
     if isinstance(cell, list | tuple):
         return [_plain(part) for part in cell]
     if isinstance(cell, bytes):
-        raise ValueError("a cell holds bytes, not a text. Write it as a text, or leave the column out.")
+        raise ValueError("bytes")
     return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)

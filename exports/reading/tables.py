@@ -217,7 +217,7 @@ def _parquet(path: Path, *, empty_texts: bool) -> Table:
             for batch in parquet_batches(path, _ROWS_AT_ONCE):
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     number += 1
-                    yield number, _plain_row(cells, empty_texts=empty_texts)
+                    yield number, _plain_row(cells, columns, empty_texts=empty_texts)
         except InvalidInput as error:
             yield number + 1, str(error)
         except damaged as error:
@@ -333,12 +333,23 @@ def _of_sheet(cell: Any) -> Any:
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
-def _plain_row(cells: Sequence[Any], *, empty_texts: bool = False) -> list[Any] | str:
-    """Cells as JSON values, None where they are empty; or what is wrong with one."""
+def _plain_row(cells: Sequence[Any], columns: Sequence[str] = (), *, empty_texts: bool = False) -> list[Any] | str:
+    """Cells as JSON values, None where they are empty; or what is wrong with one of a table with these columns."""
     try:
         return [_plain(cell) if empty_texts or cell != "" else None for cell in cells]
-    except ValueError as error:
-        return str(error)
+    except ValueError:
+        return said_of_bytes(zip(columns, cells, strict=False))
+
+
+def said_of_bytes(row: Iterable[tuple[str, Any]]) -> str:
+    """What is said of a row, column by column, of which one holds bytes, itself or within."""
+    column = next((column for column, cell in row if _holds_bytes(cell)), "")
+    return f"the column {column[:80]!r} holds bytes, not a text. Write it as a text, or leave the column out."
+
+
+def _holds_bytes(cell: Any) -> bool:
+    parts = cell.values() if isinstance(cell, dict) else cell if isinstance(cell, list | tuple) else ()
+    return isinstance(cell, bytes) or any(map(_holds_bytes, parts))
 
 
 def _plain(cell: Any) -> Any:
@@ -358,5 +369,5 @@ def _plain(cell: Any) -> Any:
     if isinstance(cell, dict):
         return {str(name): _plain(part) for name, part in cell.items()}
     if isinstance(cell, bytes):
-        raise ValueError("a cell holds bytes, not a text. Write it as a text, or leave the column out.")
+        raise ValueError("bytes")
     return str(cell)

@@ -421,7 +421,7 @@ def test_what_is_no_number_and_no_text_does_no_harm(tmp_path: Path) -> None:
     with open_sources([tmp_path]) as sources:
         first, second = FORMATS.get("huggingface").read(sources).items()
     assert isinstance(first, Rejected)
-    assert "bytes" in first.reason
+    assert first.reason == "the column 'y' holds bytes, not a text. Write it as a text, or leave the column out."
     assert not isinstance(second, Rejected)
     assert second.item.metadata == {"x": "inf"}, "no number of JSON"
 

@@ -345,6 +345,6 @@ def test_a_damaged_parquet_file_is_named(place: Place, tmp_path: Path) -> None:
     write(tmp_path / "cut.parquet", bytes(data[:-20]))
     [bad] = place.take(tmp_path / "cut.parquet").rejected
     assert "cannot be read as Parquet" in bad.reason
-    pq.write_table(pa.table({"question": [b"\xff\x00"]}), tmp_path / "bytes.parquet")
+    pq.write_table(pa.table({"question": ["Q?"], "raw": [[{"x": b"\xff\x00"}]]}), tmp_path / "bytes.parquet")
     [bad] = place.take(tmp_path / "bytes.parquet").rejected
-    assert "a cell holds bytes" in bad.reason
+    assert "the column 'raw' holds bytes" in bad.reason
