@@ -66,6 +66,7 @@ _PROTOCOL = "protocol.json"
 _FRONT = re.compile(rb"\A---\r?\n(.*?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
 _SAYS_DATA = re.compile(rb"^(configs|dataset_info)\s*:", re.MULTILINE)
 _STATE = re.compile(rb'"_data_files"\s*:')
+_NO_FILES = re.compile(rb'"_data_files"\s*:\s*\[\s*\]')
 _SPLITS = re.compile(rb'\A\s*\{\s*"splits"\s*:')
 _OF_NAME = re.compile(r"(?:^|/)(\w+?)(?:-\d{5}-of-\d{5})?\.parquet$")
 _SPLITS_KNOWN = ("train", "test", "validation", "valid", "val", "dev", "eval")
@@ -112,6 +113,12 @@ class HuggingFace:
         card = _card_of(sources)
         parts = [*_parts(sources, card)]
         if not parts and not any(sources.loose_documents()):
+            saved = [file for file in sources.files if file.basename == "state.json"]
+            if saved and all(_NO_FILES.search(file.head()) for file in saved):
+                raise InvalidInput(
+                    f"{sources.description}: the saved dataset has no rows: the `_data_files` of {saved[0].name} name "
+                    "none. Save one that has some, or leave it out."
+                )
             raise InvalidInput(
                 f"{sources.description}: there is no {PARQUET} or {ARROW} file in it, nor one that a configuration "
                 "names. Download the dataset's files into the folder: nothing is fetched. Files that are compressed "

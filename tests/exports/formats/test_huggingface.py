@@ -404,6 +404,16 @@ def test_a_hostile_card_is_refused(tmp_path: Path, name: str) -> None:
         FORMATS.get("huggingface").read(sources)
 
 
+def test_a_dataset_that_was_saved_without_rows_is_said_to_have_none(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text('{\n  "_data_files": [],\n  "_split": null\n}')
+    with open_sources([tmp_path]) as sources, pytest.raises(InvalidInput, match="the saved dataset has no rows"):
+        read_sources(sources, None)
+    # Files that a state names and that are not there are another matter.
+    (tmp_path / "state.json").write_text('{"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}')
+    with open_sources([tmp_path]) as sources, pytest.raises(InvalidInput, match="Download the dataset's files"):
+        read_sources(sources, None)
+
+
 def test_files_that_are_damaged_or_too_wide_are_named(tmp_path: Path) -> None:
     folder = stranger(tmp_path / "set")
     (folder / "data" / "damaged.parquet").write_bytes(b"PAR1" + b"\x00" * 50)
