@@ -55,6 +55,9 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d{0,15})(\.\d+)?([eE][-+]?\d{1,3})?")
 _NO_NUMBER = ("nan", "NaN", "None")
 """What pandas writes for a metric that was not computed."""
 
+_INFINITE = ("inf", "-inf")
+"""What pandas writes for a number that is none of JSON: a text by itself, as in a table with types."""
+
 _OWN = ("id", "question_key", "system", "category", "language")
 """Fields of ours that the programs pass over."""
 
@@ -172,7 +175,7 @@ class SampleFormat:
             return listed if listed is not None else cell.split(self.between) if self.between else [cell]
         if name == self.question and (turns := list_in(cell)) and all(isinstance(turn, dict) for turn in turns):
             return turns
-        if not number or name in self.taken or name.startswith(HUMAN):
+        if not number or name in self.taken or name.startswith(HUMAN) or cell in _INFINITE:
             return cell
         return None if cell in _NO_NUMBER else orjson.loads(cell)
 
@@ -377,7 +380,7 @@ def _numbers_in(table: Table) -> frozenset[str]:
 
 
 def _is_number(cell: str) -> bool:
-    return cell in _NO_NUMBER or _NUMBER.fullmatch(cell) is not None
+    return cell in (*_NO_NUMBER, *_INFINITE) or _NUMBER.fullmatch(cell) is not None
 
 
 def _labels(record: Record) -> Iterator[tuple[str, str, str]]:

@@ -277,8 +277,9 @@ def _front_matter(card: SourceFile) -> dict[str, Any]:
         front = _FRONT.match(file.read(1 << 20).removeprefix(b"\xef\xbb\xbf"))
     if front is None:
         return {}
+    text = "\n" + front[1].decode(errors="replace")  # in place of its first line, so that lines count as in the card
     try:
-        return YamlFile(card.name, kind="card", begins="license: cc-by-4.0").read(front[1].decode(errors="replace"))
+        return YamlFile(card.name, kind="card", begins="license: cc-by-4.0").read(text)
     except RecursionError:
         raise InvalidInput(f"{card.name}: its front matter is nested too deeply. Write a plainer one.") from None
 

@@ -404,6 +404,13 @@ def test_a_hostile_card_is_refused(tmp_path: Path, name: str) -> None:
         FORMATS.get("huggingface").read(sources)
 
 
+def test_what_is_wrong_with_a_card_is_named_with_its_line_in_the_card(tmp_path: Path) -> None:
+    for said, line in (("a: &a [1]\nconfigs: []", 2), ("a: {\nconfigs: []\n: ]", 4)):
+        (tmp_path / "README.md").write_text(f"---\n{said}\n---\n# A\n")
+        with open_sources([tmp_path]) as sources, pytest.raises(InvalidInput, match=f"README.md, line {line}: "):
+            read_sources(sources, "huggingface")
+
+
 def test_a_dataset_that_was_saved_without_rows_is_said_to_have_none(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text('{\n  "_data_files": [],\n  "_split": null\n}')
     with open_sources([tmp_path]) as sources, pytest.raises(InvalidInput, match="the saved dataset has no rows"):

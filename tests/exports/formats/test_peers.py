@@ -141,6 +141,16 @@ def test_a_table_is_only_of_a_program_whose_fields_it_has(tmp_path: Path) -> Non
     assert len(read("ragas", folder)) == 1
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_infinity_in_a_column_of_scores_is_a_text_by_itself(tmp_path: Path, ending: str) -> None:
+    scores = [0.5, float("inf"), -float("inf"), float("nan")]
+    frame = pd.DataFrame({"user_input": list("abcd"), "response": "A", "faithfulness": scores})
+    {"csv": frame.to_csv, "parquet": frame.to_parquet}[ending](tmp_path / f"s.{ending}")
+    items = [row.item for row in read("ragas", tmp_path / f"s.{ending}")]
+    assert [[score.value for score in item.scores] for item in items] == [[0.5], [], [], []]
+    assert [item.metadata.get("faithfulness") for item in items] == [None, "inf", "-inf", None]
+
+
 def test_a_table_of_samples_that_was_read_is_not_said_to_lie_beside_them(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("user_input,response\nQ?,A\n")
     lines(tmp_path / "t.jsonl", {"user_input": "R?", "response": "B"})
