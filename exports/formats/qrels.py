@@ -37,7 +37,8 @@ DIFFERING = "differing"
 _GRADE_FORM = re.compile(r"-?\d{1,6}").fullmatch
 _SPLIT_FORM = re.compile(r"\w{1,60}").fullmatch
 SCORER = "imported:qrels"
-_ENDINGS = (".tsv", ".txt", ".qrels", ".qrel", ".trec")
+_OF_TREC = (".qrels", ".qrel", ".trec")
+_ENDINGS = (".tsv", ".txt", *_OF_TREC)
 _FOLDER = "qrels"
 _HEADING = ("query-id", "corpus-id", "score")
 _MOST_LINE = 1 << 20
@@ -101,10 +102,10 @@ class Qrels:
         return _QrelsReading(sources, files, [*self._not_read(sources)])
 
     def _not_read(self, sources: Sources) -> Iterator[str]:
-        """A sentence on each file that is called as judgements are and cannot be read as such."""
+        """A sentence on each file that is called or lies as judgements do, and cannot be read as such."""
         for file in sources.files:
-            called_so = not file.basename.endswith(".txt") or PurePosixPath(file.name).parent.name == _FOLDER
-            if file.basename.endswith(_ENDINGS) and called_so and (why := self.refusal(file)):
+            endings = _ENDINGS if file.folder == _FOLDER and file.basename != AGREED else _OF_TREC
+            if file.basename.endswith(endings) and (why := self.refusal(file)):
                 yield f"{file.name} is not read as judgements: {why}."
 
     def write(self, items: Items, files: Files) -> Written:

@@ -319,7 +319,8 @@ def test_judgements_without_a_heading_are_read_and_what_is_none_is_named(tmp_pat
     folder = beir(tmp_path / "in")
     (folder / "qrels" / "test.tsv").write_text("q1\td 1\t2\nq1\td2\t0\n")
     (folder / "qrels" / "dev.tsv").write_text("topic\tpage\trelevance\nq1\td1\t2\n")
-    (folder / "README.txt").write_text("About.\n")
+    for beside in ("README.txt", "numbers.tsv", "qrels/agreed.tsv"):  # no judgements, and not called so
+        (folder / beside).write_text("query-id\tcorpus-id\tscore\tagreed\n")
     with open_sources([folder]) as sources:
         reading = recognise(sources).read(sources)
         rows = [row.item for row in reading.items() if isinstance(row, ParsedItem)]
