@@ -29,8 +29,14 @@ def called(value: object) -> str:
 
 
 def canonical(value: Any) -> Any:
-    """A JSON value with the keys of its objects sorted: PostgreSQL keeps no order of keys."""
-    return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+    """A JSON value with the keys of its objects sorted: PostgreSQL keeps no order of keys.
+
+    InvalidInput for what no JSON of ours can hold, such as a whole number of a list from Python with more than 64 bits.
+    """
+    try:
+        return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+    except TypeError as error:
+        raise InvalidInput(f"{called(value)} cannot be kept ({error}). Write such values as texts.") from None
 
 
 def anything(value: Any, _name: str) -> Any:

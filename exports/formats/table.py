@@ -19,6 +19,7 @@ from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
+from exports.reading.json_files import beyond_64_bits
 from exports.reading.sources import UTF_16, SourceFile, Sources
 from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
 
@@ -239,9 +240,12 @@ def _text(cell: Any) -> str:
 
 def _json(column: str, cell: str) -> Any:
     try:
-        return orjson.loads(cell)
+        value = orjson.loads(cell)
     except orjson.JSONDecodeError as error:
         raise InvalidInput(f"the column {column!r} is {called(cell)}, which is no JSON ({error.msg}).") from None
+    if long := beyond_64_bits(cell.encode()):
+        raise InvalidInput(f"the column {column!r}: {long[1]}")
+    return value
 
 
 def _object(column: str, cell: Any) -> Normal:

@@ -78,7 +78,7 @@ def json_lines(
             except orjson.JSONDecodeError as error:
                 yield Rejected(file.name, number, _why(error, line))
                 continue
-            long = _beyond_64_bits(line)
+            long = beyond_64_bits(line)
             yield Rejected(file.name, number, long[1]) if long else (number, value)
     if not found and not may_be_empty:
         yield Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
@@ -116,11 +116,11 @@ def json_file(file: SourceFile) -> Any | Rejected:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         return Rejected(file.name, error.lineno, _why(error, data))
-    long = _beyond_64_bits(data)
+    long = beyond_64_bits(data)
     return Rejected(file.name, data.count(b"\n", 0, long[0]) + 1, long[1]) if long else value
 
 
-def _beyond_64_bits(data: bytes) -> tuple[int, str] | None:
+def beyond_64_bits(data: bytes) -> tuple[int, str] | None:
     """Where in a text of JSON the first whole number begins that is longer than 64 bits, and what is wrong with it.
 
     The parser makes a fraction of it, without its last digits, and nothing that we write could hold it whole.

@@ -363,7 +363,9 @@ def _plain(cell: Any) -> Any:
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()
     if isinstance(cell, Decimal):
-        return _plain(float(cell))
+        number = float(cell)
+        # One with more digits than a number of JSON has is kept as a text, whole.
+        return _plain(number) if not math.isfinite(number) or Decimal(repr(number)) == cell else str(cell)
     if isinstance(cell, list | tuple):
         return [_plain(part) for part in cell]
     if isinstance(cell, dict):

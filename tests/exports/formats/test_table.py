@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -348,3 +349,17 @@ def test_a_damaged_parquet_file_is_named(place: Place, tmp_path: Path) -> None:
     pq.write_table(pa.table({"question": ["Q?"], "raw": [[{"x": b"\xff\x00"}]]}), tmp_path / "bytes.parquet")
     [bad] = place.take(tmp_path / "bytes.parquet").rejected
     assert "the column 'raw' holds bytes" in bad.reason
+
+
+def test_numbers_with_more_digits_than_json_has_lose_none(place: Place, tmp_path: Path) -> None:
+    digits = "123456789012345678901234567890"
+    write(tmp_path / "a.csv", f'question,metadata\nQ?,"{{""x"": {digits}}}"\n')
+    [bad] = place.take(tmp_path / "a.csv").rejected
+    assert f"the column 'metadata': the whole number {digits} is longer than 64 bits" in bad.reason
+    write(tmp_path / "b.csv", f"question,evidence\nQ?,\"[{{'text': 't', 'metadata': {{'x': {digits}}}}}]\"\n")
+    [bad] = place.take(tmp_path / "b.csv").rejected
+    assert "Write such values as texts." in bad.reason
+    decimals = pa.array([Decimal("0.10"), Decimal(f"{digits}.25")], pa.decimal128(38, 2))
+    pq.write_table(pa.table({"question": ["Q?", "R?"], "x": decimals}), tmp_path / "c.parquet")
+    assert place.take(tmp_path / "c.parquet").added == 2
+    assert {item.question: item.metadata["x"] for item in place.items()} == {"Q?": 0.1, "R?": f"{digits}.25"}
