@@ -388,12 +388,12 @@ def test_what_differs_in_spaces_alone_has_ids_of_its_own_in_judgements(tmp_path:
 def test_a_unit_on_several_pages_is_a_judgement_of_each(tmp_path: Path) -> None:
     row = {"question_key": "k", "question": "Q?", "evidence": [
         {"role": "gold", "document": "d.pdf", "pages": [2, 3]},
-        {"role": "gold", "document": "d.pdf", "pages": [3], "text": "T"},
+        {"role": "gold", "document": "d.pdf", "pages": [4, 3], "text": "T"},
     ]}  # fmt: skip
     convert_files([lines(tmp_path / "items.jsonl", row)], into="qrels", output=tmp_path / "out")
-    assert (tmp_path / "out" / "qrels.trec").read_text() == "k 0 d.pdf#2 1\nk 0 d.pdf#3 1\n"
+    assert (tmp_path / "out" / "qrels.trec").read_text() == "k 0 d.pdf#2 1\nk 0 d.pdf#3 1\nk 0 d.pdf#4 1\n"
     [item] = [row.item for row in read("qrels", tmp_path / "out")]
-    assert [(unit.pages, unit.text) for unit in item.evidence] == [((2,), None), ((3,), "T")]
+    assert [(unit.pages, unit.text) for unit in item.evidence] == [((2,), None), ((3,), "T"), ((4,), "T")]
 
 
 def test_roles_that_differ_between_answers_of_a_question_are_no_judgement(tmp_path: Path) -> None:
