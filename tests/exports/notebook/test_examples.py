@@ -124,9 +124,7 @@ def test_bad_rows_change_nothing_and_are_told(home: Path) -> None:
 
 
 def test_errors_speak_of_the_frame_and_not_of_a_file_that_nobody_has() -> None:
-    with pytest.raises(
-        InvalidInput, match=r"^the frame has no column 'annotator'\. .* Name the right one with rater=…"
-    ):
+    with pytest.raises(NotFound, match=r"^the frame has no column 'annotator'\. .* Name the right one with rater=…"):
         agreement(pd.DataFrame({"item": ["a"], "who": ["x"]}), scale="nominal")
 
 
