@@ -16,7 +16,8 @@ from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
-from exports.label_studio.known import ITEM, STUDY, called_of, changed_at, distinct, lead_time, name_of, part_key
+from exports.label_studio.known import ITEM, STUDY, called_of, changed_at, distinct, lead_time, name_of
+from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import Display, Displayed
 from exports.label_studio.xml import Tag, read_config
 from exports.reading.json_files import element_lines, json_file
@@ -137,6 +138,8 @@ class _Reading(FilesReading):
         self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
         self._earlier = self._bare = 0
         self._numbers = set()
+        if self._theirs is not None:
+            self._theirs.of_tasks = Lost()
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
@@ -192,7 +195,8 @@ class _Reading(FilesReading):
         else:
             if words := self._theirs.displayed.in_words():
                 found.insert(0, f"Tasks are read with {words}.")
-            found += [f"{LOST}{line}." for line in self._theirs.lost.lines()]
+            lost = [*self._theirs.lost.lines(), *self._theirs.of_tasks.lines()]
+            found += [f"{LOST}{line}." for line in lost]
         return found
 
     def _task(self, file: str, line: int, task: Any) -> Iterator[ParsedItem]:
@@ -225,14 +229,15 @@ class _Reading(FilesReading):
         sides = displayed.sides
         answers = [_text(one, data) for one in sides] if sides else [_text(displayed.answer, data)]
         references = [text for one in displayed.references if (text := _text(one, data))]
-        evidence: list[Normal] = [
-            {"key": name, "kind": "page", "document": self.addressed.key(address), "pages": [1]}
-            for one in displayed.images
-            for name, address in one.pages(data)
-        ]
-        for one in displayed.contexts:
+        evidence: list[Normal] = []
+        for one in (part for display in displayed.images for part in display.parts(data)):
+            for name, address in one.pages(data):
+                key_of_it = distinct(name, [str(unit["key"]) for unit in evidence]) if one.of_part else name
+                document = self.addressed.key(address)
+                evidence.append({"key": key_of_it, "kind": "page", "document": document, "pages": [1]})
+        for one in (part for display in displayed.contexts for part in display.parts(data)):
             if text := _text(one, data):
-                key_of_it = distinct(part_key(one.word), [str(part["key"]) for part in evidence])
+                key_of_it = distinct(one.key, [str(unit["key"]) for unit in evidence])
                 evidence.append({"key": key_of_it, "text": text})
         ranked = [one for shown in displayed.ranked for one in _ranked(shown.of(data))]
         rest = {name: value for name, value in data.items() if name not in taken}
@@ -309,7 +314,7 @@ class _Reading(FilesReading):
                 by_name.setdefault(str(result.get("from_name")), []).append(result)
         self._add_lost(theirs, by_name)
         # Where something was given to a control that this config does not have, nothing says what was left empty.
-        of_another_config = bool(by_name.keys() - theirs.controls - {_NO_CONTROL})
+        of_another_config = any(theirs.control_of(name) is None for name in by_name.keys() - {_NO_CONTROL})
         decided: dict[tuple[str, str], GivenLabel] = {}
         for asked in theirs.asked:
             given = by_name.get(asked.name, [])
@@ -329,11 +334,11 @@ class _Reading(FilesReading):
         for name in by_name.keys() - {asked.name for asked in theirs.asked}:
             if name == _NO_CONTROL:
                 relations = sum(one.get("type") == "relation" for one in by_name[name])
-                theirs.lost.add("Relations between marked regions", relations)
-            elif name in theirs.controls:
-                theirs.lost.add(f"What was given to {name!r}, which cannot be asked here")
+                theirs.of_tasks.add("Relations between marked regions", relations)
+            elif (control := theirs.control_of(name)) is not None:
+                theirs.of_tasks.add(f"What was given to {control!r}, which cannot be asked here")
             else:
-                theirs.lost.add(f"What was given to {name!r}, which the config does not have")
+                theirs.of_tasks.add(f"What was given to {name!r}, which the config does not have")
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,17 @@ from annotators.protocols import Protocol
 from exports.label_studio.controls import Given, stretch_in, values_of
 from exports.label_studio.known import distinct, part_key
 from exports.label_studio.lost import Lost
-from exports.label_studio.theirs.displayed import IMAGES, TEXTS, Data, Display, Displayed, read_displayed
+from exports.label_studio.theirs.displayed import (
+    IMAGES,
+    TEXTS,
+    Data,
+    Display,
+    Displayed,
+    Repeaters,
+    index_flag,
+    read_displayed,
+    with_repeaters,
+)
 from exports.label_studio.xml import Tag
 from exports.reading.addressed import Addressed
 
@@ -81,8 +92,16 @@ class Theirs:
     protocol: Protocol | None = None
     asked: list[Asked] = field(default_factory=list)
     lost: Lost = field(default_factory=Lost)
-    controls: frozenset[str] = frozenset()
-    """The names of all controls, also of those that nothing here is like."""
+    of_tasks: Lost = field(default_factory=Lost)
+    """What of the annotations that were read so far cannot be said here."""
+    controls: dict[str, re.Pattern[str]] = field(default_factory=dict)
+    """The name of each control, also of those that nothing here is like → the names that its results say."""
+
+    def control_of(self, name: str) -> str | None:
+        """The control whose results say this name, as the config calls it; None where it has none."""
+        if name in self.controls:
+            return name
+        return next((control for control, names in self.controls.items() if names.fullmatch(name)), None)
 
 
 def read_theirs(config: Tag, name: str, documents: Addressed | None = None) -> Theirs:
@@ -92,14 +111,15 @@ def read_theirs(config: Tag, name: str, documents: Addressed | None = None) -> T
     """
     controls = [tag for tag in config.walk() if tag.get("toName")]
     found = Theirs(read_displayed(config, controls), documents or Addressed())
-    found.controls = frozenset(tag.get("name") for tag in controls)
     titles = _titles(config)
-    for tag in config.walk():
+    for tag, around in with_repeaters(config):
         if tag.get("toName"):
-            _add(found, tag, titles)
+            _add(found, tag, titles, around)
         elif tag.name not in _LAYOUT | TEXTS | IMAGES:
             about = "it is of no object (`toName`)" if tag.name in _MAKERS else "nothing here is like it"
             found.lost.add(f"<{tag.name}> of line {tag.line}: {about}")
+    for tag in found.displayed.unread:
+        found.lost.add(f"{_where(tag)}: it is repeated for each part of a task, and its part of a task is not read")
     _add_conditions(found, config)
     if found.asked:
         found.protocol = _protocol(found, name, config)
@@ -122,9 +142,22 @@ def _titles(config: Tag) -> dict[int, str]:
 # Controls -------------------------------------------------------------------------------------------------------------
 
 
-def _add(found: Theirs, tag: Tag, titles: Mapping[int, str]) -> None:
-    where = f"<{tag.name} name={tag.get('name')!r}> of line {tag.line}"
-    if "{{" in tag.get("name"):
+def _where(tag: Tag) -> str:
+    return f"<{tag.name} name={tag.get('name')!r}> of line {tag.line}"
+
+
+def _names_in_results(tag: Tag, around: Repeaters) -> re.Pattern[str]:
+    """The names that results of a control say: in a Repeater with the place in its list."""
+    pattern = re.escape(tag.get("name"))
+    for repeater in around:
+        pattern = pattern.replace(re.escape(index_flag(repeater)), r"\d+")
+    return re.compile(pattern)
+
+
+def _add(found: Theirs, tag: Tag, titles: Mapping[int, str], around: Repeaters) -> None:
+    found.controls[tag.get("name")] = _names_in_results(tag, around)
+    where = _where(tag)
+    if around:
         found.lost.add(f"{where}: it is repeated for each part of a task, and here asked of the item")
         return
     if tag.get("perRegion") == "true":
@@ -338,10 +371,10 @@ def _spans(found: Theirs, tag: Tag) -> _Made:
             value = values_of(one.get("value"))
             marked = _all([one], "labels")
             if len(marked) > 1:
-                found.lost.add("More than one label of the same stretch: the first is kept")
+                found.of_tasks.add("More than one label of the same stretch: the first is kept")
             start, end = stretch_in(text, value.get("start"), value.get("end"), value.get("text"))
             stretches.append({"start": start, "end": end, "label": value_of(marked[0]), "text": text[start:end]})
-        return Said(_without_overlaps(stretches, found.lost))
+        return Said(_without_overlaps(stretches, found.of_tasks))
 
     return {"kind": "spans", "labels": labels}, read
 
@@ -373,7 +406,7 @@ def _boxes(found: Theirs, tag: Tag) -> _Made:
             marked += names
             places.append({"document": pages[page], "page": 1, "box": _box(value), "text": ", ".join(names)})
             if value.get("rotation"):
-                found.lost.add("The rotation of boxes: they are kept upright")
+                found.of_tasks.add("The rotation of boxes: they are kept upright")
         return Said(list(dict.fromkeys(marked)), places)
 
     return {"kind": "several", "labels": labels}, read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotators.errors import InvalidInput, shown
@@ -25,6 +25,9 @@ _REFERENCE = re.compile(r"(reference|ground_?truth|gold|expected)(_?(answer|resp
 Data = Mapping[str, Any]
 """The data of a task."""
 
+Repeaters = tuple[Tag, ...]
+"""The Repeaters that a tag stands in, from the outermost."""
+
 
 @dataclass(frozen=True)
 class Display:
@@ -36,12 +39,22 @@ class Display:
     """Whether the value is a list of images, a page each."""
     turns: tuple[str, str] = field(default=("author", "text"), compare=False)
     """What the speaker and the words of a turn are called, where a conversation is shown."""
+    each: tuple[str, str] | None = None
+    """Where a Repeater shows it: the path of the list that this goes through, and what stands for the place in it."""
+    of_part: str = field(default="", compare=False)
+    """The key of what it shows, where it is one of the parts of such a list."""
+
+    @property
+    def key(self) -> str:
+        """The key of the evidence unit that it shows."""
+        return self.of_part or part_key(self.word)
 
     @property
     def word(self) -> str:
-        """What it shows, in a word: the field, or the last name of the path to it."""
+        """What it shows, in a word: the field, or the last name of the path to it, or to its list."""
         found = _VARIABLE.search(self.value)
-        steps = [] if found is None else re.split(r"[.\[\]]+", found[1])
+        path = self.each[0] if self.each is not None else "" if found is None else found[1]
+        steps = re.split(r"[.\[\]]+", path)
         return next((step for step in reversed(steps) if step and not step.isdecimal()), "")
 
     @property
@@ -56,9 +69,20 @@ class Display:
             return _at(data, whole[1])
         return _VARIABLE.sub(lambda found: _plain(_at(data, found[1])), self.value)
 
+    def parts(self, data: Data) -> Iterator[Display]:
+        """What it shows of a task, one by one: where a Repeater shows it, of each entry of the list."""
+        if self.each is None:
+            yield self
+            return
+        path, flag = self.each
+        listed = _at(data, path)
+        for place in range(len(listed) if isinstance(listed, list) else 0):
+            value = self.value.replace(flag, str(place))
+            yield replace(self, value=value, each=None, of_part=f"{self.key}-{place + 1}")
+
     def pages(self, data: Data) -> Iterator[tuple[str, str]]:
         """(key of the evidence unit, address) of each image that it shows; InvalidInput for what is no address."""
-        found, key = self.of(data), part_key(self.word)
+        found, key = self.of(data), self.key
         addresses = found if isinstance(found, list) else [found] if found else []
         for number, address in enumerate(addresses, 1):
             if not isinstance(address, str) or not address:
@@ -66,14 +90,33 @@ class Display:
             yield f"{key}-{number}" if isinstance(found, list) else key, address
 
 
-def display_of(tag: Tag) -> Display | None:
-    """What a tag shows of each task; None where it shows the same words of all, or nothing."""
+def with_repeaters(tag: Tag, around: Repeaters = ()) -> Iterator[tuple[Tag, Repeaters]]:
+    """The tag and all in it, in the order in which they stand, each with the Repeaters around it."""
+    yield tag, around
+    inner = (*around, tag) if tag.name == "Repeater" else around
+    for child in tag.children:
+        yield from with_repeaters(child, inner)
+
+
+def index_flag(repeater: Tag) -> str:
+    """What stands in a Repeater for the place in its list, from 0."""
+    return repeater.get("indexFlag") or "{{idx}}"
+
+
+def display_of(tag: Tag, repeater: Tag | None = None) -> Display | None:
+    """What a tag, which may stand in a Repeater, shows of each task.
+
+    None where it shows the same words of all, or nothing.
+    """
     listed = bool(tag.get("valueList"))
     value = tag.get("valueList") or tag.get("value")
     if not _VARIABLE.search(value):
         return None
     turns = (tag.get("nameKey", "author"), tag.get("textKey", "text"))
-    return Display(tag.get("name"), value.strip(), listed, turns)
+    # What says nothing of the place is the same each time.
+    repeated = repeater is not None and index_flag(repeater) in value
+    each = (repeater.get("on").strip().removeprefix("$"), index_flag(repeater)) if repeater and repeated else None
+    return Display(tag.get("name"), value.strip(), listed, turns, each)
 
 
 def _at(data: Data, path: str) -> Any:
@@ -109,7 +152,9 @@ class Displayed:
     images: list[Display] = field(default_factory=list)
     ranked: list[Display] = field(default_factory=list)
     by_name: dict[str, tuple[str, Display]] = field(default_factory=dict)
-    """Name of a tag → its kind, and what it shows."""
+    """Name of a tag → its kind, and what it shows; of those that stand in no Repeater."""
+    unread: list[Tag] = field(default_factory=list)
+    """Tags that show what is not read: in a Repeater a list to be put in order, and all that is in a second one."""
 
     def in_words(self) -> str:
         """What of a task is what here: `question = $question, answer = $text`."""
@@ -127,26 +172,37 @@ class Displayed:
 
 def read_displayed(config: Tag, controls: Sequence[Tag]) -> Displayed:
     """What a config shows; the answer is what is marked, else question and answer are what fields are called, or as
-    they stand. A text that is called as contexts are, or is one of several that are only numbered, is evidence.
+    they stand. A text that is called as contexts are, or is one of several that are only numbered, is evidence, and so
+    is each that a Repeater shows.
     """
     found, texts = Displayed(), list[Display]()
-    for tag in config.walk():
-        display = None if tag.get("toName") else display_of(tag)
+    repeated: dict[bool, list[Display]] = {True: [], False: []}
+    for tag, around in with_repeaters(config):
+        display = None if tag.get("toName") else display_of(tag, around[-1] if around else None)
         if display is None:
             continue
-        if display.name:
+        if display.name and not around:
             found.by_name[display.name] = tag.name, display
-        if tag.name in IMAGES:
+        if tag.name not in TEXTS | IMAGES | {"Header", "List"}:
+            continue
+        if len(around) > 1 or (around and tag.name == "List"):
+            found.unread.append(tag)
+        elif display.each is not None:
+            repeated[tag.name in IMAGES].append(display)
+        elif tag.name in IMAGES:
             found.images.append(display)
         elif tag.name == "List":
             found.ranked.append(display)
-        elif tag.name in TEXTS or tag.name == "Header":
+        else:
             texts.append(display)
     texts = list({display.value: display for display in reversed(texts)}.values())[::-1]
     found.sides = _sides(controls, found.by_name)
     judged = {found.by_name[tag.get("toName")][1].value for tag in controls if tag.get("toName") in found.by_name}
     rest = [one for one in texts if one not in (found.sides or ())]
     _sort(found, rest, _marked(controls, found.by_name), judged)
+    # After all others, whose keys stay as they are.
+    found.images += repeated[True]
+    found.contexts += repeated[False]
     return found
 
 

@@ -184,7 +184,7 @@ def test_no_empty_set_is_made_up_where_it_is_not_known_that_nothing_was_given(tm
     _, labels, _, reading = read(
         write(tmp_path / "p", [annotated(*given, result("r-0", "choices", choices=["a"]))], config)
     )
-    assert {label.criterion for label in labels} == {"a", "c"}
+    assert {label.criterion: label.value for label in labels} == {"a": "no", "c": "x", "e": "[]"}, "r-0 is of it"
     notes = "\n".join(reading.notes())
     assert "repeated for each part" in notes
     assert "'D' is shown there under several conditions" in notes
@@ -310,6 +310,64 @@ def test_several_images_are_pages_each_with_labels_and_boxes_of_its_own(
     given[0]["item_index"] = 2
     _, _, [bad], _ = read(write(tmp_path / "beyond", [{**annotated(*given), "data": data}], PAGES))
     assert "the result of 'used' is of page 2 (`item_index`, from 0), and the task shows 2 pages" in bad.reason
+
+
+REPEATED = f"""<View><Text name="q" value="$question"/><Text name="a" value="$answer"/>
+  <Repeater on="$doc.pages" indexFlag="{{{{n}}}}"><Image name="page_{{{{n}}}}" value="$doc.pages[{{{{n}}}}].url"/>
+    <Header value="Note: $doc.pages[{{{{n}}}}].note"/><List name="l_{{{{n}}}}" value="$doc.pages[{{{{n}}}}].all"/>
+    <Repeater on="$more" indexFlag="{{{{m}}}}"><Text name="x_{{{{m}}}}" value="$more[{{{{m}}}}]"/></Repeater>
+    <RectangleLabels name="box_{{{{n}}}}" toName="page_{{{{n}}}}"><Label value="Seal"/></RectangleLabels></Repeater>
+  <Repeater on="$passages"><Text name="p-{{{{idx}}}}" value="$passages[{{{{idx}}}}]"/>
+    <Labels name="mark-{{{{idx}}}}" toName="p-{{{{idx}}}}"><Label value="wrong"/></Labels></Repeater>
+  <Choices name="faults" toName="a" choice="multiple">{CHOICES}</Choices></View>"""
+
+
+def test_what_a_repeater_shows_is_evidence_a_unit_for_each_entry_of_its_list(tmp_path: Path) -> None:
+    pages = [{"url": f"https://example.org/{number}.png", "note": f"n{number}"} for number in (1, 2)]
+    data = {"question": "Q?", "answer": "A", "doc": {"pages": pages}, "passages": ["One.", "", "Three."]}
+    tasks = [{**annotated(), "data": data}, {"id": 6, "data": {**data, "doc": {}, "passages": None}}]
+    items, _, rejected, reading = read(write(tmp_path / "p", tasks, REPEATED))
+    assert rejected == []
+    assert [(one.key, one.kind, one.document or one.text) for one in items[0].evidence] == [
+        ("pages-1", "page", "example.org/1.png"),
+        ("pages-2", "page", "example.org/2.png"),
+        ("pages-1_2", "passage", "Note: n1"),
+        ("pages-2_2", "passage", "Note: n2"),
+        ("passages-1", "passage", "One."),
+        ("passages-3", "passage", "Three."),
+    ]
+    assert (items[0].question, items[0].answer, items[1].evidence) == ("Q?", "A", ())
+    assert items[0].metadata["label_studio"]["data"].keys() == {"doc", "passages"}
+    notes = reading.notes()
+    for part in ("<List name='l_{{n}}'>", "<Text name='x_{{m}}'>", "<RectangleLabels name='box_{{n}}'>"):
+        assert [line for line in notes if part in line and "it is repeated for each part of a task" in line], part
+
+
+def test_a_control_in_a_repeater_is_one_of_the_config_and_named_once(tmp_path: Path) -> None:
+    given = [
+        result(f"{name}-{number}", kind, f"p-{number}", **{kind: ["wrong"]})
+        for number in range(12)
+        for name, kind in (("mark", "labels"), ("gone", "choices"))
+        if name == "mark" or number == 0
+    ]
+    tasks = [annotated(*given[:1], *given[2:]), annotated(*given, number=6)]
+    _, labels, rejected, reading = read(write(tmp_path / "p", tasks, REPEATED))
+    assert rejected == []
+    assert [(one.item, one.criterion, one.value) for one in labels] == [("5", "faults", "[]")], "6 is of another config"
+    lost = [line for line in reading.notes() if "What was given to" in line]
+    assert [line.partition("What was ")[2] for line in lost] == [
+        "given to 'mark-{{idx}}', which cannot be asked here (24 times).",
+        "given to 'gone-0', which the config does not have.",
+    ]
+
+
+def test_what_is_lost_is_counted_once_however_often_the_files_are_read(tmp_path: Path) -> None:
+    relation = {"type": "relation", "from_id": "a", "to_id": "b"}
+    _, _, _, reading = read(write(tmp_path / "p", [annotated(*RESULTS, relation)]))
+    before = reading.notes()
+    assert "Relations between marked regions." in "\n".join(before)
+    assert list(reading.items())
+    assert reading.notes() == before
 
 
 def test_pictures_of_one_name_in_other_folders_are_others(tmp_path: Path) -> None:
