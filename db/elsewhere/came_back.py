@@ -16,7 +16,7 @@ from annotators.criteria.base import written
 from annotators.errors import InvalidInput
 from annotators.items.pairs import BETWEEN
 from annotators.items.parsed import ForeignLabel, Rejected
-from db.elsewhere.known import Whose, remember, taken_in
+from db.elsewhere.known import Whose, remember, skipped_by, taken_in
 from db.engine import Database
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -75,6 +75,7 @@ class AnnotationElsewhere:
 @dataclass
 class CameBack:
     """What came of them: annotations that are new, that take the place of earlier ones, that were there, and skips.
+    A skip that is somebody else's now has changed.
 
     `left` says, a sentence each, of which annotations nothing was stored, and why. `gone` has item and annotator of
     those that came before, still count, and are not there any more.
@@ -121,8 +122,10 @@ def take_back(
 
     `seen`: whose annotations there are in that program at all, with those that are left or have yet to be finished.
     One that is there with the same labels adds nothing. One whose labels changed there supersedes the earlier one,
-    which stays. One by somebody who has labelled the item here is left. Annotators without an account become people
-    without a login. Raises InvalidInput naming every label that does not fit the protocol or the item.
+    which stays; one that is older than the labels that it would take the place of is left, as is one by somebody who
+    has labelled the item here. A skip ends where labels come in its place, and where it comes again as somebody else's.
+    Annotators without an account become people without a login. Raises InvalidInput naming every label that does not
+    fit the protocol or the item.
     """
     with db.read() as session:
         named = {of: name for name, of in items_of_study(session, study_id).items()}
@@ -141,15 +144,15 @@ def take_back(
             checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
         if dry_run:
             known = _known(session, (one.annotator for one in annotations))
-            found = _sorted(session, study_id, annotations, known, source, named=named).found
-            found.gone = _gone(session, study_id, seen, named)
+            found, *_, ends = _sorted(session, study_id, annotations, known, source, named=named)
+            found.gone = _gone(session, study_id, seen, named, ends)
             return found
     with db.write() as session:
         study = session.get_one(Study, study_id)
         before = _known(session, (one.annotator for one in annotations))
         people = people_named(session, (one.annotator for one in annotations))
-        found, fresh, earlier, skips, there = _sorted(session, study_id, annotations, people, source, named=named)
-        found.gone = _gone(session, study_id, seen, named)
+        found, fresh, earlier, skips, there, ends = _sorted(session, study_id, annotations, people, source, named=named)
+        found.gone = _gone(session, study_id, seen, named, ends)
         found.new_people = sorted(set(people) - set(before))
         if fresh:
             rows = _rows(fresh, named)
@@ -157,8 +160,8 @@ def take_back(
             found.stored = add_labels(
                 session, actor, study, checked=checked, source=source, earlier=earlier, batch_format=HANDED_OVER
             )
-        if skips:
-            _add_skips(session, actor, study, skips, people)
+        if skips or ends:
+            _change_skips(session, actor, study, skips, people, ends=ends)
         there += [(one, found.stored.batch if found.stored else None) for one in fresh]
         there += [(one, None) for one in skips]
         whose = ((one.marks, Whose(one.study_item_id, one.annotator), batch) for one, batch in there)
@@ -167,15 +170,22 @@ def take_back(
 
 
 def _gone(
-    session: Session, study_id: int, seen: Collection[Whose] | None, named: Mapping[int, str]
+    session: Session,
+    study_id: int,
+    seen: Collection[Whose] | None,
+    named: Mapping[int, str],
+    ends: Collection[_Key],
 ) -> list[tuple[str, str]]:
-    """Item and annotator of each annotation that was taken in, counts, and is not among those there."""
+    """Item and annotator of each annotation that was taken in, counts, and is not among those there.
+
+    `ends`: whose skips count no more.
+    """
     if seen is None:
         return []
     gone = sorted(set(taken_in(session, study_id)) - set(seen))
     people = _known(session, (one.annotator for one in gone))
-    there = _standing(session, study_id, {one.study_item_id for one in gone})[0]
-    standing = {key for key, one in there.items() if one.from_elsewhere}
+    there, skipped, _ = _standing(session, study_id, {one.study_item_id for one in gone})
+    standing = {key for key, one in there.items() if one.from_elsewhere} | (skipped.keys() - set(ends))
     return [
         (named[one.study_item_id], one.annotator)
         for one in gone
@@ -211,27 +221,35 @@ def _known(session: Session, names: Iterable[str]) -> dict[str, int]:
     return dict(session.execute(query).all())
 
 
+_Key = tuple[int, int]
+"""Study item and person."""
+
+
 @dataclass(frozen=True)
 class _There:
+    """An annotation that stands; `at` is None where nobody knows when its labels were given."""
+
     annotation: int
     assignment: int
     sitting: int
     kind: str
     batch: int | None
     from_elsewhere: bool
+    at: datetime | None
 
 
 class _Sorted(NamedTuple):
     """What came back, and of it: to store, with which earlier ones that takes the place of; skips; what is there.
 
-    What is there has the batch that it came with, where it came with one.
+    What is there has the batch that it came with, where it came with one. `ends` has whose skips end.
     """
 
     found: CameBack
     fresh: list[AnnotationElsewhere]
-    earlier: dict[tuple[int, int], Earlier]
+    earlier: dict[_Key, Earlier]
     skips: list[AnnotationElsewhere]
     there: list[tuple[AnnotationElsewhere, int | None]]
+    ends: set[_Key]
 
 
 def _sorted(
@@ -246,26 +264,33 @@ def _sorted(
     found = CameBack(source, new_people=sorted({one.annotator for one in annotations} - set(people)))
     there, skipped, ended = _standing(session, study_id, {one.study_item_id for one in annotations})
     said = _labels_of(session, [one for one in there.values() if one.kind == AnnotationKind.IMPORTED])
+    skippers = skipped_by(session, study_id)
     fresh, skips, earlier = [], [], {}
     known: list[tuple[AnnotationElsewhere, int | None]] = []
+    ends, stay = set[_Key](), set[_Key]()
     for one in annotations:
         key = (one.study_item_id, people.get(one.annotator, 0))
-        standing = there.get(key)
+        item, standing = named.get(one.study_item_id, ""), there.get(key)
+        # The skips that this annotation was: who made it may have had another name then.
+        was = {key, *((one.study_item_id, skippers[mark]) for mark in one.marks if mark in skippers)} & skipped.keys()
         if one.skipped:
-            if standing is None and key not in skipped:
-                skips.append(one)
-                found.skipped += 1
-            elif standing is not None:
-                item = named.get(one.study_item_id, "")
+            if standing is not None:
                 found.left.append(
                     f"Annotation {one.line}: {one.annotator!r} skips {item!r} there, and has labels of it here, which "
                     "count as before."
                 )
-            else:
+                continue
+            if key in skipped:
+                stay.add(key)
                 found.unchanged += 1
                 known.append((one, None))
+            else:
+                skips.append(one)
+                found.changed += bool(was)
+                found.skipped += not was
         elif not one.labels:
             found.left.append(f"Annotation {one.line} by {one.annotator!r} has no labels.")
+            continue
         elif standing is None:
             fresh.append(one)
             found.new += 1
@@ -275,31 +300,39 @@ def _sorted(
             found.left.append(
                 f"Annotation {one.line}: {one.annotator!r} has labels of this item here already, which stand."
             )
+            continue
         elif said.get(standing.annotation) == _as_stored(one):
             found.unchanged += 1
             known.append((one, standing.batch))
+        elif one.at is not None and standing.at is not None and one.at < standing.at:
+            found.left.append(
+                f"Annotation {one.line}: {one.annotator!r} gave these labels of {item!r} before those that stand here, "
+                "which came in from a later state of the project."
+            )
+            continue
         else:
             fresh.append(one)
             found.changed += 1
             earlier[key] = Earlier(standing.assignment, standing.sitting, standing.annotation)
-    return _Sorted(found, fresh, earlier, skips, known)
+        ends |= was
+    return _Sorted(found, fresh, earlier, skips, known, ends - stay)
 
 
 def _standing(
     session: Session, study_id: int, of_items: Iterable[int]
-) -> tuple[dict[tuple[int, int], _There], set[tuple[int, int]], dict[tuple[int, int], Earlier]]:
-    """(study item, person) → the annotation that stands; those whom a skip is stored of; and the last annotation of
-    those who have had some that stand no more, since what took their place was withdrawn.
+) -> tuple[dict[_Key, _There], dict[_Key, Assignment], dict[_Key, Earlier]]:
+    """The annotation that stands; the skip that came in; and the last annotation of those who have had some that stand
+    no more, since what took their place was withdrawn.
     """
     items = sorted(of_items)
     newer = aliased(Annotation)
-    there: dict[tuple[int, int], _There] = {}
-    skipped: set[tuple[int, int]] = set()
-    ended: dict[tuple[int, int], Earlier] = {}
+    there: dict[_Key, _There] = {}
+    skipped: dict[_Key, Assignment] = {}
+    ended: dict[_Key, Earlier] = {}
     for start in range(0, len(items), _AT_ONCE):
         ids = items[start : start + _AT_ONCE]
         rows = session.execute(
-            select(Annotation, Batch.format)
+            select(Annotation, Batch.format, Batch.created_at)
             .outerjoin(Batch, col(Batch.id) == Annotation.batch_id)
             .where(
                 Annotation.study_id == study_id,
@@ -308,9 +341,15 @@ def _standing(
                 ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
             )
         )
-        for row, batch_format in rows:
+        for row, batch_format, imported_at in rows:
             there[row.study_item_id, row.person_id] = _There(
-                row.id, row.assignment_id, row.sitting, row.kind, row.batch_id, batch_format == HANDED_OVER
+                row.id,
+                row.assignment_id,
+                row.sitting,
+                row.kind,
+                row.batch_id,
+                batch_format == HANDED_OVER,
+                None if row.created_at == imported_at else row.created_at,
             )
         last = select(Annotation).where(
             Annotation.study_id == study_id,
@@ -321,14 +360,14 @@ def _standing(
         )
         for row in session.scalars(last):
             assert row.id is not None
-            ended[row.study_item_id, row.person_id] = Earlier(row.assignment_id, row.sitting, row.id)
-        query = select(Assignment.study_item_id, Assignment.person_id).where(
+            ended[row.study_item_id, row.person_id] = Earlier(row.assignment_id, row.sitting, row.id, stands=False)
+        query = select(Assignment).where(
             Assignment.study_id == study_id,
             col(Assignment.study_item_id).in_(ids),
             Assignment.state == AssignmentState.SKIPPED.value,
             Assignment.kind == IMPORTED,
         )
-        skipped |= {(of, person) for of, person in session.execute(query) if person is not None}
+        skipped |= {(one.study_item_id, one.person_id): one for one in session.scalars(query) if one.person_id}
     return there, skipped, ended
 
 
@@ -353,11 +392,22 @@ def _as_stored(one: AnnotationElsewhere) -> _Stored:
     return {(label.criterion, label.target): (label.value, label.rationale) for label in one.labels}
 
 
-def _add_skips(
-    session: Session, actor: Actor, study: Study, skips: Sequence[AnnotationElsewhere], people: Mapping[str, int]
+def _change_skips(
+    session: Session,
+    actor: Actor,
+    study: Study,
+    skips: Sequence[AnnotationElsewhere],
+    people: Mapping[str, int],
+    *,
+    ends: Collection[_Key],
 ) -> None:
+    """Add skips, and take away those that are labels now, or somebody else's."""
     assert study.id is not None
     counts = Tallies(study.id)
+    skipped = _standing(session, study.id, {of for of, _ in ends})[1]
+    for key in ends:
+        session.delete(skipped[key])
+        counts.move(AssignmentState.SKIPPED, None, key[1])
     for identifier, one in zip(fresh_ids(session, "assignment", len(skips)), skips, strict=True):
         person_id = people[one.annotator]
         session.add(
@@ -376,5 +426,5 @@ def _add_skips(
         counts.move(None, AssignmentState.SKIPPED, person_id)
     session.flush()
     counts.write(session.connection())
-    details = {"skips": len(skips), "from": "Label Studio"}
+    details = {"skips": len(skips), "ended": len(ends), "from": "Label Studio"}
     record(session, actor, "skips imported", "study", study.id, project_id=study.project_id, details=details)

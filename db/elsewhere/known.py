@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sqlmodel import Session, col, select
@@ -24,32 +24,48 @@ class Whose(NamedTuple):
     annotator: str
 
 
+class KnownThere(NamedTuple):
+    """Whose annotations there are here, by their marks: with labels that stand; and skips, which tie nobody."""
+
+    labelled: Mapping[str, Whose]
+    skipped: Mapping[str, Whose]
+
+
 @operation(On.STUDY, RESEARCHERS)
-def whose_elsewhere(db: Database, _actor: Actor, study_id: int) -> dict[str, Whose]:
-    """Mark of an annotation there → whose it is here, of all that were taken into the study and not withdrawn since."""
+def whose_elsewhere(db: Database, _actor: Actor, study_id: int) -> KnownThere:
+    """Whose the annotations are that were taken into the study and not withdrawn since."""
     with db.read() as session:
         return _whose(session, study_id)
 
 
 def taken_in(session: Session, study_id: int) -> list[Whose]:
-    """Whose annotations were taken into the study, but for skips and what was withdrawn since."""
+    """Whose annotations were ever taken into the study, but for what was withdrawn since; skips that ended too."""
     query = (
         select(KnownElsewhere.study_item_id, Account.name)
         .join(Account, col(Account.person_id) == KnownElsewhere.person_id)
         .where(
             KnownElsewhere.study_id == study_id,
-            col(KnownElsewhere.batch_id).is_not(None),
-            col(KnownElsewhere.batch_id).not_in(withdrawn_batches()),
+            col(KnownElsewhere.batch_id).is_(None) | col(KnownElsewhere.batch_id).not_in(withdrawn_batches()),
         )
         .distinct()
     )
     return [Whose(of, name) for of, name in session.execute(query)]
 
 
-def _whose(session: Session, study_id: int) -> dict[str, Whose]:
+def skipped_by(session: Session, study_id: int) -> dict[str, int]:
+    """Mark of each annotation that came in as a skip → whose it was then, the last time."""
+    query = (
+        select(KnownElsewhere.mark, KnownElsewhere.person_id)
+        .where(KnownElsewhere.study_id == study_id, col(KnownElsewhere.batch_id).is_(None))
+        .order_by(col(KnownElsewhere.id))
+    )
+    return dict(session.execute(query).all())
+
+
+def _whose(session: Session, study_id: int) -> KnownThere:
     """By the last row of each mark whose batch is not withdrawn; a skip counts until labels came in its place.
 
-    Whoever was erased stays erased, whatever is withdrawn.
+    Whoever was erased stays erased, whatever is withdrawn, and is among those with labels.
     """
     withdrawn = col(KnownElsewhere.batch_id).in_(withdrawn_batches())
     query = (
@@ -59,36 +75,38 @@ def _whose(session: Session, study_id: int) -> dict[str, Whose]:
         .where(col(KnownElsewhere.study_id) == study_id)
         .order_by(col(KnownElsewhere.id))
     )
-    found: dict[str, Whose] = {}
-    skips: set[str] = set()
+    labelled: dict[str, Whose] = {}
+    skipped: dict[str, Whose] = {}
     for mark, of, name, batch, is_withdrawn in session.execute(query):
         if name is None:
-            found[mark] = Whose(of, ERASED)
+            labelled[mark] = Whose(of, ERASED)
         elif batch is None:
-            found[mark] = Whose(of, name)
-            skips.add(mark)
-        elif not is_withdrawn:
-            found[mark] = Whose(of, name)
-            skips.discard(mark)
-        elif mark in skips:
-            del found[mark]
-            skips.discard(mark)
-    return found
+            skipped[mark] = Whose(of, name)
+            if mark in labelled and labelled[mark].annotator == ERASED:
+                del labelled[mark]
+        else:
+            if not is_withdrawn:
+                labelled[mark] = Whose(of, name)
+            skipped.pop(mark, None)
+    return KnownThere(labelled, skipped)
 
 
 def remember(
     session: Session, study_id: int, there: Iterable[tuple[Iterable[str], Whose, int | None]], people: dict[str, int]
 ) -> None:
     """Write down whose annotations are, by their marks, and the batch that brought them; what is known adds nothing."""
-    rows = session.execute(
-        select(KnownElsewhere.mark, KnownElsewhere.person_id, KnownElsewhere.batch_id).where(
-            KnownElsewhere.study_id == study_id
-        )
+    query = (
+        select(KnownElsewhere.mark, KnownElsewhere.person_id, KnownElsewhere.batch_id)
+        .where(KnownElsewhere.study_id == study_id)
+        .order_by(col(KnownElsewhere.id))
     )
-    known = {tuple(row) for row in rows}
+    rows = [tuple(row) for row in session.execute(query)]
+    known, last = set(rows), {mark: (person, batch) for mark, person, batch in rows}
     for marks, whose, batch in there:
         for mark in marks:
-            if (mark, people[whose.annotator], batch) not in known:
+            row = people[whose.annotator], batch
+            # A skip that was somebody else's in between is written down again: its last row holds.
+            if (mark, *row) not in known or (batch is None and last[mark] != row):
                 session.add(
                     KnownElsewhere(
                         study_id=study_id,

@@ -201,11 +201,15 @@ def checked_labels(
 
 
 class Earlier(NamedTuple):
-    """An imported annotation that a later one takes the place of: its assignment, its sitting and its id."""
+    """An imported annotation that a later one takes the place of: its assignment, its sitting and its id.
+
+    It may stand no more, and then counts no more: its batch was withdrawn.
+    """
 
     assignment: int
     sitting: int
     annotation: int
+    stands: bool = True
 
 
 NOTHING_BEFORE: Mapping[tuple[int, int], Earlier] = {}
@@ -423,6 +427,7 @@ def _insert(
         )
         if before is None:
             assignments.append((place, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when))
+        if before is None or not before.stands:
             counts.move(None, AssignmentState.SUBMITTED, person_id, seconds=seconds or 0)
         submissions.append(
             (submission_id, f"import-{batch_id}-{number}", place, sitting, steps - 1, person_id, "[]", seconds, when)

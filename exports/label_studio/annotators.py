@@ -9,7 +9,7 @@ from typing import Any
 from annotators.errors import InvalidInput
 from annotators.figures import count, some
 from annotators.times import time_of
-from db.elsewhere.known import ERASED, Whose
+from db.elsewhere.known import ERASED, KnownThere
 from exports.label_studio.known import People, called_of, name_of
 
 
@@ -31,12 +31,13 @@ class Annotators:
     """Names here of those who annotate there.
 
     `people` says who somebody is, by their address or number; `addresses` has the address of each number, as far as it
-    is known; `known` whose an annotation was when it was taken in, by its mark.
+    is known; `known` whose an annotation was when it was taken in. A skip says who somebody is where nothing else does.
     """
 
-    def __init__(self, people: People, addresses: Mapping[str, str], known: Mapping[str, Whose]) -> None:
+    def __init__(self, people: People, addresses: Mapping[str, str], known: KnownThere) -> None:
         self._people, self._addresses, self._known = people, addresses, known
         self._names: dict[str, set[str]] = {}
+        self._skippers: dict[str, set[str]] = {}
         self._met: set[str] = set()
         self._unnamed: set[str] = set()
         self._kept: Counter[tuple[str, str]] = Counter()
@@ -47,15 +48,16 @@ class Annotators:
         InvalidInput for one of these that does not say who made it.
         """
         for one in _annotations(tasks):
-            whose = self._known.get(mark_of(one) or "")
-            if whose is not None:
-                for called in self._called(one):
-                    self._names.setdefault(called, set()).add(whose.annotator)
+            mark = mark_of(one) or ""
+            for known, names in ((self._known.labelled, self._names), (self._known.skipped, self._skippers)):
+                if mark in known:
+                    for called in self._called(one):
+                        names.setdefault(called, set()).add(known[mark].annotator)
 
     def is_erased(self, annotation: Mapping[str, Any]) -> bool:
         """Whether whoever made an annotation was taken in before, and is a person no more."""
-        whose = self._known.get(mark_of(annotation) or "")
-        return ERASED in self._learnt(annotation) or (whose is not None and whose.annotator == ERASED)
+        whose = self._known.labelled.get(mark_of(annotation) or "")
+        return ERASED in self._learnt(annotation, self._names) or (whose is not None and whose.annotator == ERASED)
 
     def name(self, annotation: Mapping[str, Any]) -> str:
         """The name of who made an annotation: who somebody is by what came in before is who they are.
@@ -63,10 +65,12 @@ class Annotators:
         Else one person would be two by what they are called this time. InvalidInput where an annotation does not say
         who made it, and for somebody who came in under several names.
         """
-        called, learnt = self._called(annotation), self._learnt(annotation)
+        called, mark = self._called(annotation), mark_of(annotation) or ""
         self._met.update(called)
         said = next((self._people[one] for one in called if one in self._people), None)
-        taken = self._known.get(mark_of(annotation) or "")
+        taken, learnt = self._known.labelled.get(mark), self._learnt(annotation, self._names)
+        if taken is None and not learnt and said is None:
+            taken, learnt = self._known.skipped.get(mark), self._learnt(annotation, self._skippers)
         if taken is not None:
             whose: str | None = taken.annotator
         elif len(learnt) <= 1:
@@ -87,9 +91,9 @@ class Annotators:
             self._kept[str(said), whose] += 1
         return whose
 
-    def _learnt(self, annotation: Mapping[str, Any]) -> set[str]:
+    def _learnt(self, annotation: Mapping[str, Any], names: Mapping[str, set[str]]) -> set[str]:
         """The names here of whoever made it, by other annotations of theirs."""
-        return {name for one in self._called(annotation) for name in self._names.get(one, ())}
+        return {name for one in self._called(annotation) for name in names.get(one, ())}
 
     def check(self) -> None:
         """InvalidInput where somebody is named whom nobody there can be, and others are named by nothing."""

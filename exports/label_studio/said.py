@@ -14,7 +14,7 @@ from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
 from db.elsewhere.came_back import AnnotationElsewhere
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_by_token, items_elsewhere
-from db.elsewhere.known import Whose, whose_elsewhere
+from db.elsewhere.known import KnownThere, Whose, whose_elsewhere
 from db.engine import Database
 from db.permissions import Actor
 from exports.label_studio.annotators import Annotators, mark_of
@@ -86,7 +86,7 @@ class SaidThere:
     ) -> None:
         self.study, self.labellings = study, labellings
         self._people, self._addresses = people, addresses or {}
-        self.annotators = Annotators(people, self._addresses, {})
+        self.annotators = Annotators(people, self._addresses, KnownThere({}, {}))
         self.lost, self.problems = Lost(), list[str]()
         self.seen = set[Whose]()
         self._n = 0

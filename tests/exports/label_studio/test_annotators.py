@@ -13,11 +13,13 @@ from sqlmodel import select
 from annotators.errors import InvalidInput
 from db.batches import withdraw_batch
 from db.engine import Database
-from db.models import Account, Annotation
+from db.models import Account, Annotation, Assignment
 from db.people.accounts import erase_person
+from db.studies.tallies import counts
 from exports.label_studio.files import push_to_files
 from exports.label_studio.pull import pull_from_files
 from tests.databases import put_database
+from tests.db.studies.recount import recount
 from tests.exports.label_studio.studies import Project
 from tests.makers import tiny_protocol
 
@@ -61,6 +63,38 @@ class There:
     def pull(self, people: dict[str, str] | None = None) -> dict[str, Any]:
         self.path.write_bytes(orjson.dumps(self.tasks))
         return pull_from_files(self.db, self.admin, self.study, paths=[self.path], people=people or {}).to_json()
+
+    def change(self, number: int, value: str, made: str = "2026-11-26T02:00:00.5Z") -> None:
+        """Have the first annotation of a task say something else since."""
+        one = self.tasks[number]["annotations"][0]
+        one |= {"updated_at": made, "was_cancelled": False}
+        one["result"][0]["value"]["choices"] = [value]
+
+    def skip(self, *numbers: int) -> None:
+        """Have the first annotation of these tasks be a skip."""
+        for number in numbers:
+            self.tasks[number]["annotations"][0]["was_cancelled"] = True
+
+    def withdraw(self, batch: int) -> None:
+        withdraw_batch(self.db, self.admin, self.project.id, batch, reason="wrong")
+
+    def tallies(self) -> dict[str, int]:
+        """The kept counts of the study, which are what the rows say."""
+        with self.db.read() as session:
+            kept = {state: n for state, n in counts(session, self.study).items() if n}
+            rows = {state: n for state, n in recount(session, self.study).items() if n}
+        assert kept == rows
+        return {state: n for state, n in kept.items() if state in ("submitted", "skipped")}
+
+    def skippers(self) -> list[str]:
+        """By whom the imported skips are."""
+        with self.db.read() as session:
+            query = (
+                select(Account.name)
+                .join(Assignment, Assignment.person_id == Account.person_id)  # type: ignore[arg-type]
+                .where(Assignment.study_id == self.study, Assignment.state == "skipped")
+            )
+            return sorted(session.exec(query).all())
 
     def by(self) -> dict[str, int]:
         """Annotator → how many annotations that are not superseded."""
@@ -233,3 +267,92 @@ def test_answers_where_none_is_asked_or_none_is_given_and_texts_that_were_change
         "Labels of tasks whose texts were changed there: they count for the item as it is here": 1,
     }
     assert found["left"] == ["Annotation 10 by 'ada@example.org' has no labels."]
+
+
+def test_an_older_export_does_not_take_the_place_of_newer_labels(there: There) -> None:
+    there.annotate(ADA, first=10)
+    n, old = len(there.tasks), orjson.dumps(there.tasks)
+    there.pull()
+    there.change(0, "no")
+    assert there.pull()["changed"] == 1
+    new, there.tasks = there.tasks, orjson.loads(old)
+    for _ in range(2):
+        again = there.pull()
+        assert (again["changed"], again["unchanged"], again["gone"]) == (0, n - 1, [])
+        assert again["left"] == [
+            "Annotation 10: 'ada@example.org' gave these labels of 'hidden-item/0/zeta-system' before those that stand "
+            "here, which came in from a later state of the project."
+        ]
+    there.tasks = new
+    assert there.pull()["unchanged"] == n
+    # What has no time, or the same, is as new as what comes.
+    there.change(0, "yes")
+    assert there.pull()["changed"] == 1
+    for task in there.tasks:
+        del task["annotations"][0]["updated_at"], task["annotations"][0]["created_at"]
+    there.tasks[0]["annotations"][0]["result"][0]["value"]["choices"] = ["no"]
+    assert there.pull()["changed"] == 1
+    there.change(0, "yes", made="2020-01-01T00:00:00Z")
+    assert there.pull()["changed"] == 1, "nobody knows when the labels here were given"
+
+
+def test_a_skip_under_a_wrong_name_goes_over_to_who_made_it(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.skip(0)
+    n, first = len(there.tasks), there.pull()
+    assert (there.skippers(), there.tallies()) == (["ada@example.org"], {"submitted": n - 1, "skipped": 1})
+    there.withdraw(first["batch"])
+    found = there.pull(IS_ADA)
+    assert (found["new"], found["changed"], found["skipped"], found["gone"], found["left"]) == (n - 1, 1, 0, [], [])
+    assert (there.skippers(), there.tallies()) == (["ada"], {"submitted": n - 1, "skipped": 1})
+    for called in (IS_ADA, {}):
+        again = there.pull(called)
+        assert (again["unchanged"], again["gone"], again["left"]) == (n, [], []), "by the labels it is theirs"
+
+
+def test_a_skip_says_who_somebody_is_where_nothing_else_does(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.skip(*range(len(there.tasks)))
+    n = len(there.tasks)
+    assert there.pull(IS_ADA)["skipped"] == n
+    there.call(lambda who: who["id"])
+    assert there.pull()["unchanged"] == n
+    for name in ("zoe", "ada", "zoe"):
+        assert there.pull({"2": name})["changed"] == n
+        assert there.pull()["unchanged"] == n
+        assert (there.skippers(), there.tallies()) == ([name] * n, {"skipped": n})
+
+
+def test_a_skip_ends_when_labels_come_in_its_place_and_is_named_when_it_is_gone(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.skip(0, 1)
+    n = len(there.tasks)
+    there.pull()
+    assert there.tallies() == {"submitted": n - 2, "skipped": 2}
+    del there.tasks[1]["annotations"][0]
+    assert there.pull()["gone"] == [{"item": "hidden-item/0/zeta-system-b", "annotator": "ada@example.org"}]
+    assert there.tallies() == {"submitted": n - 2, "skipped": 2}, "it still counts"
+    there.change(0, "no")
+    assert (there.pull()["new"], there.tallies()) == (1, {"submitted": n - 1, "skipped": 1})
+    # What was another annotation of theirs ends it as well.
+    there.annotate(ADA, first=50, made="2026-11-28T02:00:00Z")
+    del there.tasks[1]["annotations"][:-1]
+    found = there.pull()
+    assert (found["gone"], there.tallies()) == ([], {"submitted": n})
+
+
+def test_counts_are_those_of_the_rows_whatever_is_withdrawn_and_pulled_again(there: There) -> None:
+    there.annotate(ADA, first=10)
+    n, first = len(there.tasks), there.pull()["batch"]
+    there.change(0, "no")
+    second = there.pull()["batch"]
+    assert there.tallies() == {"submitted": n}
+    there.withdraw(second)
+    assert there.tallies() == {"submitted": n - 1}
+    third = there.pull()["batch"]
+    assert there.tallies() == {"submitted": n}
+    there.withdraw(first)
+    assert there.tallies() == {"submitted": 1}
+    there.withdraw(third)
+    assert there.tallies() == {}
+    assert (there.pull()["new"], there.tallies()) == (n, {"submitted": n})
