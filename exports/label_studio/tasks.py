@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -24,6 +25,8 @@ Materials = Mapping[int, Mapping[str, Any]]
 """Number of a step (from 0) → what the browser gets of an item at it (`db.annotating.presentations`)."""
 
 _LOOKED_AT = ("figure", "page")
+
+_NO_PICTURE = "<p>(The page is not supplied.)</p>"
 
 _NOTHING = "–"
 """What stands under a heading of which an item has nothing."""
@@ -202,11 +205,9 @@ class _Drawing:
         return html + self._at(found.get("id"), number, None)
 
     def _at(self, document: int | None, page: int | None, box: Sequence[float] | None) -> str:
-        if document is None or page is None:
-            return "<p>(The page is not supplied.)</p>"
-        address = self._picture(document, page, box)
+        address = None if document is None or page is None else self._picture(document, page, box)
         if address is None:
-            return "<p>(The page is not supplied.)</p>"
+            return _NO_PICTURE
         return f'<img src="{escape(address)}" alt="" style="max-width: 100%"/>'
 
 
@@ -277,9 +278,22 @@ def labels_of(
 
 
 def shows_as_here(labelling: Labelling, materials: Materials, data: Mapping[str, Any]) -> bool:
-    """Whether a task has the texts that its item is shown with here."""
-    here = _texts_of(labelling, materials[labelling.steps[0]])
-    return all(data.get(name) == text for name, text in here.items())
+    """Whether a task shows what its item is shown with here; which pictures it has is not known here."""
+    study, item = str(data.get(STUDY)), str(data.get(ITEM))
+    here = task_data(labelling, materials, study=study, item=item, picture=lambda *_: None)
+    return all(_without_pictures(data.get(name)) == shown for name, shown in here.items())
+
+
+_PICTURE = re.compile(r'<img src="[^"]*" alt="" style="max-width: 100%"/>')
+
+
+def _without_pictures(shown: Any) -> Any:
+    """What a task shows, with the words for a page that is not supplied in place of each picture."""
+    if isinstance(shown, str):
+        return _PICTURE.sub(_NO_PICTURE, shown)
+    if isinstance(shown, list):
+        return [_without_pictures(one) for one in shown]
+    return {name: _without_pictures(one) for name, one in shown.items()} if isinstance(shown, dict) else shown
 
 
 def asks_anything(labelling: Labelling, materials: Materials, earlier: Iterable[GivenLabel]) -> bool:

@@ -25,7 +25,7 @@ from exports.label_studio.files import push_to_files
 from exports.label_studio.labelling import labelling_of, labellings_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.pull import pull_from_files
-from exports.label_studio.tasks import labels_of, results_of, task_data
+from exports.label_studio.tasks import labels_of, results_of, shows_as_here, task_data
 from exports.label_studio.xml import Tag, read_config
 from tests.databases import put_database
 from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
@@ -158,6 +158,22 @@ def test_labels_as_results_and_back_are_the_same(project: Project) -> None:
         assert {(one.criterion, one.target): one.value for one in back} == {
             (one.criterion, one.target): one.value for one in labels
         }
+
+
+def test_whatever_is_changed_in_a_task_there_is_seen_but_for_its_pictures(project: Project) -> None:
+    labelling = labelling_of(all_kinds())
+    item = items_elsewhere(project.db, project.admin, project.study("as here", all_kinds()))[0]
+    data = task_data(labelling, item.materials, study="s", item="i", picture=lambda *_: "/data/upload/1/a.png")
+    assert shows_as_here(labelling, item.materials, {**data, "assay_before": ["a seal"], "theirs": 1})
+    listed = [name for name, value in data.items() if isinstance(value, list) and value]
+    assert {"units_evidence", "units_claim", "order_order"} <= {*listed}
+    for name in listed:
+        first, *rest = data[name]
+        changed = {**first, "html": first["html"].replace("</p>", ", or so</p>", 1)}
+        assert changed != first
+        for now in ([changed, *rest], rest, None):
+            assert not shows_as_here(labelling, item.materials, {**data, name: now}), name
+    assert not shows_as_here(labelling, item.materials, {**data, "answer": "Another."})
 
 
 @pytest.mark.parametrize(
