@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from annotators.asking.submissions import GivenLabel
+from annotators.asking.submissions import GivenLabel, broken_rules
 from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
 from db.elsewhere.came_back import AnnotationElsewhere
@@ -262,6 +262,9 @@ class SaidThere:
             found.waiting += 1
         else:
             last = far.said[-1]
+            decided = {(one.criterion, one.target): one for one in far.labels}
+            for label, _ in broken_rules(self.study.protocol, far.labels, decided):
+                self.lost.add(f"Labels of {label.criterion!r} that break a rule between criteria: they count")
             at = max((one.at for one in far.said if one.at is not None), default=None)
             seconds = [one.seconds for one in far.said if one.seconds is not None]
             found.annotations.append(

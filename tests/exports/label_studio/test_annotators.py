@@ -11,6 +11,7 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import InvalidInput
+from annotators.protocols import PROTOCOLS, Protocol
 from db.batches import withdraw_batch
 from db.engine import Database
 from db.models import Account, Annotation, Assignment
@@ -30,11 +31,11 @@ IS_ADA = {"ada@example.org": "ada"}
 class There:
     """A study that is labelled in Label Studio by ada, and how often something is said of it here."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, protocol: Protocol | None = None) -> None:
         put_database(folder / "assay.db")
         self.project = Project(Database(f"sqlite:///{folder / 'assay.db'}"), folder)
         self.db, self.admin = self.project.db, self.project.admin
-        self.study = self.project.study("there", tiny_protocol())
+        self.study = self.project.study("there", protocol or tiny_protocol())
         push_to_files(self.db, self.admin, self.study, folder=folder / "out")
         self.tasks = orjson.loads((folder / "out" / "tasks.json").read_bytes())
         self.path = folder / "export.json"
@@ -267,6 +268,18 @@ def test_answers_where_none_is_asked_or_none_is_given_and_texts_that_were_change
         "Labels of tasks whose texts were changed there: they count for the item as it is here": 1,
     }
     assert found["left"] == ["Annotation 10 by 'ada@example.org' has no labels."]
+
+
+def test_labels_that_break_a_rule_between_criteria_are_counted(tmp_path: Path) -> None:
+    there = There(tmp_path, PROTOCOLS.get("factuality"))
+    said = {"question_factual": "not_factual", "answer_factual": "factual"}
+    there.annotate(ADA, first=10)
+    for number, task in enumerate(there.tasks):
+        [one] = task["annotations"]
+        rows = [{"from_name": name, "type": "choices", "value": {"choices": [value]}} for name, value in said.items()]
+        one["result"] = rows if number < 2 else rows[1:]
+    lost = {one["what"]: one["n"] for one in there.pull()["lost"]}
+    assert lost["Labels of 'answer_factual' that break a rule between criteria: they count"] == 2
 
 
 def test_an_older_export_does_not_take_the_place_of_newer_labels(there: There) -> None:
