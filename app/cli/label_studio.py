@@ -231,6 +231,8 @@ def _pushed(done: Pushed, to: Path | None) -> str:
                 f"{count(one.waiting, 'task')} of the step “{one.step}” wait until the steps before it are labelled "
                 "there: push again then."
             )
+    if done.predictions:
+        lines.append(f"{count(done.predictions, 'prediction')} of raters sent along.")
     return "\n".join([*lines, *(f"Lost: {line}." for line in done.lost.lines())])
 
 

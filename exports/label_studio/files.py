@@ -60,13 +60,14 @@ def push_to_files(
                 done.steps[number].unchanged += 1
                 continue
             data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
-            into[number - 1].add(data, item, pushing.raters(labellings[number]))
+            done.steps[number].predictions += into[number - 1].add(data, item, pushing.raters(labellings[number]))
             done.steps[number].created += 1
     else:
         into = [_TasksFile(folder, labellings[0], guidelines)]
         into[0].begin()
         for n, item in enumerate(pushing.items(), 1):
-            into[0].add(pushing.data(labellings[0], item, draw), item, pushing.raters(labellings[0]))
+            data = pushing.data(labellings[0], item, draw)
+            done.steps[0].predictions += into[0].add(data, item, pushing.raters(labellings[0]))
             done.steps[0].created += 1
             if progress is not None:
                 progress(n, pushing.study.n_items)
@@ -100,11 +101,13 @@ class _TasksFile:
             self._out.write(b"[")
         return self._out
 
-    def add(self, data: dict[str, Any], item: ItemElsewhere, raters: Raters | None) -> None:
-        """Write a task."""
-        task = {"data": data} if raters is None else {"data": data, **raters.of(item, data)}
+    def add(self, data: dict[str, Any], item: ItemElsewhere, raters: Raters | None) -> int:
+        """Write a task; how many predictions it has."""
+        predictions = [] if raters is None else raters.of(item, data)
+        task = {"data": data, "predictions": predictions} if raters is not None else {"data": data}
         self.begin().write((b",\n" if self._n else b"\n") + orjson.dumps(task))
         self._n += 1
+        return len(predictions)
 
     def end(self) -> None:
         """Close the list."""

@@ -30,12 +30,16 @@ Pictures = Callable[[int, int, Sequence[float] | None], Drawing | None]
 """Document's id, page (from 1) and box (or all of it) → its picture; None where it has no bytes or cannot be drawn."""
 
 _ITEMS_AT_ONCE = 500
+_COUNTED = ("created", "unchanged", "updated", "kept", "waiting", "predictions")
 _NOT_SUPPLIED = "Pages that are shown but not supplied, or cannot be drawn"
 
 
 @dataclass
 class PushedStep:
-    """One project of a study, and its tasks: made now, there already, changed, kept, and those that cannot be yet."""
+    """One project of a study, and its tasks: made now, there already, changed, kept, and those that cannot be yet.
+
+    `predictions` is how many were sent.
+    """
 
     step: str
     title: str
@@ -45,6 +49,7 @@ class PushedStep:
     updated: int = 0
     kept: int = 0
     waiting: int = 0
+    predictions: int = 0
 
     @property
     def tasks(self) -> int:
@@ -58,7 +63,7 @@ class PushedStep:
             "project": self.project,
             "title": self.title,
             "tasks": self.tasks,
-            **{name: getattr(self, name) for name in ("created", "unchanged", "updated", "kept", "waiting")},
+            **{name: getattr(self, name) for name in _COUNTED},
         }
 
 
@@ -77,7 +82,7 @@ class Pushed:
         return self.steps[0].project
 
     def total(self, name: str) -> int:
-        """How many tasks of all projects are `created`, `unchanged`, …"""
+        """How many tasks of all projects are `created`, `unchanged`, …, or how many `predictions` were sent."""
         return sum(getattr(one, name) for one in self.steps)
 
     @property
@@ -95,12 +100,17 @@ class Pushed:
         """How many tasks were brought up to date."""
         return self.total("updated")
 
+    @property
+    def predictions(self) -> int:
+        """How many predictions were sent."""
+        return self.total("predictions")
+
     def to_json(self) -> dict[str, Any]:
         """As `assay label-studio push --json` prints it."""
         return {
             "project": self.project,
             "title": self.steps[0].title,
-            **{name: self.total(name) for name in ("tasks", "created", "unchanged", "updated", "kept", "waiting")},
+            **{name: self.total(name) for name in ("tasks", *_COUNTED)},
             "pictures": self.pictures,
             "files": self.files,
             "steps": [one.to_json() for one in self.steps],
@@ -133,7 +143,8 @@ def push_to_server(
     Steps that show more than those before them have projects of their own. A task of theirs is made when the item is
     labelled in the project before, and not earlier, so that what a step hides is not there before it is labelled.
     Tasks that are labelled there, or begun, stay as they are. With `predictions` what raters of ours said is shown to
-    the annotators there, under pseudonyms unless `names`. Conflict where a project's config was changed there.
+    the annotators there, under pseudonyms unless `names`: in a task that is there it is added of raters of whom it has
+    nothing, unless it is labelled or begun. Conflict where a project's config was changed there.
     """
     pushing = Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
     study, labellings, done = pushing.study, pushing.labellings, pushing.done
@@ -246,6 +257,7 @@ class _ProjectThere:
         self._server, self._study, self._labelling, self._step = server, study, labelling, step
         self._waiting: list[dict[str, Any]] = []
         self._bytes = 0
+        self._predicted: set[tuple[int, str]] | None = None
         self._thread = ThreadPoolExecutor(1, "push")
         self._sent: Future[None] | None = None
         if project is not None:
@@ -279,7 +291,9 @@ class _ProjectThere:
     ) -> None:
         """Have the item's task there, which `task` is where it is there already."""
         if task is None:
-            self._waiting.append({"data": data} if raters is None else {"data": data, **raters.of(item, data)})
+            predictions = [] if raters is None else raters.of(item, data)
+            self._waiting.append({"data": data, "predictions": predictions} if raters is not None else {"data": data})
+            self._step.predictions += len(predictions)
             self._bytes += sum(map(len, map(str, data.values())))
             self._step.created += 1
             n = len(self._waiting)
@@ -287,11 +301,33 @@ class _ProjectThere:
                 self._send()
         elif task["data"] == data:
             self._step.unchanged += 1
-        elif task.get("annotations") or task.get("drafts") or self._server.is_begun(task):
+            self._predict(task, data, item, raters)
+        elif self._is_begun(task):
             self._step.kept += 1
         else:
             self._server.change_task(task["id"], data)
             self._step.updated += 1
+            self._predict(task, data, item, raters)
+
+    def _is_begun(self, task: Mapping[str, Any]) -> bool:
+        return bool(task.get("annotations") or task.get("drafts") or self._server.is_begun(task))
+
+    def _predict(
+        self, task: Mapping[str, Any], data: dict[str, Any], item: ItemElsewhere, raters: Raters | None
+    ) -> None:
+        """Have a task that is there show what raters say, where it shows nothing of theirs yet."""
+        if raters is None or self._step.project is None:
+            return
+        if self._predicted is None:
+            self._predicted = self._server.predicted(self._step.project)
+        found = [one for one in raters.of(item, data) if (task["id"], one["model_version"]) not in self._predicted]
+        # What was labelled there and is back already would go to those who have yet to label the same task.
+        if found and self._is_begun(task):
+            self._labelling.lost.add("Predictions for tasks that are labelled there, or begun", len(found))
+            return
+        for one in found:
+            self._server.add_prediction(task["id"], one)
+            self._step.predictions += 1
 
     def _is_idle(self) -> bool:
         return self._sent is None or self._sent.done()
@@ -367,15 +403,15 @@ class Raters:
         self._db, self._actor, self._study, self._names = db, actor, study, names
         self._labelling = labelling
 
-    def of(self, item: ItemElsewhere, data: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        """The field of a task with a prediction of each rater who says something."""
+    def of(self, item: ItemElsewhere, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """A prediction of each rater who says something."""
         found = []
         said = labels_elsewhere(self._db, self._actor, self._study.study_id, item=item, names=self._names)
         for rater, labels in said.items():
             result = results_of(self._labelling, data, labels, item.materials)
             if result:
                 found.append({"model_version": rater, "result": result})
-        return {"predictions": found}
+        return found
 
 
 class _OnServer:

@@ -225,6 +225,16 @@ class Server:
         headers = {"Content-Type": "application/json"}
         self._request("POST", f"api/projects/{project}/import", content=orjson.dumps(tasks), headers=headers)
 
+    def predicted(self, project: int) -> set[tuple[int, str]]:
+        """Task and model version of each prediction of the project."""
+        answer = self._request("GET", "api/predictions/", params={"project": str(project)})
+        with self._asking():
+            return {(int(one["task"]), str(one["model_version"])) for one in orjson.loads(answer.content)}
+
+    def add_prediction(self, task: int, prediction: Mapping[str, Any]) -> None:
+        """Add a prediction to a task. Of many at once the server leaves out, without a word, those about a Repeater."""
+        self._request("POST", "api/predictions/", json={"task": task, **prediction})
+
     def change_task(self, task: int, data: Mapping[str, Any]) -> None:
         """Give a task other data."""
         with self._asking():

@@ -461,20 +461,39 @@ def test_tasks_that_are_sent_in_parts_are_there_once(
     assert (again.project, again.created, again.unchanged) == (done.project, 0, len(tokens))
 
 
-def test_what_raters_said_goes_along_only_where_it_is_asked_for(there: LabelStudio, project: Project) -> None:
+def test_what_raters_said_goes_along_only_where_it_is_asked_for_and_once(there: LabelStudio, project: Project) -> None:
     study_id = project.study("predicted", all_kinds())
-    give_here(project, study_id, 0, [0, 1, 2, 3])
+    give_here(project, study_id, 0, [0, 1])
+
+    def pushed(**more: Any) -> tuple[int, int, list[tuple[str, list[dict[str, Any]]]]]:
+        done = push(project, study_id, there.url, **more)
+        assert done.project is not None
+        found = there.json("GET", "/api/predictions/", params={"project": done.project})
+        return done.created, done.predictions, [(one["model_version"], one["result"]) for one in found]
+
+    assert pushed() == (4, 0, [])
+    created, sent, found = pushed(predictions=True)
+    assert (created, sent, len(found)) == (0, 2, 2), "to tasks that are there"
+    assert pushed(predictions=True)[1:] == (0, found)
+    # What people say there does not go back to others there as a prediction.
+    [_, task, *_] = server_at(there.url).tasks(push(project, study_id, there.url).project or 0)
+    item = items_of(project, study_id)[task["data"][ITEM]]
+    annotate(there, task, item, said(dict(item.materials[0]), 1), "ben@example.org")
+    assert pull(project, study_id, there.url).came.new == 1
     done = push(project, study_id, there.url, predictions=True)
-    assert done.project is not None
-    found = [
-        one
-        for task in server_at(there.url).tasks(done.project)
-        for one in there.json("GET", "/api/predictions/", params={"task": task["id"]})
-    ]
-    assert {one["model_version"] for one in found} == {"A1"}
-    results = [one["result"] for one in found]
-    assert len(results) == 4
-    assert {one["from_name"] for one in results[0]} >= {"right", "grade", "supports-0", "order"}
+    assert (done.predictions, done.lost.lines()[-1]) == (0, "Predictions for tasks that are labelled there, or begun")
+    give_here(project, study_id, 0, [2, 3])
+    give_here(project, study_id, 1, [0])
+    assert pushed(predictions=True)[1] == 3, "what a task does not have yet"
+    fresh = project.study("predicted at once", all_kinds())
+    give_here(project, fresh, 0, [0, 1, 2, 3])
+    done = push(project, fresh, there.url, predictions=True)
+    assert (done.created, done.predictions) == (4, 4)
+    at_once = there.json("GET", "/api/predictions/", params={"project": done.project})
+    assert {one["model_version"] for one in at_once} == {"A1"}
+    assert {one["from_name"] for one in at_once[0]["result"]} >= {"right", "grade", "supports-0", "order"}
+    later = [result for rater, result in pushed()[2] if rater == "A1"]
+    assert sorted(map(orjson.dumps, later)) == sorted(orjson.dumps(one["result"]) for one in at_once)
 
 
 def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
