@@ -339,7 +339,7 @@ class _ProjectThere:
                 self._step.title, f"Labels go back to the study it was made of. Do not change this line: {mark}",
                 self._labelling.config, guidelines, self._study.overlap,
             )  # fmt: skip
-            self._step.project = made.id
+            self._step.project, self._step.title = made.id, made.title
         if self._sent is not None:
             self._sent.result()
         if self._waiting:

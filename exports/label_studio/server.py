@@ -29,6 +29,7 @@ AT_LEAST = 500
 BYTES_AT_ONCE = 8 << 20
 """Bytes of the tasks of one request."""
 
+_LONGEST_TITLE = 50
 _SECONDS = 120.0
 
 
@@ -98,11 +99,23 @@ class Server:
                 return InvalidInput(
                     f"There is no Label Studio at {self.address}: another server answers. Check the address."
                 )
+            if status < 400:
+                headers = {name.lower(): value for name, value in (getattr(error, "headers", None) or {}).items()}
+                return InvalidInput(
+                    f"The server at {self.address} redirects ({status}) to {shown(headers.get('location'))}, and "
+                    "redirects are not followed. Give the address of the server that this leads to."
+                )
             return InvalidInput(f"Label Studio at {self.address} refuses ({status}): {_said(error)}")
         if type(error).__module__.partition(".")[0] in ("httpx", "httpcore", "json", "pydantic_core", "orjson", "jwt"):
             return InvalidInput(
                 f"There is no Label Studio at {self.address} that answers ({type(error).__name__}). Check the address, "
                 "and that it runs."
+            )
+        if isinstance(error, AttributeError | KeyError | IndexError | TypeError | ValueError):
+            # The SDK takes any JSON for what it asked for, and fails when it looks into it; so do we.
+            return InvalidInput(
+                f"There is no Label Studio at {self.address}: what answers does not say what one says "
+                f"({type(error).__name__}). Check the address."
             )
         return error
 
@@ -124,8 +137,7 @@ class Server:
     def project(self, number: int) -> ProjectThere:
         """The project of this number."""
         with self._asking():
-            found = self._client.projects.get(id=number)
-        return _project(found)
+            return _project(self._client.projects.get(id=number))
 
     def find(self, marks: Sequence[str]) -> list[ProjectThere | None]:
         """For each of these marks the project whose description has it as a word; Conflict where several have."""
@@ -145,10 +157,10 @@ class Server:
         return found
 
     def create(self, title: str, description: str, config: str, guidelines: str, annotators: int) -> ProjectThere:
-        """A new project that asks this."""
+        """A new project that asks this. Its title there may be shorter."""
         with self._asking():
             made = self._client.projects.create(
-                title=title[:50],
+                title=title[:_LONGEST_TITLE],
                 description=description,
                 label_config=config,
                 expert_instruction=guidelines,
@@ -156,7 +168,7 @@ class Server:
                 show_skip_button=True,
                 maximum_annotations=annotators,
             )
-        return ProjectThere(made.id, title, config, description)
+            return _project(made)
 
     def configure(self, project: int, config: str) -> None:
         """Have a project ask this."""
@@ -257,7 +269,8 @@ class Server:
                 path, base_url=self.address, method=method, **given
             )
             if answer.status_code >= 300:
-                raise self._failure(status_code=answer.status_code, body=_body(answer))
+                headers = dict(answer.headers)
+                raise self._failure(status_code=answer.status_code, headers=headers, body=_body(answer))
         return answer
 
 
@@ -271,7 +284,7 @@ def _pinned(address: ServerAddress) -> Any:
 
 
 def _project(found: Any) -> ProjectThere:
-    return ProjectThere(found.id, found.title or "", found.label_config or BLANK, found.description or "")
+    return ProjectThere(int(found.id), found.title or "", found.label_config or BLANK, found.description or "")
 
 
 def _address(file: str) -> tuple[str, str]:

@@ -58,11 +58,11 @@ class Tag:
 
 
 _LOOKS = frozenset(
-    {"style", "className", "hint", "hotkey", "size", "underline", "showInline", "rows", "requiredMessage", "layout"}
+    {"style", "className", "hotkey", "size", "underline", "showInline", "rows", "requiredMessage", "layout"}
 )
-"""Attributes that say how a tag looks, or how it is reached, and not what it asks."""
+"""Attributes that say how a tag looks, or how it is reached, and not what it asks; titles and hints are read."""
 
-_SAYS = ("Header", "Style", "Collapse", "Panel")
+_LAYOUT = ("Style", "Collapse", "Panel")
 
 
 def asked_by(tag: Tag) -> list[tuple[object, ...]]:
@@ -70,7 +70,7 @@ def asked_by(tag: Tag) -> list[tuple[object, ...]]:
     found: list[tuple[object, ...]] = []
     for child in tag.children:
         inner = asked_by(child)
-        if child.name in _SAYS or (child.name == "View" and not child.get("visibleWhen")):
+        if child.name in _LAYOUT or (child.name == "View" and not child.get("visibleWhen")):
             found += inner
         else:
             about = sorted((name, value) for name, value in child.attributes.items() if name not in _LOOKS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -43,7 +45,7 @@ from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
 from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, LabelStudio, lend_sdk, recorded, start
 from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
-from tests.makers import read_guidelines
+from tests.makers import read_guidelines, tiny_protocol
 
 pytestmark = pytest.mark.slow
 
@@ -369,10 +371,47 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
     there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": looks})
     assert push(project, study_id, there.url).unchanged == 2
     more = config.rstrip().removesuffix("</View>") + '<TextArea name="more" toName="shown-question"/></View>'
-    there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": more})
-    for act in (push, pull):
-        with pytest.raises(Conflict, match="was changed there"):
-            act(project, study_id, there.url)
+    title = PROTOCOLS.get("self_contained").criteria[0].title
+    hint = re.sub(' hint="[^"]*"', ' hint="Something else."', config, count=1)
+    for changed in (more, config.replace(f'"{title}"', '"Is it nice?"'), hint):
+        assert changed != config
+        there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": changed})
+        for act in (push, pull):
+            with pytest.raises(Conflict, match="was changed there"):
+                act(project, study_id, there.url)
+    there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": config})
+    assert push(project, study_id, there.url).unchanged == 2
+
+
+def test_a_project_is_called_as_it_is_called_there(there: LabelStudio, project: Project) -> None:
+    study_id = project.study("A study with a name that is too long for a title there, by far", tiny_protocol())
+    for _ in range(2):
+        [step] = push(project, study_id, there.url).steps
+        assert step.title == there.json("GET", f"/api/projects/{step.project}")["title"]
+
+
+@contextmanager
+def answering(said: bytes, status: int = 200, **headers: str) -> Iterator[tuple[str, list[str]]]:
+    """The address of something that says the same to everything, and what it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
 
 
 @pytest.mark.parametrize(
@@ -382,32 +421,25 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
         (b'{"release": "2.0.0"}', Conflict, "has version 2.0.0"),
         (b'{"name": "something else"}', NotFound, "no Label Studio"),
         (b"<html>", InvalidInput, "no Label Studio at"),
+        (b"[]", InvalidInput, "no Label Studio at .* does not say what one says"),
+        (b'"1.23.2"', InvalidInput, "no Label Studio at .* does not say what one says"),
+        (b'{"release": "1.23.2", "results": "no"}', InvalidInput, "no Label Studio at .* does not say what one says"),
     ],
 )
-def test_a_server_of_another_version_is_refused_before_anything_is_sent(
+def test_what_is_no_server_that_we_know_is_refused_before_anything_is_sent(
     there: LabelStudio, project: Project, said: bytes, error: type[Exception], words: str
 ) -> None:
-    asked = []
+    study_id = project.study(f"answer {said!r}", PROTOCOLS.get("self_contained"))
+    with answering(said) as (url, asked), pytest.raises(error, match=words):
+        push(project, study_id, url)
+    assert len(asked) == (2 if b"results" in said else 1)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    study_id = project.study(f"version {words}", PROTOCOLS.get("self_contained"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(error, match=words):
-            push(project, study_id, f"http://127.0.0.1:{server.server_port}")
-        server.shutdown()
-    assert len(asked) == 1
+def test_where_a_server_redirects_to_is_said(there: LabelStudio) -> None:
+    with answering(b"", 302, Location="https://label-studio.example.org/") as (url, _):
+        for ask in (lambda: server_at(url).check_version(), lambda: list(server_at(url).listed(1))):
+            with pytest.raises(InvalidInput, match=r"redirects \(302\) to 'https://label-studio\.example\.org/'.*Give"):
+                ask()
 
 
 def test_what_fails_there_is_said_in_words(
