@@ -128,6 +128,12 @@ def read_tasks(path: Path) -> list[Any]:
         raise InvalidInput(f"{path.name} is no JSON ({error}). Export the project as JSON.") from None
     if not isinstance(found, list):
         raise InvalidInput(f"{path.name} holds {shown(found)}, not a list of tasks. Export the project as JSON.")
+    for number, task in enumerate(found, 1):
+        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+            raise InvalidInput(
+                f"{path.name}: task {number} is {shown(task)}, without `data`. Export the project as JSON, not as "
+                "JSON-MIN."
+            )
     return found
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from annotators.errors import InvalidInput, NotFound
+from annotators.figures import count
 from db.elsewhere.came_back import CameBack, take_back
 from db.elsewhere.handed_over import study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.label_studio.files import read_tasks
-from exports.label_studio.known import People
+from exports.label_studio.known import STUDY, People
 from exports.label_studio.labelling import labellings_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.push import check_config, project_mark
@@ -72,11 +73,19 @@ def pull_from_server(
 def pull_from_files(
     db: Database, actor: Actor, study_id: int, *, paths: Sequence[Path], people: People, dry_run: bool = False
 ) -> Pulled:
-    """Take back what exports (JSON) of the study's projects say, one file each. Raises as `pull_from_server`."""
+    """Take back what exports (JSON) of the study's projects say, one file each.
+
+    InvalidInput where no task of them is of the study; otherwise as `take_back`.
+    """
     study = study_elsewhere(db, actor, study_id)
     reading = SaidThere(study, labellings_of(study.protocol), people)
     tasks = [task for path in paths for task in read_tasks(path)]
     source = ", ".join(path.name for path in paths)
+    if not any(task["data"].get(STUDY) == study.token for task in tasks):
+        raise InvalidInput(
+            f"{source}: none of the {count(len(tasks), 'task')} is of the study {study.name!r}. Give exports (JSON) of "
+            "the projects that it was pushed to."
+        )
     return _taken_back(db, actor, reading, tasks, source=source, dry_run=dry_run)
 
 

@@ -394,6 +394,7 @@ def _boxes(found: Theirs, tag: Tag) -> _Made:
     if kind not in IMAGES or about is None:
         raise InvalidInput("it marks something else than an image")
     labels = _declared(tag)
+    value_of = _values_of(labels)
     if len(labels) == 1:
         labels.append({"value": "nothing", "title": "Nothing", "definition": "No region is marked."})
 
@@ -402,7 +403,7 @@ def _boxes(found: Theirs, tag: Tag) -> _Made:
         places, marked = [], []
         for one in given:
             value, page = values_of(one.get("value")), page_of(one, len(pages))
-            names = _all([one], "rectanglelabels")
+            names = list(map(value_of, _all([one], "rectanglelabels")))
             marked += names
             places.append({"document": pages[page], "page": 1, "box": _box(value), "text": ", ".join(names)})
             if value.get("rotation"):

@@ -270,6 +270,24 @@ def test_answers_where_none_is_asked_or_none_is_given_and_texts_that_were_change
     assert found["left"] == ["Annotation 10 by 'ada@example.org' has no labels."]
 
 
+def test_exports_of_another_study_or_form_are_refused_by_their_names(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.pull()
+    other = there.project.study("other", tiny_protocol())
+    mini = there.path.with_name("mini.json")
+
+    def pull(study: int, *more: Path) -> dict[str, Any]:
+        return pull_from_files(there.db, there.admin, study, paths=[there.path, *more], people={}).to_json()
+
+    with pytest.raises(InvalidInput, match=r"export\.json: none of the 6 tasks is of the study 'other'\. Give exports"):
+        pull(other)
+    mini.write_bytes(orjson.dumps([{**task["data"], "right": "yes"} for task in there.tasks]))
+    with pytest.raises(InvalidInput, match=r"^mini\.json: task 1 is .*, without `data`\. Export the project as JSON"):
+        pull(there.study, mini)
+    mini.write_bytes(orjson.dumps([{"data": {"question": "Theirs?"}}]))
+    assert pull(there.study, mini)["lost"] == [{"what": "Tasks that are not of this study", "n": 1}]
+
+
 def test_labels_that_break_a_rule_between_criteria_are_counted(tmp_path: Path) -> None:
     there = There(tmp_path, PROTOCOLS.get("factuality"))
     said = {"question_factual": "not_factual", "answer_factual": "factual"}

@@ -451,6 +451,16 @@ def test_a_result_says_the_alias_and_else_the_first_title(
     assert (label.value, rejected) == (wanted, [])
 
 
+def test_boxes_say_the_alias_whichever_of_the_two_their_result_has(tmp_path: Path) -> None:
+    config = """<View><Text name="q" value="$question"/><Image name="scan" value="$picture"/>
+      <RectangleLabels name="b" toName="scan"><Label value="Table" alias="T"/></RectangleLabels></View>"""
+    box = {"x": 10, "y": 20, "width": 30, "height": 40}
+    given = [result("b", "rectanglelabels", "scan", **box, rectanglelabels=[said]) for said in ("Table", "T")]
+    _, [label], rejected, _ = read(write(tmp_path / "p", [annotated(*given)], config))
+    assert (orjson.loads(label.value), rejected) == (["T"], [])
+    assert [one["text"] for one in label.rationale or ()] == ["T", "T"]
+
+
 PAIR = """<View><Text name="q" value="$question"/><Text name="left" value="$b"/><Text name="right" value="$a"/>
   <Pairwise name="better" toName="right,left"/><Pairwise name="again" toName="left,q"/>
   <Choices name="r_ok" toName="right"><Choice value="yes"/><Choice value="no"/></Choices>
