@@ -229,15 +229,17 @@ class _Reading(FilesReading):
         sides = displayed.sides
         answers = [_text(one, data) for one in sides] if sides else [_text(displayed.answer, data)]
         references = [text for one in displayed.references if (text := _text(one, data))]
-        evidence: list[Normal] = []
+        evidence, taken_keys = list[Normal](), set[str]()
         for one in (part for display in displayed.images for part in display.parts(data)):
             for name, address in one.pages(data):
-                key_of_it = distinct(name, [str(unit["key"]) for unit in evidence]) if one.of_part else name
+                key_of_it = distinct(name, taken_keys) if one.of_part else name
+                taken_keys.add(key_of_it)
                 document = self.addressed.key(address)
                 evidence.append({"key": key_of_it, "kind": "page", "document": document, "pages": [1]})
         for one in (part for display in displayed.contexts for part in display.parts(data)):
             if text := _text(one, data):
-                key_of_it = distinct(one.key, [str(unit["key"]) for unit in evidence])
+                key_of_it = distinct(one.key, taken_keys)
+                taken_keys.add(key_of_it)
                 evidence.append({"key": key_of_it, "text": text})
         ranked = [one for shown in displayed.ranked for one in _ranked(shown.of(data))]
         rest = {name: value for name, value in data.items() if name not in taken}

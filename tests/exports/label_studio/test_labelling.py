@@ -298,8 +298,8 @@ def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
     assert pull(export(2))["unchanged"] == n + 1, "nothing of the refused export was stored"
 
 
-def test_labels_that_were_given_here_stand_against_those_from_elsewhere(project: Project) -> None:
-    study_id = project.study("both", PROTOCOLS.get("self_contained"))
+def give_here(project: Project, study_id: int) -> tuple[GivenLabel, ...]:
+    """Have ada label the first item of a study of self_contained here."""
     read_guidelines(project.db, study_id)
     shown = work(project.db, project.people[0], study_id)["items"][0]
     given = tuple(
@@ -308,11 +308,27 @@ def test_labels_that_were_given_here_stand_against_those_from_elsewhere(project:
         for target in shown["units"][criterion.name]
         if criterion.when is None
     )
-    step = StepSubmission("one", shown["assignment"], shown["sitting"], shown["step"], given)
+    step = StepSubmission(f"here {study_id}", shown["assignment"], shown["sitting"], shown["step"], given)
     submit(project.db, project.people[0], study_id, step=step)
+    return given
+
+
+def test_labels_that_were_given_here_stand_against_those_from_elsewhere(project: Project) -> None:
+    study_id = project.study("both", PROTOCOLS.get("self_contained"))
+    given = give_here(project, study_id)
     items = items_by_token(project.db, project.admin, study_id).values()
     annotations = [AnnotationElsewhere(of, "ada", line, given) for line, of in enumerate(items, 1)]
     came = take_back(project.db, project.admin, study_id, annotations=annotations, source="there")
     assert len(came.left) == 1
     assert "has labels of this item here already" in came.left[0]
     assert came.new == len(items) - 1
+
+
+def test_files_have_what_raters_said_as_predictions_where_that_is_asked_for(project: Project, tmp_path: Path) -> None:
+    study_id = project.study("predicted", PROTOCOLS.get("self_contained"))
+    give_here(project, study_id)
+    for predictions, n in ((False, 0), (True, 1)):
+        folder = tmp_path / str(n)
+        done = push_to_files(project.db, project.admin, study_id, folder=folder, predictions=predictions)
+        tasks = orjson.loads((folder / "tasks.json").read_bytes())
+        assert (done.predictions, sum(len(task.get("predictions", ())) for task in tasks)) == (n, n)
