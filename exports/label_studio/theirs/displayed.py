@@ -17,6 +17,9 @@ IMAGES = frozenset({"Image"})
 _VARIABLE = re.compile(r"\$([\w.\[\]]+)")
 """A field of a task in what a tag shows, perhaps a part of it: `$text`, `$doc.pages[0].text`."""
 
+_PLACE = "[{{"
+"""How the place in the list of a Repeater begins, in what a tag shows; it says nothing where no such Repeater is."""
+
 _QUESTION = ("question", "query", "prompt", "instruction", "title")
 _ANSWER = ("answer", "response", "output", "completion", "summary", "text")
 _CONTEXT = re.compile(r"(retrieved_?)?(context|passage|evidence|document|source|article|chunk|snippet)s?(_?\d+)?")
@@ -154,7 +157,7 @@ class Displayed:
     by_name: dict[str, tuple[str, Display]] = field(default_factory=dict)
     """Name of a tag → its kind, and what it shows; of those that stand in no Repeater."""
     unread: list[Tag] = field(default_factory=list)
-    """Tags that show what is not read: in a Repeater a list to be put in order, and all that is in a second one."""
+    """Tags that show what is not read: lists to order in a Repeater, all in a second one, places outside of one."""
 
     def in_words(self) -> str:
         """What of a task is what here: `question = $question, answer = $text`."""
@@ -181,11 +184,13 @@ def read_displayed(config: Tag, controls: Sequence[Tag]) -> Displayed:
         display = None if tag.get("toName") else display_of(tag, around[-1] if around else None)
         if display is None:
             continue
-        if display.name and not around:
+        flag = "" if display.each is None else display.each[1]
+        nowhere = _PLACE in display.value.replace(flag, "")
+        if display.name and not around and not nowhere:
             found.by_name[display.name] = tag.name, display
         if tag.name not in TEXTS | IMAGES | {"Header", "List"}:
             continue
-        if len(around) > 1 or (around and tag.name == "List"):
+        if nowhere or len(around) > 1 or (around and tag.name == "List"):
             found.unread.append(tag)
         elif display.each is not None:
             repeated[tag.name in IMAGES].append(display)

@@ -316,6 +316,11 @@ def test_an_older_export_does_not_take_the_place_of_newer_labels(there: There) -
         ]
     there.tasks = new
     assert there.pull()["unchanged"] == n
+    before = there.path.with_name("old.json")
+    before.write_bytes(old)
+    for paths in ([before, there.path], [there.path, before]):
+        came = pull_from_files(there.db, there.admin, there.study, paths=paths, people={}).came
+        assert (came.unchanged, came.left) == (n, []), "whatever their order"
     # What has no time, or the same, is as new as what comes.
     there.change(0, "yes")
     assert there.pull()["changed"] == 1

@@ -317,6 +317,7 @@ REPEATED = f"""<View><Text name="q" value="$question"/><Text name="a" value="$an
     <Header value="Note: $doc.pages[{{{{n}}}}].note"/><List name="l_{{{{n}}}}" value="$doc.pages[{{{{n}}}}].all"/>
     <Repeater on="$more" indexFlag="{{{{m}}}}"><Text name="x_{{{{m}}}}" value="$more[{{{{m}}}}]"/></Repeater>
     <RectangleLabels name="box_{{{{n}}}}" toName="page_{{{{n}}}}"><Label value="Seal"/></RectangleLabels></Repeater>
+  <Text name="alone" value="$passages[{{{{idx}}}}]"/><Image name="none" value="$doc.pages[{{{{idx}}}}].url"/>
   <Repeater on="$passages"><Text name="p-{{{{idx}}}}" value="$passages[{{{{idx}}}}]"/>
     <Labels name="mark-{{{{idx}}}}" toName="p-{{{{idx}}}}"><Label value="wrong"/></Labels></Repeater>
   <Choices name="faults" toName="a" choice="multiple">{CHOICES}</Choices></View>"""
@@ -339,7 +340,8 @@ def test_what_a_repeater_shows_is_evidence_a_unit_for_each_entry_of_its_list(tmp
     assert (items[0].question, items[0].answer, items[1].evidence) == ("Q?", "A", ())
     assert items[0].metadata["label_studio"]["data"].keys() == {"doc", "passages"}
     notes = reading.notes()
-    for part in ("<List name='l_{{n}}'>", "<Text name='x_{{m}}'>", "<RectangleLabels name='box_{{n}}'>"):
+    parts = "<List name='l_{{n}}'>", "<Text name='x_{{m}}'>", "<Text name='alone'>", "<Image name='none'>"
+    for part in (*parts, "<RectangleLabels name='box_{{n}}'>"):
         assert [line for line in notes if part in line and "it is repeated for each part of a task" in line], part
 
 
