@@ -16,10 +16,11 @@ from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
-from exports.label_studio.known import ITEM, STUDY, called_of, changed_at, distinct, lead_time, name_of
+from exports.label_studio.known import ITEM, STUDY, called_of, changed_at, lead_time, name_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import Display, Displayed
 from exports.label_studio.xml import Tag, read_config
+from exports.naming import distinct
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
 

@@ -19,7 +19,7 @@ from exports.formats._losing import usual
 from exports.formats._records import LINES_ENDING, lacking, names_in
 from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Unit, Written, metadata_of, parts_of
 from exports.formats.base import FORMATS, FileReading
-from exports.label_studio.known import distinct
+from exports.naming import distinct
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
 

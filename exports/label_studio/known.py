@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -48,14 +48,6 @@ def name_of(called: str) -> str:
 def part_key(text: object) -> str:
     """The key of a part of an item that is called so there."""
     return re.sub(r"[|\s]+", "_", str(text)).lstrip(":") or "_"
-
-
-def distinct(key: str, taken: Collection[str]) -> str:
-    """The key, or with the first number from 2 after it that is not taken."""
-    number, free = 2, key
-    while free in taken:
-        free, number = f"{key}_{number}", number + 1
-    return free
 
 
 def lead_time(given: object) -> float | None:

@@ -16,7 +16,7 @@ from annotators.figures import count
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from exports.label_studio.controls import Given, stretch_in, values_of
-from exports.label_studio.known import distinct, part_key
+from exports.label_studio.known import part_key
 from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import (
     IMAGES,
@@ -30,6 +30,7 @@ from exports.label_studio.theirs.displayed import (
     with_repeaters,
 )
 from exports.label_studio.xml import Tag
+from exports.naming import distinct
 from exports.reading.addressed import Addressed
 
 _LAYOUT = frozenset(
