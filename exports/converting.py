@@ -315,9 +315,9 @@ class _Spoken:
         return list(dict.fromkeys(PairOut(label.item, label.other) for label in said if label.other))
 
     def judged(self) -> Iterator[Judged]:
-        for item in self._source.items():
+        for number, item in enumerate(self._source.items(), 1):
             given = [self._given(label) for label in self._source.said_of(item["id"])]
-            yield Judged(item, given, units_of(given))
+            yield Judged(item, given, units_of(given), number)
 
     def _given(self, label: ForeignLabel) -> Given:
         criterion = self.criteria.get(label.criterion)

@@ -101,7 +101,7 @@ def _judged(
         items = items_as_json(session, block)
         for version_id in block:
             item = orjson.loads(orjson.dumps(items[version_id]))
-            yield Judged(item, given.get(item["id"], ()), units.get(item["id"], ()))
+            yield Judged(item, given.get(item["id"], ()), units.get(item["id"], ()), version_id)
 
 
 def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:

@@ -6,16 +6,17 @@ It lies in a folder `key` of its own, for our reader alone. Everything else of t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, InvalidInput
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._fields import in_answer
-from exports.formats._writing import Files
+from exports.formats._writing import Files, cell_of
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
 
 FOLDER = "key"
-ITEMS, PROTOCOL, PEOPLE, NAMES = (f"{FOLDER}/{name}.json" for name in ("items", "protocol", "annotators", "names"))
+ITEMS, PROTOCOL, PEOPLE, NAMES, PARTS = (
+    f"{FOLDER}/{name}.json" for name in ("items", "protocol", "annotators", "names", "parts")
+)
 
 
 class Key:
@@ -35,9 +38,11 @@ class Key:
             definition = orjson.dumps(protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(PROTOCOL, definition, b"\n")
 
-    def add(self, item: Normal, known_as: str) -> None:
-        """An item in full, and what it is called in the records."""
+    def add(self, item: Normal, known_as: str, parts: Mapping[str, str] | None = None) -> None:
+        """An item in full, and what it and its parts (name there → part) are called in the records."""
         self._files.add(ITEMS, item)
+        if parts:
+            self._files.add(PARTS, {"item": item["id"], "parts": parts})
         if known_as != item["id"]:
             self._names[known_as] = item["id"]
 
@@ -56,10 +61,21 @@ class KeyReading:
         self.there = ITEMS in self._files
         self._people, self._names = self._map(PEOPLE), self._map(NAMES)
         self.protocol = self._protocol() if self.there else None
+        self._criteria = {} if self.protocol is None else self.protocol.criteria_by_name()
+        self._parts = self._parts_of_items()
 
     def _map(self, name: str) -> dict[str, str]:
         found = json_file(self._files[name]) if name in self._files else None
         return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+    def _parts_of_items(self) -> dict[str, dict[str, str]]:
+        """Item → name there → part; nothing of exports from before parts had names of their own there."""
+        rows = json_file(self._files[PARTS]) if self.there and PARTS in self._files else None
+        return {
+            str(row.get("item")): {str(name): str(part) for name, part in row["parts"].items()}
+            for row in (rows if isinstance(rows, list) else ())
+            if isinstance(row, dict) and isinstance(row.get("parts"), dict)
+        }
 
     def _protocol(self) -> Protocol | None:
         from annotators.protocols import Protocol as Asked  # noqa: PLC0415 - most imports have no labels
@@ -76,12 +92,24 @@ class KeyReading:
 
     def target_of(self, criterion: str, otherwise: str) -> str:
         """What a criterion of the key's protocol is about."""
-        asked = () if self.protocol is None else self.protocol.criteria
-        return next((str(one.target) for one in asked if one.name == criterion), otherwise)
+        return str(self._criteria[criterion].target) if criterion in self._criteria else otherwise
 
     def item_of(self, known_as: str) -> str:
         """The id of what is called so there."""
         return self._names.get(known_as, known_as)
+
+    def by_own_names(self, label: ForeignLabel) -> ForeignLabel:
+        """A label of one of the items, whose parts have their names there, by the item's own keys."""
+        parts = self._parts.get(label.item, {})
+        target = "|".join(parts.get(piece, piece) for piece in label.target.split("|"))
+        criterion = self._criteria.get(label.criterion)
+        value = label.value
+        if criterion is not None and parts:
+            with suppress(InvalidInput):  # what is no value of it is named when it is imported
+                there = criterion.parse(value)
+                here = criterion.rekeyed(there, lambda name: parts.get(name, name))
+                value = value if here == there else cell_of(here)
+        return label._replace(target=target, value=value)
 
     def items(
         self, said: Mapping[str, Sequence[ForeignLabel]], spans: Collection[str]
@@ -108,7 +136,7 @@ def is_of_key(file: SourceFile) -> str | None:
     """Which file of a key this is, None for any other."""
     parts = PurePosixPath(file.name).parts
     name = "/".join(parts[-2:])
-    return name if name in (ITEMS, PROTOCOL, PEOPLE, NAMES) else None
+    return name if name in (ITEMS, PROTOCOL, PEOPLE, NAMES, PARTS) else None
 
 
 def is_keyed(sources: Sources) -> bool:

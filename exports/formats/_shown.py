@@ -1,17 +1,21 @@
 """What annotators of another tool are shown of an item: what its protocol shows, as texts, a task for each unit.
 
-Nothing of what a protocol hides is in a task: no role, system, score or label of anybody.
+Nothing of what a protocol hides is in a task: no role, system, score or label of anybody. Parts of items are called as
+our own annotators know them (`db.annotating.presentations`): their keys, and the order in which evidence came, can
+give away what they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotators.items.item import image_side
-from annotators.items.normal import Normal
+from annotators.items.item import ItemContent, ItemEvidence
+from annotators.items.normal import read_item
+from annotators.items.pairs import question_of_pair
 from annotators.items.targets import TargetKind
-from exports.formats._writing import Given, Judged, PairOut, StudyOut, metadata_of, parts_of
+from exports.formats._writing import Given, Judged, PairOut, StudyOut
 
 if TYPE_CHECKING:
     from annotators.criteria import Criterion
@@ -60,7 +64,7 @@ class PairTask(NamedTuple):
 
 
 class _Side(NamedTuple):
-    item: Normal
+    item: ItemContent
     labels: Sequence[Given]
 
 
@@ -78,7 +82,7 @@ class PairTasks:
     def with_item(self, judged: Judged) -> Iterator[PairTask]:
         """The tasks of the pairs that are whole with this item."""
         name = judged.item["id"]
-        self._held[name] = _Side(judged.item, judged.labels)
+        self._held[name] = _Side(content_of(judged), judged.labels)
         whole = [one for one in self._pairs.get(name, ()) if one.item in self._held and one.other in self._held]
         for pair in whole:
             yield self._task(pair)
@@ -94,12 +98,8 @@ class PairTasks:
         said = [*_of_pair(first, pair.other, asked, turned=pair.turned),
                 *_of_pair(second, pair.item, asked, turned=not pair.turned)]  # fmt: skip
         left, right = (second, first) if pair.turned else (first, second)
-        units = parts_of(left.item, "evidence") + [
-            unit for unit in parts_of(right.item, "evidence") if unit not in parts_of(left.item, "evidence")
-        ]
-        texts = texts_of({**first.item, "answer": "", "evidence": units}, self._protocol)
-        answers = (str(left.item["answer"]), str(right.item["answer"]))
-        return PairTask(left.item["id"], right.item["id"], texts, answers, said)
+        texts = ShownItem(question_of_pair(first.item, second.item), self._protocol).texts
+        return PairTask(left.item.id, right.item.id, texts, (left.item.answer, right.item.answer), said)
 
 
 def _of_pair(side: _Side, other: str, asked: Mapping[str, Criterion], *, turned: bool) -> Iterator[Given]:
@@ -111,21 +111,6 @@ def _of_pair(side: _Side, other: str, asked: Mapping[str, Criterion], *, turned:
             yield label._replace(value=criterion.turned(label.value)) if turns else label
 
 
-def texts_of(item: Normal, protocol: Protocol) -> dict[str, str]:
-    """The texts of an item that the protocol shows in some step: question, answer, reference, evidence."""
-    shown = {str(material) for step in protocol.steps for material in step.shows}
-    found = {"question": item["question"]} if "question" in shown or not shown else {}
-    if "answer" in shown and item["answer"]:
-        found["answer"] = item["answer"]
-    if "references" in shown and item.get("references"):
-        found["reference"] = "\n\n".join(_reference(one) for one in item["references"])
-    if "evidence" in shown:
-        units = [f"[{number}] {_unit(unit)}" for number, unit in enumerate(parts_of(item, "evidence"), 1)]
-        if units:
-            found["evidence"] = "\n\n".join(units)
-    return found
-
-
 def fields_of_tasks(protocol: Protocol) -> list[str]:
     """The texts that tasks of a protocol may have, in their order."""
     shown = {str(material) for step in protocol.steps for material in step.shows}
@@ -133,59 +118,104 @@ def fields_of_tasks(protocol: Protocol) -> list[str]:
     return [name for material, name in names if material in shown] or ["question"]
 
 
-def tasks(item: Normal, kind: str, criteria: Sequence[Criterion], protocol: Protocol) -> Iterator[Task]:
-    """The tasks of one kind that an item has: one for the item, or one for each part that a criterion is about."""
-    texts = texts_of(item, protocol)
-    if kind == ALONE:
-        yield Task(ALONE, "", texts)
-        return
-    seen: dict[str, None] = {}
-    for criterion in criteria:
-        for target in targets_of(item, criterion):
-            seen.setdefault(target)
-    words = _words(item)
-    for target in seen:
-        yield Task(target, " | ".join(words.get(part, part) for part in target.split("|")), texts)
+def content_of(judged: Judged) -> ItemContent:
+    """The item as it is presented here."""
+    return read_item(judged.item)._replace(version_id=judged.version)
 
 
-def targets_of(item: Normal, criterion: Criterion) -> Sequence[str]:
-    """Every target on an item that a criterion is about, written out; of pages those that evidence is on."""
-    from annotators.items.targets import ChosenBy, Units  # noqa: PLC0415 - beside its use
+class ShownItem:
+    """What the steps of a protocol show of an item, all at once, its parts under neutral names.
 
-    evidence, claims, images = (parts_of(item, name) for name in ("evidence", "claims", "images"))
-    parts = {f"claim:{one['key']}": ChosenBy(of=one.get("of", "answer")) for one in claims}
-    parts |= {f"image:{one['key']}": ChosenBy(of=image_side(metadata_of(one))) for one in images}
-    parts |= {
-        f"evidence:{one['key']}": ChosenBy(kind=one["kind"], role=one.get("role"), rank=one.get("rank"))
-        for one in evidence
-    }
-    pages = dict.fromkeys(
-        (one["document"], page) for one in evidence for page in one.get("pages", ()) if "document" in one
-    )
-    units = Units(
-        evidence=tuple(one["key"] for one in evidence),
-        claims=tuple(one["key"] for one in claims),
-        pages=tuple(pages),
-        images=tuple(one["key"] for one in images),
-        hops=tuple(one["key"] for one in parts_of(item, "hops")),
-        answer=item["answer"],
-        parts=parts,
-    )
-    return criterion.targets(units)
+    Evidence stands in the order that it has before our annotators where roles are hidden, as no task shows any.
+    """
+
+    def __init__(self, content: ItemContent, protocol: Protocol) -> None:
+        from db.annotating.presentations import Materials, Wire, materials_at, units_of  # noqa: PLC0415 - loads SQL
+
+        last = len(protocol.steps) - 1
+        materials = Materials(0, content, ())
+        seen = materials_at(materials, protocol, last)
+        # What is hidden has names too, behind the others, as labels from elsewhere may be about it.
+        whole = materials_at(materials, protocol, last, hidden=True).item
+        behind = {unit.key for unit in whole.evidence} - {unit.key for unit in seen.item.evidence}
+        self._names = Wire(whole, roles_shown=False, behind=behind)
+        units = {unit.key: unit for unit in seen.item.evidence}
+        self._evidence = [units[key] for key in self._names.evidence if key in units]
+        self._item, self._protocol = seen.item, protocol
+        shown = tuple(unit.key for unit in self._evidence)
+        pages = dict.fromkeys((unit.document, page) for unit in self._evidence for page in unit.pages if unit.document)
+        self._units = replace(units_of(seen, self._names), evidence=shown, pages=tuple(pages))
+        self.parts = {
+            name: part
+            for part in [
+                *(f"evidence:{unit.key}" for unit in whole.evidence),
+                *(f"claim:{claim.key}" for claim in whole.claims),
+                *(f"image:{image.key}" for image in whole.images),
+            ]
+            if (name := self._names.out(part)) != part
+        }
+        """Neutral name → part, of each that has another name here."""
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts that some step shows: question, answer, reference, evidence."""
+        item = self._item
+        shown = {str(material) for step in self._protocol.steps for material in step.shows}
+        found = {"question": item.question} if "question" in shown or not shown else {}
+        if "answer" in shown and item.answer:
+            found["answer"] = item.answer
+        if "references" in shown and item.references:
+            found["reference"] = "\n\n".join(map(_reference, item.references))
+        if "evidence" in shown and self._evidence:
+            found["evidence"] = _listed(
+                (self._called(f"evidence:{unit.key}"), self._words(unit)) for unit in self._evidence
+            )
+        return found
+
+    def tasks(self, kind: str, criteria: Sequence[Criterion], labelled: Iterable[str]) -> Iterator[Task]:
+        """The tasks of one kind: one for the item, or one for each part that a criterion is about.
+
+        Behind them one for each other target that is `labelled`, by its neutral name: nothing is shown of it.
+        """
+        texts = self.texts
+        if kind == ALONE:
+            yield Task(ALONE, "", texts)
+            return
+        item = self._item
+        words = {f"evidence:{unit.key}": self._words(unit) for unit in self._evidence}
+        words |= {f"claim:{claim.key}": claim.text for claim in item.claims}
+        words |= {f"image:{image.key}": image.caption or self._called(f"image:{image.key}") for image in item.images}
+        words |= {f"hop:{hop.key}": hop.question or hop.key for hop in item.hops}
+        seen = set()
+        for target in dict.fromkeys(target for criterion in criteria for target in criterion.targets(self._units)):
+            unit = " | ".join(words.get(part, part) for part in target.split("|"))
+            seen.add(name := self._names.out(target))
+            yield Task(name, unit, texts)
+        for target in labelled:
+            if target not in seen:
+                yield Task(target, target, {"question": item.question})
+
+    def said(self, labels: Iterable[Given], criteria: Iterable[Criterion]) -> Iterator[Given]:
+        """Those of the labels that answer one of the criteria, by the neutral names."""
+        asked = {criterion.name: criterion for criterion in criteria}
+        for label in labels:
+            if label.criterion in asked:
+                value = asked[label.criterion].rekeyed(label.value, self._names.out)
+                yield label._replace(target=self._names.out(label.target), value=value)
+
+    def _called(self, part: str) -> str:
+        """A part by its neutral name without what it is: E1, C2."""
+        return self._names.out(part).partition(":")[2]
+
+    def _words(self, unit: ItemEvidence) -> str:
+        pages = ", ".join(map(str, unit.pages))
+        place = ", ".join(filter(None, [unit.document or "", f"page {pages}" if pages else ""]))
+        return unit.text or place or self._called(f"evidence:{unit.key}")
 
 
-def _words(item: Normal) -> dict[str, str]:
-    """Written part → what it is, in words."""
-    found = {f"evidence:{one['key']}": _unit(one) for one in parts_of(item, "evidence")}
-    found |= {f"claim:{one['key']}": one["text"] for one in parts_of(item, "claims")}
-    found |= {f"image:{one['key']}": one.get("caption") or one["key"] for one in parts_of(item, "images")}
-    return found | {f"hop:{one['key']}": one.get("question") or one["key"] for one in parts_of(item, "hops")}
-
-
-def _unit(unit: Normal) -> str:
-    pages = ", ".join(map(str, unit.get("pages", ())))
-    place = ", ".join(filter(None, [unit.get("document", ""), f"page {pages}" if pages else ""]))
-    return unit.get("text") or place or str(unit["key"])
+def _listed(parts: Iterable[tuple[str, str]]) -> str:
+    """Parts with their names, a paragraph each."""
+    return "\n\n".join(f"[{name}] {words}" for name, words in parts)
 
 
 def _reference(one: str | list[str]) -> str:

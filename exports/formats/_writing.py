@@ -104,11 +104,15 @@ class Unit(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """An item with what everybody said of it in a study, and where each of its units stands."""
+    """An item with what everybody said of it in a study, and where each of its units stands.
+
+    `version` is the id of its version, or another number that differs from item to item and stays the same.
+    """
 
     item: Normal
     labels: Sequence[Given]
     units: Sequence[Unit]
+    version: int = 0
 
     @property
     def final(self) -> FinalLabels:

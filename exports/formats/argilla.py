@@ -22,8 +22,17 @@ from exports.formats._fields import in_answer, item_of_fields
 from exports.formats._key import Key, KeyReading, is_keyed
 from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
-from exports.formats._shown import ALONE, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
-from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
+from exports.formats._shown import (
+    ALONE,
+    PAIR,
+    PairTask,
+    PairTasks,
+    ShownItem,
+    content_of,
+    criteria_by_kind,
+    fields_of_tasks,
+)
+from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file
@@ -107,14 +116,18 @@ class Argilla:
         pairs = PairTasks(study)
         for judged in study.judged():
             known_as = study.known_as(judged.item["id"])
-            key.add(judged.item, known_as)
             people |= {str(user_id(label.annotator)): label.annotator for label in judged.labels}
-            for task in pairs.with_item(judged) if PAIR in kinds else ():
-                files.add(f"{PAIR}/{RECORDS}", _record_of_pair(task, kinds[PAIR], study.known_as))
-            for kind, criteria in kinds.items() if PAIR not in kinds else ():
-                for record in _records_of(judged, kind, criteria, protocol, known_as):
-                    files.add(f"{kind}/{RECORDS}", record)
             n += 1
+            if PAIR in kinds:
+                key.add(judged.item, known_as)
+                for task in pairs.with_item(judged):
+                    files.add(f"{PAIR}/{RECORDS}", _record_of_pair(task, kinds[PAIR], study.known_as))
+                continue
+            shown = ShownItem(content_of(judged), protocol)
+            key.add(judged.item, known_as, shown.parts)
+            for kind, criteria in kinds.items():
+                for record in _records_of(shown, judged.labels, kind, criteria, known_as):
+                    files.add(f"{kind}/{RECORDS}", record)
         key.close(people)
         return Written(n, 0)
 
@@ -241,7 +254,8 @@ class _ArgillaReading(RecordReading):
                     value = [{name: one[name] for name in ("start", "end", "label") if name in one} for one in value]
                 said = cell_of(value)
                 of = self._key.target_of(criterion, target) if other else target
-                yield ForeignLabel(line, item, who, criterion, of, said, None, None, other, file.name)
+                label = ForeignLabel(line, item, who, criterion, of, said, None, None, other, file.name)
+                yield self._key.by_own_names(label)
 
     def not_ours(self) -> str:
         return "this is no list of Argilla records (fields, responses, suggestions). Leave it out, or name the format."
@@ -433,24 +447,18 @@ def _is_rating(criterion: Criterion, numbers: Sequence[int]) -> bool:
 
 
 def _records_of(
-    judged: Judged, kind: str, criteria: Sequence[Criterion], protocol: Protocol, name: str
+    shown: ShownItem, labels: Sequence[Given], kind: str, criteria: Sequence[Criterion], name: str
 ) -> Iterator[Record]:
     asked = {criterion.name: _question(criterion, ["answer"])["type"] for criterion in criteria}
     said: dict[str, dict[str, list[Record]]] = {}
-    for label in judged.labels:
-        if label.criterion in asked:
-            value = _value(label.value, asked[label.criterion])
-            response = {"value": value, "user_id": str(user_id(label.annotator)), "status": _SUBMITTED}
-            said.setdefault(label.target, {}).setdefault(label.criterion, []).append(response)
-    texts: dict[str, Any] = {task.target: task for task in tasks(judged.item, kind, criteria, protocol)}
-    targets = dict.fromkeys([*texts, *(target for target in said if kind != ALONE)])
-    for target in targets:
-        task = texts.get(target)
-        shown = dict(task.texts) if task else {"question": judged.item["question"]}
-        if kind != ALONE:
-            shown["unit"] = task.unit if task else target
-        record_id = name if target == ALONE else f"{name}|{target}"
-        yield _record(record_id, shown, name, target, said.get(target, {}))
+    for label in shown.said(labels, criteria):
+        value = _value(label.value, asked[label.criterion])
+        response = {"value": value, "user_id": str(user_id(label.annotator)), "status": _SUBMITTED}
+        said.setdefault(label.target, {}).setdefault(label.criterion, []).append(response)
+    for task in shown.tasks(kind, criteria, said):
+        fields = task.texts if kind == ALONE else {**task.texts, "unit": task.unit}
+        record_id = name if task.target == ALONE else f"{name}|{task.target}"
+        yield _record(record_id, fields, name, task.target, said.get(task.target, {}))
 
 
 def _record_of_pair(task: PairTask, criteria: Sequence[Criterion], known_as: Callable[[str], str]) -> Record:

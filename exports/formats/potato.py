@@ -36,8 +36,18 @@ from exports.formats._potato_media import (
     tuples_of,
 )
 from exports.formats._records import JSON_ENDING, LINES_ENDING, Record, names_in
-from exports.formats._shown import ALONE, ANSWERS, PAIR, PairTask, PairTasks, criteria_by_kind, fields_of_tasks, tasks
-from exports.formats._writing import Files, Items, Judged, StudyOut, Written, cell_of
+from exports.formats._shown import (
+    ALONE,
+    ANSWERS,
+    PAIR,
+    PairTask,
+    PairTasks,
+    ShownItem,
+    content_of,
+    criteria_by_kind,
+    fields_of_tasks,
+)
+from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed
 from exports.label_studio.known import part_key
@@ -123,13 +133,16 @@ class Potato:
         key, n, pairs = Key(files, study.protocol), 0, PairTasks(study)
         for judged in study.judged():
             instance = study.known_as(judged.item["id"])
-            key.add(judged.item, instance)
-            for project in out:
-                if study.protocol.about_pairs:
-                    project.add_pairs(pairs.with_item(judged))
-                else:
-                    project.add(judged, instance)
             n += 1
+            if study.protocol.about_pairs:
+                key.add(judged.item, instance)
+                for project in out:
+                    project.add_pairs(pairs.with_item(judged))
+                continue
+            of = ShownItem(content_of(judged), study.protocol)
+            key.add(judged.item, instance, of.parts)
+            for project in out:
+                project.add(of, judged.labels, instance)
         people: dict[str, str] = {}
         for project in out:
             people |= project.close()
@@ -343,7 +356,8 @@ class _Reading(FilesReading):
                     try:
                         for label in self._said(project, state, _Record(project.file.name, 1, instance, {})):
                             of = self._key.target_of(label.criterion, target) if other else target
-                            said.setdefault(item, []).append(label._replace(item=item, target=of, other=other))
+                            about = label._replace(item=item, target=of, other=other)
+                            said.setdefault(item, []).append(self._key.by_own_names(about))
                     except AssayError as error:
                         yield Rejected(project.file.name, 1, str(error))
         yield from self._key.items(said, self._spans())
@@ -809,23 +823,18 @@ class _Project:
         self._users: dict[str, str] = {}
         files.begin(f"{kind}/{DATA}")
 
-    def add(self, judged: Judged, item: str) -> None:
+    def add(self, of: ShownItem, labels: Iterable[Given], item: str) -> None:
         """The instances of an item, and what everybody said of them."""
         said: dict[str, dict[str, list[tuple[str, Any]]]] = {}
-        for label in judged.labels:
-            if label.criterion in self._schemes:
-                said.setdefault(label.target, {}).setdefault(label.annotator, []).append((label.criterion, label.value))
-        texts = {task.target: task for task in tasks(judged.item, self._kind, self._criteria, self._study.protocol)}
-        for target in dict.fromkeys([*texts, *(target for target in said if self._kind != ALONE)]):
-            instance = item if target == ALONE else f"{item}|{target}"
-            task = texts.get(target)
-            shown_texts = dict(task.texts) if task else {"question": judged.item["question"]}
-            if self._kind != ALONE:
-                shown_texts["unit"] = task.unit if task else target
-            record = {"id": instance, "item": item, "target": target, **dict.fromkeys(self._fields, ""), **shown_texts}
+        for label in of.said(labels, self._criteria):
+            said.setdefault(label.target, {}).setdefault(label.annotator, []).append((label.criterion, label.value))
+        for task in of.tasks(self._kind, self._criteria, said):
+            instance = item if task.target == ALONE else f"{item}|{task.target}"
+            texts = task.texts if self._kind == ALONE else {**task.texts, "unit": task.unit}
+            record = {"id": instance, "item": item, "target": task.target, **dict.fromkeys(self._fields, ""), **texts}
             self._files.add(f"{self._kind}/{DATA}", record)
-            for annotator, labels in said.get(target, {}).items():
-                self._add_labels(annotator, instance, labels)
+            for annotator, given in said.get(task.target, {}).items():
+                self._add_labels(annotator, instance, given)
 
     def add_pairs(self, pairs: Iterable[PairTask]) -> None:
         """The instances of pairs of items, and what everybody said of them."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import orjson
 from hypothesis import strategies as st
 
 from annotators.criteria import Criterion, Label
@@ -17,11 +19,13 @@ from annotators.criteria.place import Place
 from annotators.criteria.several import Several
 from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
-from annotators.items.normal import Normal
+from annotators.items.normal import Normal, read_item
 from annotators.items.targets import TargetKind as Target
+from annotators.items.targets import Units
 from annotators.protocols import Material, Protocol, Step
+from db.annotating.presentations import Materials, Wire
+from db.annotating.presentations import units_of as units_of_item
 from exports.converting import units_of
-from exports.formats._shown import targets_of
 from exports.formats._writing import Given, Judged, PairOut, StudyOut, parts_of
 from tests.exports.formats.any_items import ITEMS, TEXT
 from tests.makers import tiny_protocol
@@ -67,6 +71,9 @@ REMARK = st.one_of(
     ),
 )
 """What somebody writes, which may look like a value of another kind."""
+
+AS_EXPORTED = ITEMS.map(lambda items: orjson.loads(orjson.dumps(items)))
+"""Items as formats are given them, of whose normal form each list is one of JSON."""
 
 TIME = st.sampled_from([None, "2026-11-25T02:51:40Z", "2026-11-25T02:51:40.250000Z"])
 
@@ -114,29 +121,38 @@ def protocol_of(criteria: Sequence[Criterion]) -> Protocol:
 @st.composite
 def studies(draw: st.DrawFn, protocol: Protocol | None = None, people: int = 3) -> StudyOut:
     """A study of some items by up to so many people, by the protocol or one of up to five of the criteria."""
-    items = draw(ITEMS)
+    items = draw(AS_EXPORTED)
     if protocol is None:
         asked = st.lists(st.sampled_from(ASKED), min_size=1, max_size=5, unique_by=lambda one: one.name)
         protocol = protocol_of(draw(asked))
     said = {item["id"]: _said(draw, item, protocol.criteria, people) for item in items}
-    return study(protocol, [Judged(item, said[item["id"]], units_of(said[item["id"]])) for item in items])
+    judged = [Judged(item, said[item["id"]], units_of(said[item["id"]]), n) for n, item in enumerate(items, 1)]
+    return study(protocol, judged)
 
 
 def _said(draw: st.DrawFn, item: Normal, asked: Sequence[Criterion], people: int) -> list[Given]:
     found = []
     for criterion in asked:
         values = value_of(criterion, item)
-        for target in targets_of(item, criterion) if values is not None else ():
+        for target in criterion.targets(_units_of(item)) if values is not None else ():
             for who in draw(st.lists(st.sampled_from(["ada", "b/e n", "../chloé"][:people]), unique=True)):
                 remark = draw(st.one_of(st.none(), REMARK))
                 found.append(Given(who, criterion.name, target, draw(values), draw(TIME), remark))
     return found
 
 
+def _units_of(item: Normal) -> Units:
+    """Every part of an item that a label can be about, shown by a protocol or not; of pages those of its evidence."""
+    content = read_item(item)
+    pages = dict.fromkeys((unit.document, page) for unit in content.evidence for page in unit.pages if unit.document)
+    found = units_of_item(Materials(0, content, ()), Wire(content, roles_shown=True))
+    return replace(found, pages=tuple(pages))
+
+
 @st.composite
 def studies_of_pairs(draw: st.DrawFn) -> StudyOut:
     """A study of pairs of items, either of which may stand left before the annotators."""
-    items = draw(ITEMS.filter(lambda found: len(found) > 1))
+    items = draw(AS_EXPORTED.filter(lambda found: len(found) > 1))
     asked = [OF_PAIRS[0], *draw(st.lists(st.sampled_from(OF_PAIRS[1:]), unique_by=lambda one: one.name))]
     pairs = [PairOut(one["id"], other["id"], draw(st.booleans())) for one, other in pairwise(items)]
     judged = []

@@ -13,13 +13,16 @@ from sqlmodel import select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.criteria.order import Order
 from annotators.criteria.several import Several
 from annotators.criteria.spans import Spans
+from annotators.criteria.text import Text
 from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.items.targets import TargetKind
 from annotators.protocols import Material, Step
 from db.designing.making import create_study
+from db.judging.items import read_to_judge
 from db.models import StoredLabel, Study
 from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
@@ -27,7 +30,7 @@ from exports.formats import FORMATS
 from exports.formats.base import protocol_of_labels
 from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place, write_json
-from tests.exports.formats.test_labels_in_files import stored
+from tests.exports.formats.test_labels_in_files import every_label, stored
 from tests.exports.formats.test_peers import labels_of
 from tests.makers import tiny_protocol
 
@@ -399,6 +402,71 @@ def test_what_may_be_handed_on_says_nothing_that_the_study_hides(place: Place, t
         before, after = (labels_of(session, one) for one in session.execute(select(Study).order_by(Study.id)).scalars())
     assert after == before
     assert len(after) == 12
+
+
+def parts_study(place: Place, folder: Path) -> int:
+    """A study of units, claims and images by ada, whose keys and whose order would say what they are."""
+    rows = [
+        {"id": f"q{n}", "question": f"Question {n}?", "answer": "Red. Blue.",
+         "evidence": [{"key": "gold-1", "text": f"Right {n}", "role": "gold"},
+                      {"key": "distractor-2", "role": "distractor"},
+                      {"key": "distractor-3", "text": f"Wrong {n}", "role": "distractor"}],
+         "claims": [{"key": "hallucinated-1", "text": "Red"}, {"key": "true-2", "text": "Blue"}],
+         "images": [{"key": "original-2"}, {"key": "swapped-1", "caption": "A pier"}]}
+        for n in range(12)
+    ]  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    place.take(folder / "items.jsonl")
+    yes_no = [Label(value="yes"), Label(value="no")]
+    shows = [Material.QUESTION, Material.ANSWER, Material.EVIDENCE, Material.CLAIMS, Material.IMAGES]
+    criteria = [
+        Choice(name="helps", title="Does it help?", target=TargetKind.EVIDENCE, labels=yes_no),
+        Choice(name="holds", title="Does it hold?", target=TargetKind.CLAIM_EVIDENCE, labels=yes_no),
+        Text(name="seen", title="What is there?", target=TargetKind.IMAGE),
+        Order(name="order", title="Which comes first?"),
+    ]
+    steps = [Step(name="s", title="S", shows=shows, criteria=[one.name for one in criteria])]
+    protocol = tiny_protocol(name="parts", criteria=criteria, steps=steps)
+    design = StudyDesign(name="parts", annotators=(place.actor.name,), overlap=1, order="given")
+    study = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    given = [
+        (row["id"], "ada", name, target, value)
+        for row in rows
+        for name, target, value in [
+            ("helps", "evidence:gold-1", "yes"), ("helps", "evidence:distractor-2", "no"),
+            ("holds", "claim:true-2|evidence:gold-1", "yes"), ("holds", "claim:hallucinated-1|evidence:gold-1", "no"),
+            ("seen", "image:swapped-1", "swapped"), ("order", "item", '["swapped-1","original-2"]'),
+        ]
+    ]  # fmt: skip
+    labels = [ForeignLabel(line, *about) for line, about in enumerate(given, 2)]
+    import_labels(place.db, place.actor, study, rows=labels, source="t.csv")
+    return study
+
+
+@pytest.mark.parametrize("name", ["potato", "argilla"])
+def test_parts_are_called_and_stand_as_our_annotators_have_them_and_come_back_as_they_were(
+    place: Place, tmp_path: Path, name: str
+) -> None:
+    study, to = parts_study(place, tmp_path / "in"), tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=[name])
+    handed_on = [path for path in (to / name).rglob("*") if path.is_file() and "key" not in path.parts]
+    said = b"".join(path.read_bytes() for path in handed_on)
+    for hidden in (b"gold", b"distractor", b"hallucinated", b"true-2", b"original", b"swapped-1"):
+        assert hidden not in said
+    records = orjson.loads(
+        (to / name / "evidence" / ("records.json" if name == "argilla" else "data.json")).read_bytes()
+    )
+    units = [(record["fields"] if name == "argilla" else record)["unit"] for record in records]
+    with place.db.read() as session:
+        here = [item.steps[0].material["evidence"] for item in read_to_judge(session, session.get_one(Study, study))]
+    assert units == [unit["text"] or unit["key"] for item in here for unit in item]
+    assert {units.index(f"Right {n}") % 3 for n in range(12)} == {0, 1, 2}
+    before = [label[1:] for label in every_label(place)]
+    report = Place(place.db, tmp_path / "again").take(to / name, labels_into="again")
+    assert (report.rejected, report.labels.obstacles, report.added) == ([], [], 12)
+    assert sorted(label[1:] for label in every_label(place)) == sorted(before * 2)
+    assert ("q0", "order", "item", ["swapped-1", "original-2"]) in before
 
 
 def test_what_is_lost_of_labels_is_counted_before_anything_is_written(place: Place, tmp_path: Path) -> None:
