@@ -137,8 +137,3 @@ def is_of_key(file: SourceFile) -> str | None:
     parts = PurePosixPath(file.name).parts
     name = "/".join(parts[-2:])
     return name if name in (ITEMS, PROTOCOL, PEOPLE, NAMES, PARTS) else None
-
-
-def is_keyed(sources: Sources) -> bool:
-    """Whether there is a key among the files."""
-    return any(is_of_key(file) == ITEMS for file in sources.files)

@@ -19,7 +19,7 @@ from annotators.figures import count
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._fields import in_answer, item_of_fields
-from exports.formats._key import Key, KeyReading, is_keyed
+from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
 from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
 from exports.formats._shown import (
@@ -169,29 +169,34 @@ class _ArgillaReading(RecordReading):
 
     format = Argilla.name
 
+    def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
+        super().__init__(sources, files)
+        self._key = KeyReading(sources)
+        self._settings = {
+            _folder_of(file): _Settings(found)
+            for file in files
+            if file.basename == SETTINGS and isinstance(found := json_file(file), dict)
+        }
+        self.begin()
+
     def begin(self) -> None:
-        self._settings: dict[PurePosixPath, _Settings] = {}
-        self._said: dict[str, list[ForeignLabel]] = {}
         self._spans: set[str] = set()
         self._suggested = self._unsubmitted = self._unsaid = self._vectors = self._ranked = self._elsewhere = 0
-        self._key = KeyReading(self.sources)
-        for file in self.files:
-            if file.basename == SETTINGS and isinstance(found := json_file(file), dict):
-                self._settings[_folder_of(file)] = _Settings(found)
-            elif self._key.there and file.basename == RECORDS:
-                listed = json_file(file)
-                for number, record in enumerate(listed if isinstance(listed, list) else (), 1):
-                    if isinstance(record, dict):
-                        for label in self._labels(record, file, number):
-                            self._said.setdefault(label.item, []).append(label)
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items of the key, else a record each."""
-        if is_keyed(self.sources):
-            self.begin()
-            yield from self._key.items(self._said, self._spans)
-        else:
+        if not self._key.there:
             yield from super().items()
+            return
+        self.begin()
+        said: dict[str, list[ForeignLabel]] = {}
+        for file in self.files:
+            listed = json_file(file) if file.basename == RECORDS else None
+            for number, record in enumerate(listed if isinstance(listed, list) else (), 1):
+                if isinstance(record, dict):
+                    for label in self._labels(record, file, number):
+                        said.setdefault(label.item, []).append(label)
+        yield from self._key.items(said, self._spans)
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
         if file.basename == SETTINGS:
@@ -242,9 +247,11 @@ class _ArgillaReading(RecordReading):
                 if value is None or response.get("status", _SUBMITTED) != _SUBMITTED:
                     self._unsubmitted += value is not None
                     continue
-                if _is_ranking(value) or name in settings.of_another_text:
-                    self._ranked += _is_ranking(value)
-                    self._elsewhere += name in settings.of_another_text
+                if name in settings.rankings or _is_ranking(value):
+                    self._ranked += 1
+                    continue
+                if name in settings.of_another_text:
+                    self._elsewhere += 1
                     continue
                 self._unsaid += "status" not in response
                 user = str(response.get("user_id") or "unknown")
@@ -284,7 +291,6 @@ class _ArgillaReading(RecordReading):
 
     def label_protocol(self) -> Protocol | None:
         """What the protocol in the key says was asked, else the settings."""
-        self.begin()
         if self._key.protocol is not None:
             return self._key.protocol
         return _protocol_of(next(iter(self._settings.values()), _NO_SETTINGS))
@@ -294,19 +300,22 @@ class _Settings:
     """What the settings of a dataset say: its fields, its questions, and which text is marked.
 
     `marked` is the field that is the answer as stretches of it are marked; `of_another_text` are questions whose
-    stretches are of a field that is the question here, or of a second one.
+    stretches are of a field that is the question here, or of a second one. `rankings` are questions that ask for an
+    order, whose answers the SDK writes as it writes several labels.
     """
 
     def __init__(self, settings: Record) -> None:
         self.said = settings
         self.fields = [str(one.get("name")) for one in settings.get("fields") or () if isinstance(one, dict)]
-        marks = {
-            str(one.get("name")): str(one["settings"].get("field"))
+        asked = {
+            str(one.get("name")): one["settings"]
             for one in settings.get("questions") or ()
-            if isinstance(one, dict) and isinstance(one.get("settings"), dict) and one["settings"].get("type") == "span"
+            if isinstance(one, dict) and isinstance(one.get("settings"), dict)
         }
-        asked = guessed(self.fields).get("question", [])
-        self.marked = next((name for name in marks.values() if name not in asked), None)
+        marks = {name: str(one.get("field")) for name, one in asked.items() if one.get("type") == "span"}
+        self.rankings = frozenset(name for name, one in asked.items() if one.get("type") == "ranking")
+        questions = guessed(self.fields).get("question", [])
+        self.marked = next((name for name in marks.values() if name not in questions), None)
         self.of_another_text = frozenset(name for name, of in marks.items() if of != self.marked)
 
 
@@ -314,6 +323,7 @@ _NO_SETTINGS = _Settings({})
 
 
 def _is_ranking(value: Any) -> bool:
+    """Whether a response is an order as the server has it: each value with its place."""
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) and "rank" in one for one in value)
 
 

@@ -10,6 +10,7 @@ import pytest
 from sqlmodel import select
 
 from db.models import Account, Annotation, StoredLabel
+from exports.converting import convert_files
 from tests.exports.formats.places import Place, write_json
 
 ADA, BEN = (f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
@@ -99,7 +100,11 @@ def test_rankings_and_vectors_are_left_out_and_counted_and_missing_states_are_sa
     asked = settings(question("ok", "label_selection", **OPTIONS), question("rank", "ranking", options=[]))
     write_json(folder / "settings.json", asked)
     draft = {"ok": [{"value": "n", "user_id": BEN, "status": "draft"}, {"value": "y", "user_id": ADA}]}
-    rows = [record(1, {"ok": "y", "rank": ranked}, vectors={"v": [0.5]}), {**record(2, {}), "responses": draft}]
+    by_sdk = {"rank": [{"value": ["b", "a"], "user_id": BEN}]}
+    rows = [
+        record(1, {"ok": "y", "rank": ranked}, vectors={"v": [0.5]}),
+        {**record(2, {}), "responses": {**draft, **by_sdk}},
+    ]
     (folder / "records.json").write_bytes(orjson.dumps(rows))
     report = place.take(folder, labels_into="set")
     assert (report.rejected, report.labels.obstacles) == ([], [])
@@ -108,9 +113,12 @@ def test_rankings_and_vectors_are_left_out_and_counted_and_missing_states_are_sa
         "1 response that nobody submitted (drafts, discarded): left out.",
         "2 responses do not say whether they were submitted, as the SDK leaves that out of its files: drafts and "
         "discarded ones, if there are any, count.",
-        "Lost: 1 ranking of values: nothing here is like them.",
+        "Lost: 2 rankings of values: nothing here is like them.",
         "Lost: vectors of 1 record.",
     ]
+    assert "Lost: 2 rankings of values: nothing here is like them." in (
+        convert_files([folder], into="native", output=tmp_path / "out").notes
+    )
     with place.db.read() as session:
         names = session.exec(
             select(Account.name).join(Annotation, Annotation.person_id == Account.person_id)  # type: ignore[arg-type]
