@@ -171,6 +171,12 @@ class _Theirs:
     images: dict[str, list[str]]
     """Scheme that asks of regions → the fields in which its image may be."""
 
+    marked: list[str]
+    """The fields of which stretches are marked: the first is meant by a stretch that does not say of which it is."""
+
+    answer: str | None
+    """The marked field that is the answer."""
+
     states: list[SourceFile] = field(default_factory=list)
 
     @cached_property
@@ -431,8 +437,12 @@ class _Reading(FilesReading):
                 continue
             stretches = (marked or {}).get(asked.scheme, ()) if asked.criterion.scale == "spans" else ()
             of_image = asked.scheme in project.images
+            kept = self._of_answer(project, stretches, answer) if stretches else ()
+            if stretches and not kept:
+                self._lost.add("Labels of which no stretch is left, as nothing marked would be another label")
+                continue
             try:
-                value = asked.read(of_scheme, self._of_answer(project, stretches, answer) if stretches else ())
+                value = asked.read(of_scheme, kept)
                 if value is None and not of_image and (names or marked is not None) and self._may_be_empty(asked):
                     value = []
                 if value is None:
@@ -492,11 +502,10 @@ class _Reading(FilesReading):
     ) -> list[Mapping[str, Any]]:
         """The stretches of the text that is the answer; one that overlaps another, or is in parts, is lost."""
         kept: list[Mapping[str, Any]] = []
-        field_of = _span_field(project)
         places = None if answer is None or _displayed(project.config) else _places_shown(answer)
         for one in marked:
             start, end = one.get("start"), one.get("end")
-            if one.get("target_field") not in (None, "", field_of):
+            if (one.get("target_field") or project.marked[0]) != project.answer:
                 self._lost.add("Stretches of another text than the answer")
             elif not _is_place(start) or not _is_place(end) or "name" not in one:
                 self._lost.add("Marked places that are no stretch of a text")
@@ -590,9 +599,15 @@ def _project_of(file: SourceFile, lost: Lost) -> _Theirs:
         for one in schemes
         if isinstance(one, dict) and one.get("annotation_type") == REGIONS
     }
-    asked = read_schemes(schemes, lost, pairs=pair is not None)
+    marked = _marked(config, schemes, text_field)
+    answer = _marked_answer(config, marked)
+    for one in schemes:
+        if _marks_another(one, answer):
+            lost.add(f"{one['annotation_type']} {one.get('name')!r}: it marks another text than the answer")
+    asked = read_schemes([one for one in schemes if not _marks_another(one, answer)], lost, pairs=pair is not None)
     id_field = str(fields.get("id_key") or "id")
-    return _Theirs(file, config, asked, id_field, text_field, pair_field, lost, tuples_of(config), images)
+    tuples = tuples_of(config)
+    return _Theirs(file, config, asked, id_field, text_field, pair_field, lost, tuples, images, marked, answer)
 
 
 def _schemes(config: Mapping[str, Any], lost: Lost) -> Iterator[object]:
@@ -618,12 +633,27 @@ def _named_schemes(config: object) -> Iterator[str]:
         yield from _named_schemes(inner)
 
 
-def _span_field(project: _Theirs) -> str:
-    """The field that is marked: the one that the display says, else the text."""
-    for one in _displayed(project.config):
-        if one.get("span_target"):
-            return str(one.get("key"))
-    return project.text_field
+def _marked(config: Mapping[str, Any], schemes: Iterable[object], text_field: str) -> list[str]:
+    """The fields that are marked: those that the display or a scheme says, else the text."""
+    of_display = [str(one.get("key")) for one in _displayed(config) if one.get("span_target")]
+    of_schemes = [str(one["target_field"]) for one in schemes if _marks(one) and one.get("target_field")]
+    return list(dict.fromkeys([*of_display, *of_schemes])) or [text_field]
+
+
+def _marks(scheme: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(scheme, dict) and scheme.get("annotation_type") in ("span", "highlight")
+
+
+def _marks_another(scheme: object, answer: str | None) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a scheme is about stretches of no text that is the answer."""
+    return _marks(scheme) and (answer is None or str(scheme.get("target_field") or answer) != answer)
+
+
+def _marked_answer(config: Mapping[str, Any], marked: Sequence[str]) -> str | None:
+    """Which of the marked fields is the answer: the one that is called so, else the first that is not the question."""
+    known = guessed([*(str(one.get("key")) for one in _displayed(config)), *marked])
+    [question], [answer] = known.get("question", [None]), known.get("answer", [None])
+    return answer if answer in marked else next((name for name in marked if name != question), None)
 
 
 def _places_shown(text: str) -> list[int]:
@@ -685,14 +715,7 @@ def _rows(project: _Theirs, instance: str, record: Record, documents: Addressed)
         for image in [image_in(rest, fields, project.text_field)]
         if image is not None
     }
-    text = _span_field(project) if project.spans else project.text_field
-    others = [name for name in rest if name != text]
-    said = {}
-    if project.spans or "question" in guessed(others):
-        said["answer"] = text
-    elif "question" not in guessed(list(rest)) or guessed(list(rest))["question"] == [text]:
-        said["question"] = text
-    row = item_of_fields(rest, None, said)
+    row = item_of_fields(rest, None, _said_of_text(project, rest))
     row.setdefault("question", task)
     metadata = {**row.pop("metadata", {}), **pictures}
     pages = [
@@ -705,6 +728,18 @@ def _rows(project: _Theirs, instance: str, record: Record, documents: Addressed)
         | ({"metadata": metadata} if metadata else {})
         | ({"evidence": evidence} if evidence else {})
     )
+
+
+def _said_of_text(project: _Theirs, record: Record) -> dict[str, str]:
+    """Which field of ours the text of an instance is: none where it is called as one, or the record has both."""
+    if project.spans and project.answer is not None:
+        return {"answer": project.answer}
+    text, known = project.text_field, guessed(list(record))
+    if [text] in (known.get("question"), known.get("answer")):
+        return {}
+    if "question" not in known:
+        return {"question": text}
+    return {} if "answer" in known else {"answer": text}
 
 
 def _records(file: SourceFile) -> Iterator[tuple[int, Record | str]]:

@@ -225,6 +225,83 @@ def test_places_in_what_potato_shows_are_places_in_the_answer(tmp_path: Path) ->
         assert reading.notes() == ["Lost: Stretches that end beyond the answer."]
 
 
+def taken(folder: Path) -> tuple[list[ParsedItem], list[str]]:
+    """The items of a project and what is said of them."""
+    with open_sources([folder]) as sources:
+        reading = FORMATS.get("potato").read(sources)
+        rows = list(reading.items())
+        return [row for row in rows if isinstance(row, ParsedItem)], [*reading.notes()]
+
+
+def test_a_label_of_which_no_stretch_is_left_is_not_that_nothing_is_marked(tmp_path: Path) -> None:
+    right, wrong = CONFIG["annotation_schemes"][0], CONFIG["annotation_schemes"][5]
+    config = {**CONFIG, "annotation_schemes": [right, wrong]}
+    said = {_NAMES: {"q1": [entry("Right", "yes", "yes")]}}
+    marks = {
+        "ada": [marked("wrong", "fact", 8, 99)],
+        "ben": [marked("wrong", "fact", 0, 3, target_field="question"), marked("wrong", "name", 5, 2)],
+        "chloe": [marked("wrong", "name", 0, 3), marked("wrong", "fact", 8, 99)],
+    }
+    states = {user: {**said, "instance_id_to_span_to_value": {"q1": given}} for user, given in marks.items()}
+    items, notes = taken(project(tmp_path / "set", config, **states, dora=said))
+    found = {one.annotator: one.value for row in items for one in row.labels if one.criterion == "wrong"}
+    assert {user: len(orjson.loads(value)) for user, value in found.items()} == {"chloe": 1, "dora": 0}
+    assert notes == [
+        "Lost: Stretches that end beyond the answer (3 times).",
+        "Lost: Labels of which no stretch is left, as nothing marked would be another label (2 times).",
+        "Lost: Stretches of another text than the answer.",
+    ]
+
+
+DISPLAYED = {"fields": [{"key": "question", "span_target": True}, {"key": "text", "span_target": True}]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "record", "expected"),
+    [
+        ({"instance_display": DISPLAYED}, {"text": "T", "question": "Q?"}, ("Q?", "T", {})),
+        ({"instance_display": DISPLAYED}, {"text": "T", "question": "Q?", "answer": "A"}, ("Q?", "T", {"answer": "A"})),
+        ({"instance_display": {"fields": [*DISPLAYED["fields"], {"key": "answer", "span_target": True}]}},
+         {"text": "T", "question": "Q?", "answer": "A"}, ("Q?", "A", {"text": "T"})),
+        ({"annotation_schemes": CONFIG["annotation_schemes"][:1]}, {"text": "T", "question": "Q?", "answer": "A"},
+         ("Q?", "A", {"text": "T"})),
+        ({"annotation_schemes": CONFIG["annotation_schemes"][:1]}, {"text": "T", "question": "Q?"}, ("Q?", "T", {})),
+        ({"annotation_schemes": CONFIG["annotation_schemes"][:1]}, {"text": "T", "answer": "A"}, ("T", "A", {})),
+        ({"item_properties": {"id_key": "id", "text_key": "answer"}}, {"answer": "A"}, ("Answers", "A", {})),
+        ({"item_properties": {"id_key": "id", "text_key": "question"}}, {"question": "Q?", "note": "N"},
+         ("Q?", "", {"note": "N"})),
+    ],
+)  # fmt: skip
+def test_fields_that_are_called_question_and_answer_are_these(
+    tmp_path: Path, changed: dict[str, Any], record: dict[str, str], expected: tuple[str, str, dict[str, str]]
+) -> None:
+    config = {**CONFIG, "data_files": ["d.json"], "item_properties": {"id_key": "id", "text_key": "text"}, **changed}
+    folder = project(tmp_path / "set", config)
+    write_json(folder / "d.json", [{"id": 1, **record}])
+    [row], _ = taken(folder)
+    assert (row.item.question, row.item.answer, row.item.metadata) == expected
+
+
+def test_stretches_of_the_question_alone_are_lost_with_their_scheme(tmp_path: Path) -> None:
+    right, wrong = CONFIG["annotation_schemes"][0], CONFIG["annotation_schemes"][5]
+    of_text = {**wrong, "name": "of_text", "labels": ["fact"], "target_field": "text"}
+    of_question = {**wrong, "name": "of_question", "target_field": "question"}
+    state = {
+        _NAMES: {"1": [entry("Right", "yes", "yes")]},
+        "instance_id_to_span_to_value": {
+            "1": [marked("of_text", "fact", 0, 1, target_field="text"),
+                  marked("of_question", "fact", 0, 1, target_field="question")]
+        },
+    }  # fmt: skip
+    for schemes, kept in (([right, of_question], ["right"]), ([right, of_text, of_question], ["of_text", "right"])):
+        config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": schemes}
+        folder = project(tmp_path / f"set{len(schemes)}", config, ada=state)
+        write_json(folder / "d.json", [{"id": 1, "text": "T", "question": "Q?"}])
+        [row], notes = taken(folder)
+        assert sorted(one.criterion for one in row.labels) == kept
+        assert notes == ["Lost: span 'of_question': it marks another text than the answer."]
+
+
 def shape(kind: str, label: str, coordinates: Any) -> dict[str, Any]:
     return {"type": kind, "label": label, "color": "#fff", "coordinates": coordinates}
 
