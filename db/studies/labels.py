@@ -328,7 +328,9 @@ def _grouped(
                     "Keep one of the two."
                 )
         except AssayError as error:
-            problems.append(Rejected(file or source, line, str(error)))
+            # Records of a file may all stand in one line.
+            about = f"{annotator} gave {criterion!r} of {item}: " if file else ""
+            problems.append(Rejected(file or source, line, f"{about}{error}"))
             continue
         stored = None if support is None else dumps(support)
         grouped[items[name], annotator].append((criterion, target, fits, comment, time, seconds, stored))

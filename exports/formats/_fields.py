@@ -54,21 +54,23 @@ def item_of_fields(given: Mapping[str, Any], metadata: object, said: Mapping[str
 def in_answer(label: ForeignLabel, answer: str, spans: Collection[str]) -> ForeignLabel:
     """A label of one of the criteria `spans`, whose stretches say what stands there in the answer; others as they are.
 
-    InvalidInput for a stretch that ends beyond the answer.
+    InvalidInput for what is no stretch, and for one that ends beyond the answer.
     """
     if label.criterion not in spans:
         return label
-    stretches = orjson.loads(label.value)
+    try:
+        said = orjson.loads(label.value)
+    except orjson.JSONDecodeError:
+        said = label.value
+    stretches = said if isinstance(said, list) else [said]
+    whose = f"{label.annotator} marked {label.criterion!r} of {label.item}"
     for one in stretches:
-        if not isinstance(one.get("start"), int) or not isinstance(one.get("end"), int):
-            raise InvalidInput(
-                f"{label.annotator} marked {label.criterion!r} at {shown(one)}. A stretch has a start and an end: "
-                "whole numbers."
-            )
+        if not isinstance(one, dict) or not all(isinstance(one.get(name), int) for name in ("start", "end")):
+            raise InvalidInput(f"{whose} at {shown(one)}. A stretch has a start and an end: whole numbers.")
         if one["end"] > len(answer):
             raise InvalidInput(
-                f"{label.annotator} marked {label.criterion!r} up to character {one['end']:,}, and the answer has "
-                f"{len(answer):,}. Take the texts as they were when they were marked."
+                f"{whose} up to character {one['end']:,}, and the answer has {len(answer):,}. Take the texts as they "
+                "were when they were marked."
             )
         one["text"] = answer[one["start"] : one["end"]]
     return label._replace(value=orjson.dumps(stretches).decode())

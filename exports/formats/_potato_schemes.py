@@ -213,7 +213,7 @@ def _one_of(known: set[str], make: Callable[[str], Any] = str) -> Callable[[Name
 def _named(name: str, make: Callable[[Any], Any] = str) -> Callable[[Names, Marked], Any]:
     def read(names: Names, _marked: Marked) -> Any:
         value = names.get(name)
-        return None if value in (None, "") else make(value)
+        return None if value is None or not str(value).strip() else make(value)
 
     return read
 

@@ -16,12 +16,22 @@ import orjson
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
+from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._fields import in_answer, item_of_fields
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
-from exports.formats._records import JSON_ENDING, Record, RecordReading, json_files, lacking, names_in
+from exports.formats._records import (
+    JSON_ENDING,
+    Record,
+    RecordReading,
+    json_files,
+    lacking,
+    list_of,
+    names_in,
+    text_of,
+)
 from exports.formats._shown import (
     ALONE,
     PAIR,
@@ -172,19 +182,25 @@ class _ArgillaReading(RecordReading):
     def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
         super().__init__(sources, files)
         self._key = KeyReading(sources)
-        self._settings = {
-            _folder_of(file): _Settings(found)
-            for file in files
-            if file.basename == SETTINGS and isinstance(found := json_file(file), dict)
-        }
+        self._settings: dict[PurePosixPath, _Settings] = {}
+        self._bad_settings: list[Rejected] = []
+        for file in files:
+            found = json_file(file) if file.basename == SETTINGS else None
+            if isinstance(found, dict):
+                try:
+                    self._settings[_folder_of(file)] = _Settings(found)
+                except InvalidInput as error:
+                    self._bad_settings.append(Rejected(file.name, 1, str(error)))
         self.begin()
 
     def begin(self) -> None:
         self._spans: set[str] = set()
         self._suggested = self._unsubmitted = self._unsaid = self._vectors = self._ranked = self._elsewhere = 0
+        self._empty = self._overlapping = 0
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items of the key, else a record each."""
+        yield from self._bad_settings
         if not self._key.there:
             yield from super().items()
             return
@@ -193,9 +209,11 @@ class _ArgillaReading(RecordReading):
         for file in self.files:
             listed = json_file(file) if file.basename == RECORDS else None
             for number, record in enumerate(listed if isinstance(listed, list) else (), 1):
-                if isinstance(record, dict):
-                    for label in self._labels(record, file, number):
+                try:
+                    for label in self._labels(record, file, number) if isinstance(record, dict) else ():
                         said.setdefault(label.item, []).append(label)
+                except InvalidInput as error:
+                    yield Rejected(file.name, number, str(error))
         yield from self._key.items(said, self._spans)
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
@@ -253,16 +271,32 @@ class _ArgillaReading(RecordReading):
                 if name in settings.of_another_text:
                     self._elsewhere += 1
                     continue
+                if isinstance(value, str) and not value.strip():
+                    self._empty += 1
+                    continue
                 self._unsaid += "status" not in response
                 user = str(response.get("user_id") or "unknown")
                 who, criterion = self._key.person(user), _name(name)
-                if _marks(value):
+                if _marks(value) or name in settings.spans:
                     self._spans.add(criterion)
-                    value = [{name: one[name] for name in ("start", "end", "label") if name in one} for one in value]
+                if _marks(value):
+                    value = [*self._apart(value)]
                 said = cell_of(value)
                 of = self._key.target_of(criterion, target) if other else target
                 label = ForeignLabel(line, item, who, criterion, of, said, None, None, other, file.name)
                 yield self._key.by_own_names(label)
+
+    def _apart(self, stretches: Iterable[Record]) -> Iterator[Record]:
+        """The stretches without those that overlap an earlier one, each with its place and its label alone."""
+        kept: list[tuple[int, int]] = []
+        for one in stretches:
+            start, end = one.get("start"), one.get("end")
+            if isinstance(start, int) and isinstance(end, int):
+                if any(start < other_end and other_start < end for other_start, other_end in kept):
+                    self._overlapping += 1
+                    continue
+                kept.append((start, end))
+            yield {name: one[name] for name in ("start", "end", "label") if name in one}
 
     def not_ours(self) -> str:
         return "this is no list of Argilla records (fields, responses, suggestions). Leave it out, or name the format."
@@ -278,6 +312,10 @@ class _ArgillaReading(RecordReading):
                 f"{count(self._unsaid, 'response does', 'responses do')} not say whether they were submitted, as the "
                 "SDK leaves that out of its files: drafts and discarded ones, if there are any, count."
             )
+        if self._empty:
+            found.append(f"{count(self._empty, 'response is', 'responses are')} empty: no answer, so left out.")
+        if self._overlapping:
+            found.append(f"{LOST}{count(self._overlapping, 'stretch', 'stretches')} over others: the first is kept.")
         if self._ranked:
             found.append(f"{LOST}{count(self._ranked, 'ranking')} of values: nothing here is like them.")
         if self._elsewhere:
@@ -296,27 +334,52 @@ class _ArgillaReading(RecordReading):
         return _protocol_of(next(iter(self._settings.values()), _NO_SETTINGS))
 
 
+def _objects(record: Record, name: str) -> list[Record]:
+    """The objects of the list in a field; InvalidInput where it is none of them."""
+    found = list_of(record, name)
+    for one in found:
+        if not isinstance(one, dict):
+            raise InvalidInput(f"`{name}` holds {called(one)}, not an object. Take the file as it was written.")
+    return found
+
+
+class _Question:
+    """What settings say of one question; `asked` is None where they do not say what it asks."""
+
+    def __init__(self, said: Record) -> None:
+        self.said, self.name = said, text_of(said, "name")
+        self.asked: Record | None = said.get("settings")
+        if self.asked is not None and not isinstance(self.asked, dict):
+            raise InvalidInput(f"`settings` is {called(self.asked)}, not an object. Take the file as it was written.")
+        asked = self.asked or {}
+        self.kind = text_of(asked, "type") if asked.get("type") is not None else ""
+        self.options = [one for one in _objects(asked, "options") if one.get("value") is not None]
+
+
 class _Settings:
     """What the settings of a dataset say: its fields, its questions, and which text is marked.
 
     `marked` is the field that is the answer as stretches of it are marked; `of_another_text` are questions whose
-    stretches are of a field that is the question here, or of a second one. `rankings` are questions that ask for an
-    order, whose answers the SDK writes as it writes several labels.
+    stretches are of a field that is the question here, or of a second one, `spans` all others that ask for some.
+    `rankings` are questions that ask for an order, whose answers the SDK writes as it writes several labels.
+    InvalidInput where they are no settings.
     """
 
     def __init__(self, settings: Record) -> None:
-        self.said = settings
-        self.fields = [str(one.get("name")) for one in settings.get("fields") or () if isinstance(one, dict)]
-        asked = {
-            str(one.get("name")): one["settings"]
-            for one in settings.get("questions") or ()
-            if isinstance(one, dict) and isinstance(one.get("settings"), dict)
-        }
-        marks = {name: str(one.get("field")) for name, one in asked.items() if one.get("type") == "span"}
-        self.rankings = frozenset(name for name, one in asked.items() if one.get("type") == "ranking")
-        questions = guessed(self.fields).get("question", [])
-        self.marked = next((name for name in marks.values() if name not in questions), None)
+        self.guidelines = settings.get("guidelines")
+        self.fields = [text_of(one, "name") for one in _objects(settings, "fields")]
+        self.questions: list[_Question] = []
+        for number, one in enumerate(_objects(settings, "questions"), 1):
+            try:
+                self.questions.append(_Question(one))
+            except InvalidInput as error:
+                raise InvalidInput(f"question {number}: {error}") from None
+        marks = {one.name: str((one.asked or {}).get("field")) for one in self.questions if one.kind == "span"}
+        self.rankings = frozenset(one.name for one in self.questions if one.kind == "ranking")
+        asked = guessed(self.fields).get("question", [])
+        self.marked = next((name for name in marks.values() if name not in asked), None)
         self.of_another_text = frozenset(name for name, of in marks.items() if of != self.marked)
+        self.spans = marks.keys() - self.of_another_text
 
 
 _NO_SETTINGS = _Settings({})
@@ -342,28 +405,26 @@ def _protocol_of(of: _Settings) -> Protocol | None:
     """What the questions of a dataset ask, as a protocol; None where they cannot be said."""
     from annotators.protocols import Protocol as Asked  # noqa: PLC0415
 
-    settings, criteria = of.said, []
-    for question in settings.get("questions") or ():
-        if not isinstance(question, dict) or not isinstance(question.get("settings"), dict):
+    criteria = []
+    for question in of.questions:
+        if question.asked is None:
             return None
-        asked = question["settings"]
-        options = [one for one in asked.get("options") or () if isinstance(one, dict) and one.get("value") is not None]
-        labels = [{"value": one["value"], "title": str(one.get("text") or one["value"])} for one in options]
+        labels = [{"value": one["value"], "title": str(one.get("text") or one["value"])} for one in question.options]
         kind = {
             "label_selection": "choice",
             "multi_label_selection": "several",
             "rating": "grade",
             "text": "text",
             "span": "spans",
-        }.get(str(asked.get("type")))
-        if kind is None or question.get("name") in of.of_another_text:
+        }.get(question.kind)
+        if kind is None or question.name in of.of_another_text:
             continue
         about: Record = {
             "kind": kind,
-            "name": _name(str(question.get("name"))),
-            "title": str(question.get("title") or question.get("name")),
-            "help": str(question.get("description") or ""),
-            "required": bool(question.get("required", True)),
+            "name": _name(question.name),
+            "title": str(question.said.get("title") or question.name),
+            "help": str(question.said.get("description") or ""),
+            "required": bool(question.said.get("required", True)),
         }
         criteria.append(about if kind == "text" else {**about, "labels": labels})
     if not criteria:
@@ -376,7 +437,7 @@ def _protocol_of(of: _Settings) -> Protocol | None:
                 "name": "argilla_dataset",
                 "title": "Argilla dataset",
                 "summary": "The questions of an Argilla dataset.",
-                "guidelines": str(settings.get("guidelines") or "There were no guidelines."),
+                "guidelines": str(of.guidelines or "There were no guidelines."),
                 "criteria": criteria,
                 "steps": [step],
             }

@@ -9,8 +9,13 @@ import orjson
 import pytest
 from sqlmodel import select
 
+from annotators.errors import InvalidInput
+from annotators.items.parsed import Rejected
 from db.models import Account, Annotation, StoredLabel
 from exports.converting import convert_files
+from exports.formats import FORMATS
+from exports.formats.base import protocol_of_labels
+from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place, write_json
 
 ADA, BEN = (f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
@@ -124,3 +129,79 @@ def test_rankings_and_vectors_are_left_out_and_counted_and_missing_states_are_sa
             select(Account.name).join(Annotation, Annotation.person_id == Account.person_id)  # type: ignore[arg-type]
         ).all()
     assert set(names) == {ADA}
+
+
+def dataset(folder: Path, asked: Any, *records: Any) -> Path:
+    """A folder as the SDK writes it: settings (None: without) and records."""
+    if asked is not None:
+        write_json(folder / "settings.json", asked)
+    write_json(folder / "records.json", [*records])
+    return folder
+
+
+def reasons(folder: Path) -> list[tuple[str, str]]:
+    """File and reason of everything that is refused of a dataset."""
+    with open_sources([folder]) as sources:
+        rows = list(FORMATS.get("argilla").read(sources).items())
+    return [(row.file, row.reason) for row in rows if isinstance(row, Rejected)]
+
+
+def test_of_stretches_over_each_other_the_first_is_kept(place: Place, tmp_path: Path) -> None:
+    asked = settings(question("m", "span", field="response", allow_overlapping=True, **SPANS))
+    marked = [{"start": start, "end": end, "label": "bad"} for start, end in ((6, 11), (0, 7), (0, 5), (2, 4))]
+    report = place.take(dataset(tmp_path / "set", asked, record(1, {"m": marked})), labels_into="set")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    [(_, value)] = stored(place)
+    assert [one["text"] for one in value] == ["hello", "world"]
+    assert "Lost: 2 stretches over others: the first is kept." in report.notes
+
+
+def test_an_empty_text_is_no_answer(place: Place, tmp_path: Path) -> None:
+    asked = settings(question("why", "text"), question("ok", "label_selection", **OPTIONS))
+    rows = [record(1, {"why": " ", "ok": "y"}), record(2, {"why": " so ", "ok": ""})]
+    report = place.take(dataset(tmp_path / "set", asked, *rows), labels_into="set")
+    assert (report.rejected, report.labels.obstacles) == ([], [])
+    assert stored(place) == [("ok", "y"), ("why", "so")]
+    assert "2 responses are empty: no answer, so left out." in report.notes
+
+
+def test_a_response_that_does_not_fit_is_named_with_its_record_and_its_person(place: Place, tmp_path: Path) -> None:
+    asked = settings(question("ok", "label_selection", **OPTIONS))
+    folder = dataset(tmp_path / "set", asked, record(1, {"ok": "y"}), record(2, {"ok": "zzz"}))
+    with pytest.raises(InvalidInput, match=f"records.json, line .*: {ADA} gave 'ok' of r2: .*'zzz'"):
+        place.take(folder, labels_into="set")
+
+
+@pytest.mark.parametrize("with_settings", [True, False])
+@pytest.mark.parametrize("value", ["x", True, [[]], [{"start": 0, "end": 2}, 5], {"start": 0}, [{"start": "0"}]])
+def test_what_is_no_stretch_is_named_with_its_record_and_its_person(
+    tmp_path: Path, value: Any, *, with_settings: bool
+) -> None:
+    asked = settings(question("m", "span", field="response", **SPANS)) if with_settings else None
+    well = record(1, {"m": [{"start": 0, "end": 2, "label": "bad"}]})
+    [(file, reason)] = reasons(dataset(tmp_path / "set", asked, well, record(2, {"m": value})))
+    assert file == "set/records.json"
+    assert reason.startswith(f"{ADA} marked 'm' of r2 at ")
+    assert reason.endswith("A stretch has a start and an end: whole numbers.")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"questions": 5}, "`questions` is 5, not a list. Write […]"),
+        ({"questions": ["x"]}, "`questions` holds 'x', not an object. Take the file as it was written."),
+        ({"questions": [{"name": ["a"], "settings": {}}]}, "question 1: `name` is ['a'], not a text."),
+        ({"questions": [{"name": "a", "settings": 5}]}, "question 1: `settings` is 5, not an object."),
+        ({"questions": [{"name": "a", "settings": {"type": ["span"]}}]}, "question 1: `type` is ['span'], not a text."),
+        ({"questions": [question("a", "label_selection", options=5)]}, "question 1: `options` is 5, not a list."),
+        ({"fields": 5}, "`fields` is 5, not a list."),
+        ({"fields": [{"name": ["a"]}]}, "`name` is ['a'], not a text."),
+    ],
+)
+def test_settings_that_are_none_are_named(tmp_path: Path, changed: dict[str, Any], words: str) -> None:
+    folder = dataset(tmp_path / "set", {**settings(), **changed}, record(1, {"ok": "y"}))
+    [(file, reason)] = reasons(folder)
+    assert file == "set/settings.json"
+    assert reason.startswith(words)
+    with open_sources([folder]) as sources:
+        assert protocol_of_labels(FORMATS.get("argilla").read(sources)) is None

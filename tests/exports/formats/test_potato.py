@@ -253,6 +253,13 @@ def test_a_label_of_which_no_stretch_is_left_is_not_that_nothing_is_marked(tmp_p
     ]
 
 
+def test_a_text_of_nothing_but_spaces_is_no_answer(tmp_path: Path) -> None:
+    said = {_NAMES: {"q1": [entry("note", "text_box", " \n"), entry("Right", "yes", "yes")]}}
+    config = {**CONFIG, "annotation_schemes": [CONFIG["annotation_schemes"][0], CONFIG["annotation_schemes"][4]]}
+    items, _ = taken(project(tmp_path / "set", config, ada=said))
+    assert [(one.criterion, one.value) for row in items for one in row.labels] == [("right", "yes")]
+
+
 DISPLAYED = {"fields": [{"key": "question", "span_target": True}, {"key": "text", "span_target": True}]}
 
 
