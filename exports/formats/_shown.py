@@ -111,11 +111,22 @@ def _of_pair(side: _Side, other: str, asked: Mapping[str, Criterion], *, turned:
             yield label._replace(value=criterion.turned(label.value)) if turns else label
 
 
+_FIELDS = {
+    "question": "question",
+    "hops": "hops",
+    "answer": "answer",
+    "references": "reference",
+    "claims": "claims",
+    "evidence": "evidence",
+    "images": "images",
+}
+"""Material that a task has a text for → its field."""
+
+
 def fields_of_tasks(protocol: Protocol) -> list[str]:
     """The texts that tasks of a protocol may have, in their order."""
     shown = {str(material) for step in protocol.steps for material in step.shows}
-    names = [("question", "question"), ("answer", "answer"), ("references", "reference"), ("evidence", "evidence")]
-    return [name for material, name in names if material in shown] or ["question"]
+    return [name for material, name in _FIELDS.items() if material in shown] or ["question"]
 
 
 def content_of(judged: Judged) -> ItemContent:
@@ -158,19 +169,20 @@ class ShownItem:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts that some step shows: question, answer, reference, evidence."""
-        item = self._item
-        shown = {str(material) for step in self._protocol.steps for material in step.shows}
-        found = {"question": item.question} if "question" in shown or not shown else {}
-        if "answer" in shown and item.answer:
-            found["answer"] = item.answer
-        if "references" in shown and item.references:
-            found["reference"] = "\n\n".join(map(_reference, item.references))
-        if "evidence" in shown and self._evidence:
-            found["evidence"] = _listed(
-                (self._called(f"evidence:{unit.key}"), self._words(unit)) for unit in self._evidence
-            )
-        return found
+        """The texts that some step shows, by their fields; one that the item does not have is not there."""
+        item, fields = self._item, fields_of_tasks(self._protocol)
+        answers = "answer" in fields
+        hops = [f"{hop.question} → {hop.answer}" if hop.answer and answers else hop.question for hop in item.hops]
+        found = {
+            "question": item.question,
+            "hops": "\n".join(hops),
+            "answer": item.answer,
+            "reference": "\n\n".join(map(_reference, item.references)),
+            "claims": self._listed((f"claim:{claim.key}", claim.text) for claim in item.claims),
+            "evidence": self._listed((f"evidence:{unit.key}", _words_of(unit)) for unit in self._evidence),
+            "images": self._listed((f"image:{image.key}", image.caption) for image in item.images),
+        }
+        return {name: found[name] for name in fields if found[name] or name == "question"}
 
     def tasks(self, kind: str, criteria: Sequence[Criterion], labelled: Iterable[str]) -> Iterator[Task]:
         """The tasks of one kind: one for the item, or one for each part that a criterion is about.
@@ -182,9 +194,10 @@ class ShownItem:
             yield Task(ALONE, "", texts)
             return
         item = self._item
-        words = {f"evidence:{unit.key}": self._words(unit) for unit in self._evidence}
+        words = {f"evidence:{unit.key}": _words_of(unit) for unit in self._evidence}
         words |= {f"claim:{claim.key}": claim.text for claim in item.claims}
-        words |= {f"image:{image.key}": image.caption or self._called(f"image:{image.key}") for image in item.images}
+        words |= {f"image:{image.key}": image.caption for image in item.images}
+        words = {part: said or self._called(part) for part, said in words.items()}
         words |= {f"hop:{hop.key}": hop.question or hop.key for hop in item.hops}
         seen = set()
         for target in dict.fromkeys(target for criterion in criteria for target in criterion.targets(self._units)):
@@ -203,19 +216,19 @@ class ShownItem:
                 value = asked[label.criterion].rekeyed(label.value, self._names.out)
                 yield label._replace(target=self._names.out(label.target), value=value)
 
+    def _listed(self, parts: Iterable[tuple[str, str]]) -> str:
+        """Parts with their words, a paragraph each, under their neutral names."""
+        return "\n\n".join(f"[{self._called(part)}] {words}".rstrip() for part, words in parts)
+
     def _called(self, part: str) -> str:
         """A part by its neutral name without what it is: E1, C2."""
         return self._names.out(part).partition(":")[2]
 
-    def _words(self, unit: ItemEvidence) -> str:
-        pages = ", ".join(map(str, unit.pages))
-        place = ", ".join(filter(None, [unit.document or "", f"page {pages}" if pages else ""]))
-        return unit.text or place or self._called(f"evidence:{unit.key}")
 
-
-def _listed(parts: Iterable[tuple[str, str]]) -> str:
-    """Parts with their names, a paragraph each."""
-    return "\n\n".join(f"[{name}] {words}" for name, words in parts)
+def _words_of(unit: ItemEvidence) -> str:
+    """What a unit says, or else where it stands."""
+    pages = ", ".join(map(str, unit.pages))
+    return unit.text or ", ".join(filter(None, [unit.document or "", f"page {pages}" if pages else ""]))
 
 
 def _reference(one: str | list[str]) -> str:

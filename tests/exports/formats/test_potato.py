@@ -495,7 +495,9 @@ def parts_study(place: Place, folder: Path) -> int:
          "evidence": [{"key": "gold-1", "text": f"Right {n}", "role": "gold"},
                       {"key": "distractor-2", "role": "distractor"},
                       {"key": "distractor-3", "text": f"Wrong {n}", "role": "distractor"}],
-         "claims": [{"key": "hallucinated-1", "text": "Red"}, {"key": "true-2", "text": "Blue"}],
+         "claims": [{"key": "of-reference", "text": "Green", "of": "reference"},
+                    {"key": "hallucinated-1", "text": "Red"}, {"key": "true-2", "text": "Blue"}],
+         "hops": [{"key": "h1", "question": "Which pier?", "answer": "The north one"}],
          "images": [{"key": "original-2"}, {"key": "swapped-1", "caption": "A pier"}]}
         for n in range(12)
     ]  # fmt: skip
@@ -503,7 +505,7 @@ def parts_study(place: Place, folder: Path) -> int:
     (folder / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
     place.take(folder / "items.jsonl")
     yes_no = [Label(value="yes"), Label(value="no")]
-    shows = [Material.QUESTION, Material.ANSWER, Material.EVIDENCE, Material.CLAIMS, Material.IMAGES]
+    shows = [Material.QUESTION, Material.HOPS, Material.ANSWER, Material.EVIDENCE, Material.CLAIMS, Material.IMAGES]
     criteria = [
         Choice(name="helps", title="Does it help?", target=TargetKind.EVIDENCE, labels=yes_no),
         Choice(name="holds", title="Does it hold?", target=TargetKind.CLAIM_EVIDENCE, labels=yes_no),
@@ -529,6 +531,26 @@ def parts_study(place: Place, folder: Path) -> int:
 
 
 @pytest.mark.parametrize("name", ["potato", "argilla"])
+def test_a_task_has_a_text_for_whatever_the_protocol_shows(place: Place, tmp_path: Path, name: str) -> None:
+    study, to = parts_study(place, tmp_path / "in"), tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=[name])
+    folder = to / name / "item"
+    if name == "argilla":
+        first = orjson.loads((folder / "records.json").read_bytes())[0]["fields"]
+        shown = [field["name"] for field in orjson.loads((folder / "settings.json").read_bytes())["fields"]]
+    else:
+        first = orjson.loads((folder / "data.json").read_bytes())[0]
+        config = yaml.safe_load((folder / "config.yaml").read_text())
+        shown = [field["key"] for field in config["instance_display"]["fields"]]
+    assert shown == ["question", "hops", "answer", "claims", "evidence", "images"]
+    assert sorted(part.partition(" ")[0] for part in first["evidence"].split("\n\n")) == ["[E1]", "[E2]", "[E3]"]
+    assert {field: first[field] for field in shown if field != "evidence"} == {
+        "question": "Question 0?", "hops": "Which pier? → The north one", "answer": "Red. Blue.",
+        "claims": "[C1] Red\n\n[C2] Blue", "images": "[I1]\n\n[I2] A pier",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["potato", "argilla"])
 def test_parts_are_called_and_stand_as_our_annotators_have_them_and_come_back_as_they_were(
     place: Place, tmp_path: Path, name: str
 ) -> None:
@@ -536,7 +558,7 @@ def test_parts_are_called_and_stand_as_our_annotators_have_them_and_come_back_as
     export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=[name])
     handed_on = [path for path in (to / name).rglob("*") if path.is_file() and "key" not in path.parts]
     said = b"".join(path.read_bytes() for path in handed_on)
-    for hidden in (b"gold", b"distractor", b"hallucinated", b"true-2", b"original", b"swapped-1"):
+    for hidden in (b"gold", b"distractor", b"hallucinated", b"true-2", b"original", b"swapped-1", b"Green"):
         assert hidden not in said
     records = orjson.loads(
         (to / name / "evidence" / ("records.json" if name == "argilla" else "data.json")).read_bytes()
