@@ -502,7 +502,9 @@ class _Reading(FilesReading):
     ) -> list[Mapping[str, Any]]:
         """The stretches of the text that is the answer; one that overlaps another, or is in parts, is lost."""
         kept: list[Mapping[str, Any]] = []
-        places = None if answer is None or _displayed(project.config) else _places_shown(answer)
+        places: Sequence[int] | None = None
+        if answer is not None:
+            places = range(len(answer)) if _displayed(project.config) else _places_shown(answer)
         for one in marked:
             start, end = one.get("start"), one.get("end")
             if (one.get("target_field") or project.marked[0]) != project.answer:
@@ -516,8 +518,10 @@ class _Reading(FilesReading):
             elif places is not None and (start >= end or end > len(places)):
                 self._lost.add("Stretches that end beyond the answer")
             else:
-                kept.append(one if places is None else {**one, "start": places[start], "end": places[end - 1] + 1})
-        return kept
+                kept.append(one)
+        if places is None:
+            return kept
+        return [{**one, "start": places[one["start"]], "end": places[one["end"] - 1] + 1} for one in kept]
 
     # Files -----------------------------------------------------------------------------------------------------------
 

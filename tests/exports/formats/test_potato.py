@@ -212,7 +212,8 @@ def test_who_answered_and_marked_nothing_found_no_stretch(
 def test_places_in_what_potato_shows_are_places_in_the_answer(tmp_path: Path) -> None:
     spans = {"annotation_type": "span", "name": "wrong", "description": "Wrong?", "labels": ["fact"]}
     config = {**CONFIG, "data_files": ["d.json"], "annotation_schemes": [spans]}
-    said = {"instance_id_to_span_to_value": {"1": [marked("wrong", "fact", 8, 12), marked("wrong", "fact", 40, 50)]}}
+    places = [(0, 4), (5, 7), (8, 12), (40, 50)]
+    said = {"instance_id_to_span_to_value": {"1": [marked("wrong", "fact", *place) for place in places]}}
     folder = project(tmp_path / "set", config, ada=said)
     write_json(folder / "d.json", [{"id": 1, "question": "Who?", "response": "  Ada,   in\t 1843. "}])
     with open_sources([folder]) as sources:
@@ -220,7 +221,11 @@ def test_places_in_what_potato_shows_are_places_in_the_answer(tmp_path: Path) ->
         [row] = list(reading.items())
         assert isinstance(row, ParsedItem)
         [label] = row.labels
-        assert orjson.loads(label.value) == [{"start": 13, "end": 17, "label": "fact", "text": "1843"}]
+        assert orjson.loads(label.value) == [
+            {"start": 2, "end": 6, "label": "fact", "text": "Ada,"},
+            {"start": 9, "end": 11, "label": "fact", "text": "in"},
+            {"start": 13, "end": 17, "label": "fact", "text": "1843"},
+        ]
         assert list(reading.items()) == [row]
         assert reading.notes() == ["Lost: Stretches that end beyond the answer."]
 
@@ -233,9 +238,12 @@ def taken(folder: Path) -> tuple[list[ParsedItem], list[str]]:
         return [row for row in rows if isinstance(row, ParsedItem)], [*reading.notes()]
 
 
-def test_a_label_of_which_no_stretch_is_left_is_not_that_nothing_is_marked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("display", [{}, {"instance_display": {"fields": [{"key": "response", "span_target": True}]}}])
+def test_a_label_of_which_no_stretch_is_left_is_not_that_nothing_is_marked(
+    tmp_path: Path, display: dict[str, Any]
+) -> None:
     right, wrong = CONFIG["annotation_schemes"][0], CONFIG["annotation_schemes"][5]
-    config = {**CONFIG, "annotation_schemes": [right, wrong]}
+    config = {**CONFIG, "annotation_schemes": [right, wrong], **display}
     said = {_NAMES: {"q1": [entry("Right", "yes", "yes")]}}
     marks = {
         "ada": [marked("wrong", "fact", 8, 99)],
