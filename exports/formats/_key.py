@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._fields import in_answer
@@ -63,6 +64,7 @@ class KeyReading:
         self.protocol = self._protocol() if self.there else None
         self._criteria = {} if self.protocol is None else self.protocol.criteria_by_name()
         self._parts = self._parts_of_items()
+        self._of_no_item = 0
 
     def _map(self, name: str) -> dict[str, str]:
         found = json_file(self._files[name]) if name in self._files else None
@@ -123,13 +125,21 @@ class KeyReading:
         if not isinstance(rows, list):
             yield Rejected(file.name, 1, "the items of the key are a list. Take the file as it was exported.")
             return
+        left = dict(said)
         for row, line in zip(rows, element_lines(file, None, len(rows)), strict=True):
             try:
                 item = read_item(row)
+                left.pop(item.id, None)
                 labels = tuple(in_answer(label, item.answer, spans) for label in said.get(item.id, ()))
                 yield ParsedItem(file.name, line, item, labels)
             except AssayError as error:
                 yield Rejected(file.name, line, str(error))
+        self._of_no_item = sum(map(len, left.values()))
+
+    def notes(self) -> list[str]:
+        """What was said of items that are not there, once the items are read."""
+        n = self._of_no_item
+        return [f"{count(n, 'label is', 'labels are')} of items that the key does not have: left out."] if n else []
 
 
 def is_of_key(file: SourceFile) -> str | None:

@@ -302,7 +302,7 @@ class _ArgillaReading(RecordReading):
         return "this is no list of Argilla records (fields, responses, suggestions). Leave it out, or name the format."
 
     def notes(self) -> Sequence[str]:
-        found = []
+        found = self._key.notes()
         if self._suggested:
             found.append(f"{count(self._suggested, 'suggestion')} of models: no person's labels, so they are left out.")
         if self._unsubmitted:

@@ -321,7 +321,7 @@ class _Reading(FilesReading):
 
     def notes(self) -> Sequence[str]:
         """What of the projects cannot be said here, and whose states are left out."""
-        found = []
+        found = self._key.notes()
         if self._machines:
             names = ", ".join(sorted(self._machines)[:5])
             found.append(f"{count(len(self._machines), 'state')} of machines ({names}) are no person's: left out.")

@@ -583,6 +583,20 @@ def test_parts_are_called_and_stand_as_our_annotators_have_them_and_come_back_as
     assert ("q0", "order", "item", ["swapped-1", "original-2"]) in before
 
 
+@pytest.mark.parametrize("name", ["potato", "argilla"])
+def test_labels_of_items_that_the_key_does_not_have_are_counted(place: Place, tmp_path: Path, name: str) -> None:
+    study, to = marked_study(place, tmp_path / "in"), tmp_path / "out"
+    export_project(place.db, place.actor, place.project, to=to, study_id=study, formats=[name])
+    key = to / name / "key" / "items.json"
+    key.write_bytes(orjson.dumps(orjson.loads(key.read_bytes())[:1]))
+    with open_sources([to / name]) as sources:
+        reading = FORMATS.get(name).read(sources)
+        [row] = reading.items()
+        assert isinstance(row, ParsedItem)
+        assert len(row.labels) == 8
+        assert reading.notes() == ["4 labels are of items that the key does not have: left out."]
+
+
 def test_what_is_lost_of_labels_is_counted_before_anything_is_written(place: Place, tmp_path: Path) -> None:
     study, to = marked_study(place, tmp_path / "in"), tmp_path / "out"
     formats = ["potato", "huggingface", "argilla"]
