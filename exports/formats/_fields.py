@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -49,6 +50,22 @@ def item_of_fields(given: Mapping[str, Any], metadata: object, said: Mapping[str
         if isinstance(kept.get(name), str) and name not in row:
             row[name] = kept.pop(name)
     return {**row, "metadata": kept}
+
+
+class Apart:
+    """Stretches of one text, of which none lies over another."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[int, int]] = []
+
+    def takes(self, start: int, end: int) -> bool:
+        """Whether a stretch lies over none of those before, among which it is then."""
+        place = bisect(self._kept, (start, end))
+        beside = self._kept[max(0, place - 1) : place + 1]  # those that are kept lie apart
+        if any(start < other_end and other_start < end for other_start, other_end in beside):
+            return False
+        self._kept.insert(place, (start, end))
+        return True
 
 
 def in_answer(label: ForeignLabel, answer: str, spans: Collection[str]) -> ForeignLabel:

@@ -19,7 +19,7 @@ from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from exports.formats._fields import in_answer, item_of_fields
+from exports.formats._fields import Apart, in_answer, item_of_fields
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
 from exports.formats._records import (
@@ -288,14 +288,12 @@ class _ArgillaReading(RecordReading):
 
     def _apart(self, stretches: Iterable[Record]) -> Iterator[Record]:
         """The stretches without those that overlap an earlier one, each with its place and its label alone."""
-        kept: list[tuple[int, int]] = []
+        apart = Apart()
         for one in stretches:
             start, end = one.get("start"), one.get("end")
-            if isinstance(start, int) and isinstance(end, int):
-                if any(start < other_end and other_start < end for other_start, other_end in kept):
-                    self._overlapping += 1
-                    continue
-                kept.append((start, end))
+            if isinstance(start, int) and isinstance(end, int) and not apart.takes(start, end):
+                self._overlapping += 1
+                continue
             yield {name: one[name] for name in ("start", "end", "label") if name in one}
 
     def not_ours(self) -> str:

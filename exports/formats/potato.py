@@ -21,7 +21,7 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.figures import count
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from exports.formats._fields import in_answer, item_of_fields, text_of_field
+from exports.formats._fields import Apart, in_answer, item_of_fields, text_of_field
 from exports.formats._files import FilesReading
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
@@ -502,6 +502,7 @@ class _Reading(FilesReading):
     ) -> list[Mapping[str, Any]]:
         """The stretches of the text that is the answer; one that overlaps another, or is in parts, is lost."""
         kept: list[Mapping[str, Any]] = []
+        apart = Apart()
         places: Sequence[int] | None = None
         if answer is not None:
             places = range(len(answer)) if _displayed(project.config) else _places_shown(answer)
@@ -513,10 +514,10 @@ class _Reading(FilesReading):
                 self._lost.add("Marked places that are no stretch of a text")
             elif one.get("additional_parts"):
                 self._lost.add("Stretches that have several parts")
-            elif any(start < other["end"] and other["start"] < end for other in kept):
-                self._lost.add("Stretches that overlap others: the first is kept")
             elif places is not None and (start >= end or end > len(places)):
                 self._lost.add("Stretches that end beyond the answer")
+            elif not apart.takes(start, end):
+                self._lost.add("Stretches that overlap others: the first is kept")
             else:
                 kept.append(one)
         if places is None:
