@@ -10,11 +10,13 @@ import orjson
 from sqlmodel import Session, col
 
 from annotators.items.pairs import BETWEEN
+from annotators.items.targets import TargetKind
 from db.elsewhere.handed_over import token_of
 from db.engine import Database, Within
+from db.items.documents import document_is_current
 from db.items.rows import items_as_json
 from db.judging.items import secret_of
-from db.models import Study, StudyItem
+from db.models import Document, Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.query import pick
@@ -86,7 +88,8 @@ def _judged(
 
     assert study.id is not None
     called = (real_names if names else pseudonyms)(session, study.id)
-    pairs = protocol_of(study).about_pairs
+    protocol = protocol_of(study)
+    pairs, pages = protocol.about_pairs, _pages_of_documents(session, study)
     for block in blocks():
         given: dict[str, list[Given]] = {}
         for label in labels_of_versions(session, study, block):
@@ -101,7 +104,16 @@ def _judged(
         items = items_as_json(session, block)
         for version_id in block:
             item = orjson.loads(orjson.dumps(items[version_id]))
-            yield Judged(item, given.get(item["id"], ()), units.get(item["id"], ()), version_id)
+            yield Judged(item, given.get(item["id"], ()), units.get(item["id"], ()), version_id, pages)
+
+
+def _pages_of_documents(session: Session, study: Study) -> dict[str, int] | None:
+    """Key of a document → how many pages it has, where pages are judged in the study; else None."""
+    if not any(criterion.target == TargetKind.PAGE for criterion in protocol_of(study).criteria):
+        return None
+    query = pick(Document.key, Document.n_pages).where(col(Document.project_id) == study.project_id)
+    known = query.where(document_is_current(session), col(Document.n_pages).is_not(None))
+    return dict(session.execute(known).all())
 
 
 def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:

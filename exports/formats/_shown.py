@@ -137,10 +137,12 @@ def content_of(judged: Judged) -> ItemContent:
 class ShownItem:
     """What the steps of a protocol show of an item, all at once, its parts under neutral names.
 
-    Evidence stands in the order that it has before our annotators where roles are hidden, as no task shows any.
+    Evidence stands in the order that it has before our annotators where roles are hidden, as no task shows any. Pages
+    are all those of its documents, where `pages` says how many they are: those of its evidence alone would tell which
+    these are.
     """
 
-    def __init__(self, content: ItemContent, protocol: Protocol) -> None:
+    def __init__(self, content: ItemContent, protocol: Protocol, pages: Mapping[str, int] | None = None) -> None:
         from db.annotating.presentations import Materials, Wire, materials_at, units_of  # noqa: PLC0415 - loads SQL
 
         last = len(protocol.steps) - 1
@@ -154,8 +156,12 @@ class ShownItem:
         self._evidence = [units[key] for key in self._names.evidence if key in units]
         self._item, self._protocol = seen.item, protocol
         shown = tuple(unit.key for unit in self._evidence)
-        pages = dict.fromkeys((unit.document, page) for unit in self._evidence for page in unit.pages if unit.document)
-        self._units = replace(units_of(seen, self._names), evidence=shown, pages=tuple(pages))
+        of_evidence = ((unit.document, page) for unit in self._evidence for page in unit.pages if unit.document)
+        on_pages = [*(unit.document for unit in seen.item.evidence), *(image.document for image in seen.item.images)]
+        keys = dict.fromkeys([*seen.item.documents, *filter(None, on_pages)])
+        of_documents = ((key, number) for key in keys for number in range(1, (pages or {}).get(key, 0) + 1))
+        judged = tuple(dict.fromkeys(of_evidence if pages is None else of_documents))
+        self._units = replace(units_of(seen, self._names), evidence=shown, pages=judged)
         self.parts = {
             name: part
             for part in [
@@ -199,6 +205,7 @@ class ShownItem:
         words |= {f"image:{image.key}": image.caption for image in item.images}
         words = {part: said or self._called(part) for part, said in words.items()}
         words |= {f"hop:{hop.key}": hop.question or hop.key for hop in item.hops}
+        words |= {f"page:{key}:{number}": f"{key}, page {number}" for key, number in self._units.pages}
         seen = set()
         for target in dict.fromkeys(target for criterion in criteria for target in criterion.targets(self._units)):
             unit = " | ".join(words.get(part, part) for part in target.split("|"))

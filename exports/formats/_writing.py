@@ -106,13 +106,15 @@ class Unit(NamedTuple):
 class Judged(NamedTuple):
     """An item with what everybody said of it in a study, and where each of its units stands.
 
-    `version` is the id of its version, or another number that differs from item to item and stays the same.
+    `version` is the id of its version, or another number that differs from item to item and stays the same. `pages`
+    is by the keys of documents how many pages they have, as far as that is known; None where nobody has looked.
     """
 
     item: Normal
     labels: Sequence[Given]
     units: Sequence[Unit]
     version: int = 0
+    pages: Mapping[str, int] | None = None
 
     @property
     def final(self) -> FinalLabels:

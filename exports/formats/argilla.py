@@ -133,7 +133,7 @@ class Argilla:
                 for task in pairs.with_item(judged):
                     files.add(f"{PAIR}/{RECORDS}", _record_of_pair(task, kinds[PAIR], study.known_as))
                 continue
-            shown = ShownItem(content_of(judged), protocol)
+            shown = ShownItem(content_of(judged), protocol, judged.pages)
             key.add(judged.item, known_as, shown.parts)
             for kind, criteria in kinds.items():
                 for record in _records_of(shown, judged.labels, kind, criteria, known_as):

@@ -139,7 +139,7 @@ class Potato:
                 for project in out:
                     project.add_pairs(pairs.with_item(judged))
                 continue
-            of = ShownItem(content_of(judged), study.protocol)
+            of = ShownItem(content_of(judged), study.protocol, judged.pages)
             key.add(judged.item, instance, of.parts)
             for project in out:
                 project.add(of, judged.labels, instance)

@@ -16,10 +16,11 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> Path:
     return path
 
 
-def write_pdf(path: Path, text: str = "Visitors: 4,100") -> Path:
+def write_pdf(path: Path, text: str = "Visitors: 4,100", *, pages: int = 1) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     document = pymupdf.open()
-    document.new_page().insert_text((72, 72), text)
+    for _ in range(pages):
+        document.new_page().insert_text((72, 72), text)
     document.save(path)
     return path
 
