@@ -41,10 +41,11 @@ UNITS = (
 )  # fmt: skip
 
 WITHOUT_A_TEXT_OF_THEIR_OWN = {
-    # made from a value: of one field name, of an indentation, and of the characters of Streamlit's own page
+    # made from a value: of one field name, of an indentation, of the characters of Streamlit's own page, of a control
     ("exports/reading/json_files.py", "element_lines"),
     ("exports/reading/json_files.py", "_indented_lines"),
     ("app/server/middleware.py", "content_security_policy"),
+    ("exports/label_studio/theirs/asked.py", "_names_in_results"),
 }
 
 

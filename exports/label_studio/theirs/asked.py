@@ -148,10 +148,13 @@ def _where(tag: Tag) -> str:
 
 
 def _names_in_results(tag: Tag, around: Repeaters) -> re.Pattern[str]:
-    """The names that results of a control say: in a Repeater with the place in its list."""
+    """The names that results of a control say: in a Repeater with the place in its list.
+
+    Digits are taken all at once (possessive), so that a name of many places in a row is no slow pattern.
+    """
     pattern = re.escape(tag.get("name"))
     for repeater in around:
-        pattern = pattern.replace(re.escape(index_flag(repeater)), r"\d+")
+        pattern = pattern.replace(re.escape(index_flag(repeater)), r"\d++")
     return re.compile(pattern)
 
 

@@ -534,5 +534,5 @@ def test_doctor_says_which_broken_off_import_it_has_cleared(begun: CommandLine, 
     )
     assert done.returncode == 9
     said = begun("doctor").out
-    assert f"Removed what an import of {path} that was broken off had left; nobody had seen it." in said
+    assert f"Removed what an import of {path.name} that was broken off had left; nobody had seen it." in said
     assert "Removed what an import" not in begun("doctor").out
