@@ -270,7 +270,7 @@ def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine
 
         project = session.get_one(Project, made.project_id).name
     db.dispose()
-    begun("export", project, "--study", "ratings", "--to", tmp_path / "out", "--format", "labels", "--names")
+    begun("export", project, "--study", "ratings", "--to", tmp_path / "out", "--format", "labels")
     study = begun.json("agreement", project, "ratings", "--resamples", "100", "--statistics", "all")
     table = begun.json(
         "agreement", "--table", tmp_path / "out" / "labels.csv", "--resamples", "100", "--statistics", "all",
