@@ -147,6 +147,14 @@ def labels_elsewhere(
         return found
 
 
+@operation(On.STUDY, RESEARCHERS)
+def raters_otherwise(db: Database, _actor: Actor, study_id: int, *, names: bool) -> dict[str, str]:
+    """What raters are called with `names` → their pseudonyms; without, their pseudonyms → what they are called."""
+    with db.read() as session:
+        named, others = real_names(session, study_id), pseudonyms(session, study_id)
+    return {(named if names else others)[of]: (others if names else named)[of] for of in others}
+
+
 _KINDS = (*COUNTING, AnnotationKind.MODEL)
 
 

@@ -16,7 +16,7 @@ from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
-from exports.label_studio.known import ITEM, STUDY, called_of, changed_at, lead_time, name_of
+from exports.label_studio.known import ITEM, NOBODYS, STUDY, called_of, changed_at, lead_time, name_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import Display, Displayed
 from exports.label_studio.xml import Tag, read_config
@@ -272,7 +272,11 @@ class _Reading(FilesReading):
             if one.get("was_cancelled"):
                 self._skipped += 1
                 continue
-            called = called_of(one.get("completed_by"))[0]
+            if one.get("completed_by") is None:
+                if theirs is not None:
+                    theirs.of_tasks.add(NOBODYS)
+                continue
+            called = called_of(one["completed_by"])[0]
             who = name_of(called)
             if called != who:
                 self._numbers.add(who)

@@ -35,7 +35,7 @@ class Annotators:
     """
 
     def __init__(self, people: People, addresses: Mapping[str, str], known: KnownThere) -> None:
-        self._people, self._addresses, self._known = people, addresses, known
+        self._people, self._addresses, self._known = people, dict(addresses), known
         self._names: dict[str, set[str]] = {}
         self._skippers: dict[str, set[str]] = {}
         self._met: set[str] = set()
@@ -45,14 +45,26 @@ class Annotators:
     def learn(self, tasks: Iterable[Any]) -> None:
         """Learn from annotations that were taken in before who somebody is, however they are called this time.
 
-        InvalidInput for one of these that does not say who made it.
+        And of all of them whose number an address is, which some files say of one and not of another.
         """
+        tasks = list(tasks)
+        for one in _annotations(tasks):
+            said = one.get("completed_by")
+            both = called_of(said) if isinstance(said, dict) else []
+            if len(both) > 1:
+                self._addresses.setdefault(both[1], both[0])
         for one in _annotations(tasks):
             mark = mark_of(one) or ""
             for known, names in ((self._known.labelled, self._names), (self._known.skipped, self._skippers)):
                 if mark in known:
                     for called in self._called(one):
                         names.setdefault(called, set()).add(known[mark].annotator)
+
+    def is_nobodys(self, annotation: Mapping[str, Any]) -> bool:
+        """Whether an annotation does not say who made it, as of an account that was deleted there, and is new here."""
+        mark = mark_of(annotation) or ""
+        known = mark in self._known.labelled or mark in self._known.skipped
+        return annotation.get("completed_by") is None and not known
 
     def is_erased(self, annotation: Mapping[str, Any]) -> bool:
         """Whether whoever made an annotation was taken in before, and is a person no more."""
@@ -62,8 +74,8 @@ class Annotators:
     def name(self, annotation: Mapping[str, Any]) -> str:
         """The name of who made an annotation: who somebody is by what came in before is who they are.
 
-        Else one person would be two by what they are called this time. InvalidInput where an annotation does not say
-        who made it, and for somebody who came in under several names.
+        Else one person would be two by what they are called this time. InvalidInput for somebody who came in under
+        several names; of one that is nobody's there is no name.
         """
         called, mark = self._called(annotation), mark_of(annotation) or ""
         self._met.update(called)
@@ -97,7 +109,9 @@ class Annotators:
 
     def check(self) -> None:
         """InvalidInput where somebody is named whom nobody there can be, and others are named by nothing."""
-        if (unknown := self._unknown()) and self._unnamed:
+        here = {whose.annotator for whose in self._known.labelled.values()}  # of an account that is gone there by now
+        unknown = [one for one in self._unknown() if self._people[one] not in here]
+        if unknown and self._unnamed:
             raise InvalidInput(
                 f"--person {unknown[0]}={self._people[unknown[0]]} fits nobody there, and no --person fits "
                 f"{some(sorted(self._unnamed), 20)}. Write one of these before the sign =, or leave it out."
@@ -105,7 +119,8 @@ class Annotators:
 
     def notes(self) -> Iterator[str]:
         """What of `people` was of no use, a sentence each."""
-        for one in self._unknown():
+        met = {self._people[one] for one in self._people if one not in self._unknown()}
+        for one in (one for one in self._unknown() if self._people[one] not in met):
             yield f"--person {one}={self._people[one]} fits nobody who has annotated."
         for (said, whose), n in self._kept.items():
             yield (
@@ -118,7 +133,9 @@ class Annotators:
         return sorted(set(self._people) - known)
 
     def _called(self, annotation: Mapping[str, Any]) -> list[str]:
-        called = called_of(annotation.get("completed_by"))
+        if annotation.get("completed_by") is None:
+            return []
+        called = called_of(annotation["completed_by"])
         address = self._addresses.get(called[0])
         return called if address is None else [address, *called]
 

@@ -22,6 +22,9 @@ STEP = "assay_step"
 BEFORE = "assay_before"
 """The field of a task that has the seals of what was said before it was made."""
 
+NOBODYS = "Annotations that do not say who made them, as of accounts that were deleted there"
+"""What they are called among what is lost."""
+
 People = Mapping[str, str]
 """How somebody is known there → the name of the annotator here."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 from markdown_it import MarkdownIt
@@ -14,7 +15,14 @@ from markdown_it import MarkdownIt
 from annotators.errors import Conflict, InvalidInput
 from annotators.judges.base import Picture as Drawing
 from annotators.progress import Progress
-from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_elsewhere, labels_elsewhere, study_elsewhere
+from db.elsewhere.handed_over import (
+    ItemElsewhere,
+    StudyElsewhere,
+    items_elsewhere,
+    labels_elsewhere,
+    raters_otherwise,
+    study_elsewhere,
+)
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.garbage import seldom_collected
@@ -264,6 +272,8 @@ class _ProjectThere:
             step.project, step.title = project.id, project.title
             if project.config.strip() in ("", BLANK):
                 server.configure(project.id, labelling.config)
+            if project.annotators < study.overlap:
+                server.ask_as_many(project.id, study.overlap)
 
     def __enter__(self) -> Self:
         return self
@@ -282,9 +292,14 @@ class _ProjectThere:
         """Its tasks so far, by the tokens of their items."""
         if self._step.project is None:
             return {}
-        return {
-            str(task["data"].get(ITEM)): task for task in self._server.listed(self._step.project) if _has_data(task)
-        }
+        listed = [task for task in self._server.listed(self._step.project) if _has_data(task)]
+        found = {str(task["data"].get(ITEM)): task for task in listed}
+        if len(listed) > len(found):
+            self._labelling.lost.add(
+                "Tasks of items that are there twice, as two pushes at once make them: delete one of each there",
+                len(listed) - len(found),
+            )
+        return found
 
     def put(
         self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: Raters | None
@@ -320,7 +335,11 @@ class _ProjectThere:
             return
         if self._predicted is None:
             self._predicted = self._server.predicted(self._step.project)
-        found = [one for one in raters.of(item, data) if (task["id"], one["model_version"]) not in self._predicted]
+        found = [
+            one
+            for one in raters.of(item, data)
+            if not any((task["id"], name) in self._predicted for name in raters.names_of(one["model_version"]))
+        ]
         # What was labelled there and is back already would go to those who have yet to label the same task.
         if found and self._is_begun(task):
             self._labelling.lost.add("Predictions for tasks that are labelled there, or begun", len(found))
@@ -402,6 +421,15 @@ class Raters:
     def __init__(self, db: Database, actor: Actor, study: StudyElsewhere, labelling: Labelling, *, names: bool) -> None:
         self._db, self._actor, self._study, self._names = db, actor, study, names
         self._labelling = labelling
+
+    @cached_property
+    def _otherwise(self) -> dict[str, str]:
+        """What a rater is called here → what the same one is called with names, or without."""
+        return raters_otherwise(self._db, self._actor, self._study.study_id, names=self._names)
+
+    def names_of(self, rater: str) -> tuple[str, str]:
+        """What a rater is called, with names and without."""
+        return rater, self._otherwise.get(rater, rater)
 
     def of(self, item: ItemElsewhere, data: Mapping[str, Any]) -> list[dict[str, Any]]:
         """A prediction of each rater who says something."""

@@ -18,7 +18,7 @@ from db.elsewhere.known import KnownThere, Whose, whose_elsewhere
 from db.engine import Database
 from db.permissions import Actor
 from exports.label_studio.annotators import Annotators, mark_of
-from exports.label_studio.known import BEFORE, ITEM, STEP, STUDY, People, changed_at, lead_time
+from exports.label_studio.known import BEFORE, ITEM, NOBODYS, STEP, STUDY, People, changed_at, lead_time
 from exports.label_studio.labelling import Labelling
 from exports.label_studio.lost import Lost
 from exports.label_studio.tasks import asks_anything, labels_of, shows_as_here
@@ -136,6 +136,9 @@ class SaidThere:
             try:
                 if not isinstance(one, dict):
                     raise InvalidInput(f"an annotation is {shown(one)}, not an object")
+                if self.annotators.is_nobodys(one):
+                    self.lost.add(NOBODYS)
+                    continue
                 if self.annotators.is_erased(one):
                     self.lost.add("Annotations of people who were erased here: what they said stays as it is")
                     continue

@@ -35,12 +35,13 @@ _SECONDS = 120.0
 
 @dataclass(frozen=True)
 class ProjectThere:
-    """A project there: its number, its title, its config and what its description says."""
+    """A project there: its number, title, config, what its description says, and for how many a task waits."""
 
     id: int
     title: str
     config: str
     description: str
+    annotators: int
 
 
 class Server:
@@ -170,6 +171,11 @@ class Server:
             )
             return _project(made)
 
+    def ask_as_many(self, project: int, annotators: int) -> None:
+        """Have each task of a project wait for so many annotators."""
+        with self._asking():
+            self._client.projects.update(id=project, maximum_annotations=annotators)
+
     def configure(self, project: int, config: str) -> None:
         """Have a project ask this."""
         with self._asking():
@@ -284,7 +290,13 @@ def _pinned(address: ServerAddress) -> Any:
 
 
 def _project(found: Any) -> ProjectThere:
-    return ProjectThere(int(found.id), found.title or "", found.label_config or BLANK, found.description or "")
+    return ProjectThere(
+        int(found.id),
+        found.title or "",
+        found.label_config or BLANK,
+        found.description or "",
+        found.maximum_annotations or 1,
+    )
 
 
 def _address(file: str) -> tuple[str, str]:

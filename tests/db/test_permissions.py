@@ -240,6 +240,7 @@ MAY: dict[str, frozenset[str]] = {
     "elsewhere.handed_over.items_elsewhere": RESEARCHERS,
     "elsewhere.handed_over.items_by_token": RESEARCHERS,
     "elsewhere.handed_over.labels_elsewhere": RESEARCHERS,
+    "elsewhere.handed_over.raters_otherwise": RESEARCHERS,
     "elsewhere.came_back.take_back": RESEARCHERS,
     "elsewhere.known.whose_elsewhere": RESEARCHERS,
     "judging.library.add_prompt": RESEARCHERS,

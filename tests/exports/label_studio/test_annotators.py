@@ -240,6 +240,30 @@ def test_who_skipped_first_can_be_put_right_and_what_they_said_later_is_named_wh
     assert set(people) == {"ada"}
 
 
+def test_an_account_that_was_deleted_there_holds_nobody_up(there: There) -> None:
+    there.annotate(ADA, first=10)
+    assert there.pull(IS_ADA)["new"] == len(there.tasks)
+    there.annotate(BEN, first=20)
+    there.call(lambda who: None if who == ADA else who)
+    again = there.pull(IS_ADA)
+    assert (again["new"], again["unchanged"], again["lost"]) == (len(there.tasks), len(there.tasks), [])
+    assert again["gone"] == []
+    there.annotate(None, first=30)
+    [lost] = there.pull(IS_ADA)["lost"]
+    assert lost["what"].startswith("Annotations that do not say who made them, as of accounts that were deleted there")
+    assert there.by() == {"ada": len(there.tasks), "ben@example.org": len(there.tasks)}
+
+
+def test_a_number_is_whose_address_another_task_says_it_is(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.tasks[0]["annotations"][0]["completed_by"] = ADA["id"]
+    both = {"ada@example.org": "ada", str(ADA["id"]): "ada"}
+    done = there.pull(both)
+    assert (there.by(), done["left"]) == ({"ada": len(there.tasks)}, [])
+    fresh = there.pull({"ada@example.org": "ada", "9": "ada"})
+    assert fresh["left"] == [], "one of the ways in which somebody may be known"
+
+
 def test_labels_that_became_a_skip_there_are_named(there: There) -> None:
     there.annotate(ADA, first=10)
     there.pull(IS_ADA)

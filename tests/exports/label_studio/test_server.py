@@ -23,6 +23,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.pages.documents.renderer import Renderer
 from annotators.protocols import PROTOCOLS
 from app.cli import main
+from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
@@ -493,6 +494,15 @@ def test_tasks_that_are_sent_in_parts_are_there_once(
     assert (again.project, again.created, again.unchanged) == (done.project, 0, len(tokens))
 
 
+def test_a_project_waits_for_as_many_as_the_study_asks_by_then(there: LabelStudio, project: Project) -> None:
+    study_id = project.study("more hands", all_kinds(), overlap=1)
+    made = push(project, study_id, there.url).project
+    change = StudyChange(overlap=2)
+    amend_study(project.db, project.admin, study_id, change=change, reason="too few agree")
+    push(project, study_id, there.url)
+    assert there.json("GET", f"/api/projects/{made}")["maximum_annotations"] == 2
+
+
 def test_what_raters_said_goes_along_only_where_it_is_asked_for_and_once(there: LabelStudio, project: Project) -> None:
     study_id = project.study("predicted", all_kinds())
     give_here(project, study_id, 0, [0, 1])
@@ -507,6 +517,7 @@ def test_what_raters_said_goes_along_only_where_it_is_asked_for_and_once(there: 
     created, sent, found = pushed(predictions=True)
     assert (created, sent, len(found)) == (0, 2, 2), "to tasks that are there"
     assert pushed(predictions=True)[1:] == (0, found)
+    assert pushed(predictions=True, names=True)[1:] == (0, found), "names are no other raters"
     # What people say there does not go back to others there as a prediction: who has begun a task is left alone.
     task = server_at(there.url).tasks(push(project, study_id, there.url).project or 0)[2]
     item = items_of(project, study_id)[task["data"][ITEM]]

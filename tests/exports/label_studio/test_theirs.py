@@ -20,6 +20,7 @@ from exports.formats import recognise
 from exports.formats.label_studio import LabelStudio
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
+from exports.label_studio.known import NOBODYS
 from exports.label_studio.labelling import labelling_of
 from exports.label_studio.server import Server
 from exports.label_studio.theirs.asked import read_theirs
@@ -437,6 +438,14 @@ def test_annotators_who_are_known_by_numbers_alone_are_named_before(tmp_path: Pa
     assert "known by their numbers there alone: label-studio-7." in "\n".join(reading.notes())
 
 
+def test_annotations_of_an_account_that_is_gone_are_counted_and_the_others_come_in(tmp_path: Path) -> None:
+    task = annotated(*RESULTS, completed_by=7)
+    task["annotations"].append({**task["annotations"][0], "id": 9, "completed_by": None})
+    items, labels, bad, reading = read(write(tmp_path / "p", [task]))
+    assert (len(items), {one.annotator for one in labels}, bad) == (1, {"label-studio-7"}, [])
+    assert any(NOBODYS in note for note in reading.notes())
+
+
 @pytest.mark.parametrize(
     ("choices", "given", "wanted"),
     [
@@ -644,7 +653,7 @@ def test_a_config_of_theirs_and_ours_made_of_it_ask_the_same() -> None:
         (annotated(result("n", "number", number=float("inf"))), "n"),
         (annotated(result("box", "rectanglelabels", x="a", rectanglelabels=["Seal"])), "box"),
         (annotated(result("rank", "ranker", ranker=7)), "ranker"),
-        (annotated(completed_by=None), "who made it"),
+        (annotated(completed_by={}), "who made it"),
         (annotated(updated_at="yesterday"), "time"),
     ],
 )
