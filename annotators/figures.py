@@ -7,6 +7,7 @@ space before a unit (pages have one that is narrow and does not break), thousand
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 NOT_DEFINED = "not defined"
@@ -81,6 +82,11 @@ def size_in_words(n: int) -> str:
 def some(names: Sequence[str], most: int) -> str:
     """The first names with commas between them, and … where there are more than `most`."""
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")
+
+
+def numbers_apart(name: str) -> list[str | int]:
+    """What names are sorted by: A2 comes before A10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
 
 
 def duration(seconds: float | None, *, tenths: bool = False) -> str:

@@ -444,7 +444,7 @@ class PromptVersion(Table, table=True):
 class StudyDraft(Table, table=True):
     """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
 
-    `design` is without its annotators, who are person ids in `team`.
+    `design` is without its annotators, who are person ids in `team`, and has the quotas of single ones by these.
     """
 
     __tablename__ = "study_draft"

@@ -17,6 +17,7 @@ from annotators.asking.settling import Outcome, Settled, settle
 from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
+from annotators.figures import numbers_apart
 from annotators.protocols import Material, Protocol
 from db.adjudicating.causes import check_said
 from db.adjudicating.leases import end_lease, held_items
@@ -535,10 +536,12 @@ def _units(
     decided = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
     units = []
     n = len(annotations)
+    # By the names on the wire: the order of keys can tell what parts are, as the keys themselves can.
+    order = sorted(votes, key=lambda unit: numbers_apart(wire.out(unit[1])))
     outcomes = {
         unit: settle(criterion, [vote.value for vote in votes[unit] if not vote.cannot_judge], n, study.rule)
         for criterion in protocol.criteria
-        for unit in sorted(votes)
+        for unit in order
         if unit[0] == criterion.name
     }
     compared = [(*unit, settled) for unit, settled in outcomes.items() if protocol.criterion(unit[0]).compared]

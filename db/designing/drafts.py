@@ -18,6 +18,9 @@ from db.people.accounts import names_of
 from db.permissions import EVERYBODY, READERS, RESEARCHERS, Actor, On, operation, record, role_in
 from db.studies.design import StudyMade, StudyPlan, people_of
 
+_QUOTAS = "quotas_by_person"
+"""Under which a draft keeps the quotas of single annotators."""
+
 
 @dataclass(frozen=True)
 class DraftOfStudy:
@@ -48,8 +51,11 @@ def save_draft(
         draft = next(iter(there.values()), None) or StudyDraft(project_id=project_id, name="")
         did = "study draft made" if draft.id is None else "study draft changed"
         draft.name, draft.protocol = design.name.strip(), protocol.model_dump(mode="json")
-        draft.design = design.model_dump(mode="json", exclude={"annotators"}, exclude_defaults=True)
+        draft.design = design.model_dump(mode="json", exclude={"annotators", "quotas"}, exclude_defaults=True)
         draft.team = people_of(session, project_id, design)
+        numbers = dict(zip(design.annotators, draft.team, strict=True))
+        if design.quotas:  # by numbers, so that no name outlives its account
+            draft.design[_QUOTAS] = {str(numbers[name]): quota for name, quota in design.quotas.items()}
         draft.changed_by, draft.changed_at = actor.person_id, now()
         session.add(draft)
         session.flush()
@@ -117,11 +123,14 @@ def _named(session: Session, project_id: int, name: str) -> StudyDraft:
 
 def _read(draft: StudyDraft, names: dict[int, str]) -> DraftOfStudy:
     team = tuple(names[person_id] for person_id in draft.team)
+    design = {name: value for name, value in draft.design.items() if name != _QUOTAS}
+    if quotas := draft.design.get(_QUOTAS):
+        design["quotas"] = {names[int(number)]: quota for number, quota in quotas.items()}
     return DraftOfStudy(
         draft.id or 0,
         draft.project_id,
         Protocol.model_validate(draft.protocol),
-        StudyDesign.model_validate({**draft.design, "annotators": team}),
+        StudyDesign.model_validate({**design, "annotators": team}),
         None if draft.changed_by is None else names.get(draft.changed_by),
         draft.changed_at,
     )

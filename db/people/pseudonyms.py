@@ -6,6 +6,8 @@ before. Models are called M1, M2 … likewise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import func
 from sqlmodel import Session, col
 
@@ -55,12 +57,21 @@ def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[
     if not people:
         query = query.join(Person, col(Person.id) == col(Account.person_id)).where(col(Person.kind) == PersonKind.MODEL)
     named: dict[int, str] = dict(session.execute(query).all())
-    kept = {pseudonym for person_id, pseudonym in called.items() if person_id not in named}
-    clashing = kept & set(named.values())
-    found = called | named
-    for person_id, name in found.items():
-        if name in clashing and not people:
-            found[person_id] = called[person_id]
-        elif name in clashing and person_id not in named:
-            found[person_id] = f"{name} (erased)"
+    if not people:
+        kept = {pseudonym for person_id, pseudonym in called.items() if person_id not in named}
+        named = {person_id: name for person_id, name in named.items() if name not in kept}
+    return told_apart(called, named)
+
+
+def told_apart(called: Mapping[int, str], named: Mapping[int, str]) -> dict[int, str]:
+    """Person id → name, else what they are called without one, which is no name of anybody else."""
+    taken, found = set(named.values()), dict[int, str]()
+    for person_id, otherwise in called.items():
+        name = named.get(person_id)
+        if name is None:
+            name = otherwise
+            while name in taken:
+                name += " (erased)"
+            taken.add(name)
+        found[person_id] = name
     return found

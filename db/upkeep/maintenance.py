@@ -27,12 +27,17 @@ _OF_ITEMS = (
     "WHERE x.study_id = :study UNION SELECT v.item_id FROM study_item x JOIN item_version v "
     "ON v.id = x.other_version_id WHERE x.study_id = :study)"
 )
+_OF_BATCHES = (
+    "batch_id IN (SELECT n.batch_id FROM annotation n WHERE n.study_id = :study UNION SELECT i.batch_id FROM item i "
+    f"WHERE i.{_OF_ITEMS.removeprefix('item_')})"
+)
 _PROPOSED = f"proposal_id IN (SELECT id FROM proposed_revision WHERE {_OF_ITEMS})"
 _ABOUT_STUDY = (
     "((thing = 'study' AND thing_id = :study) OR "
     "(thing = 'study item' AND thing_id IN (SELECT id FROM study_item WHERE study_id = :study)) OR "
     "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)) OR "
-    f"(thing = 'item' AND thing_{_OF_ITEMS.removeprefix('item_')}))"
+    f"(thing = 'item' AND thing_{_OF_ITEMS.removeprefix('item_')}) OR "
+    f"(thing = 'batch' AND thing_{_OF_BATCHES.removeprefix('batch_')}))"
 )
 _RELEASED_PAIR = ("release_id", "study_id", "item_version_id", "other_version_id", "criterion", "target")
 _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
@@ -52,9 +57,11 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
     ("release_label", ("release_id", "item_version_id", "study_id", "criterion", "target"), "value", _RELEASED),
     ("release_pair_label", _RELEASED_PAIR, "value", _RELEASED),
+    ("gold_label", ("id",), "explanation", "study_item_id IN (SELECT id FROM study_item WHERE study_id = :study)"),
     ("amendment", ("id",), "reason", "study_id = :study"),
     ("omission", ("id",), "reason", "study_id = :study"),
     ("revision", ("id",), "reason", _OF_ITEMS),
+    ("withdrawal", ("id",), "reason", _OF_BATCHES),
     ("item_ending", ("id",), "reason", _OF_ITEMS),
     ("proposal_answer", ("proposal_id",), "reason", _PROPOSED),
     ("event", ("id",), "details", _ABOUT_STUDY),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.arrays import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
+from annotators.figures import numbers_apart
 from annotators.intervals.result import IntervalKind, Raters, Statistic
 from db.designing.by_score import NOT_ALIKE, not_alike
 from db.engine import Database
@@ -262,7 +262,7 @@ def agreement_in_parts(
         resamples=resamples,
         clustered=clustered,
         criteria=[replace(criterion, clustered=clustered) for criterion in labelled],
-        raters=sorted((name for person, name in found.names.items() if person in counting), key=_numbers_apart),
+        raters=sorted((name for person, name in found.names.items() if person in counting), key=numbers_apart),
         level=level,
     )
     yield report
@@ -270,11 +270,6 @@ def agreement_in_parts(
         weighted = {**asked, "own_weights": own.get(column.criterion.name)}
         report = report.with_criterion(place, _measured(column, weighted).measured)
         yield report
-
-
-def _numbers_apart(name: str) -> list[str | int]:
-    """What names are sorted by: A2 comes before A10."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
 
 
 agreement_report = whole(agreement_in_parts)

@@ -11,6 +11,7 @@ from sqlmodel import Session, col
 from db.items.rows import items_as_json
 from db.models import Account, Event, Item, ItemVersion, Revision, Study
 from db.people.named import AMENDED, numbers_in, with_names
+from db.people.pseudonyms import told_apart
 from db.query import pick
 from exports.bundles.columns import names_of
 from exports.cells import safe
@@ -99,7 +100,7 @@ def write_events(session: Session, project_id: int, out: Out, *, names: bool) ->
     return n
 
 
-def _people(session: Session, project_id: int, *, names: bool) -> dict[int | None, str]:
+def _people(session: Session, project_id: int, *, names: bool) -> dict[int, str]:
     """Who did something in the project, or something was done to, as the tables call them."""
     acted: dict[int, None] = {}
     events = pick(Event.person_id, Event.thing, Event.thing_id).where(col(Event.project_id) == project_id)
@@ -113,11 +114,12 @@ def _people(session: Session, project_id: int, *, names: bool) -> dict[int | Non
     for kind, details in session.execute(about.order_by(col(Event.id))):
         for number in numbers_in(kind, details):
             acted.setdefault(number)
+    called = {person: f"P{number}" for number, person in enumerate(acted, 1)}
     if not names:
-        return {person: f"P{number}" for number, person in enumerate(acted, 1)}
+        return called
     query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(acted))
     known = {row[0]: safe(row[1]) for row in session.execute(query)}
-    return {person: known.get(person, f"P{number}") for number, person in enumerate(acted, 1)}
+    return told_apart(called, known)
 
 
 def _time(at: Any) -> str:

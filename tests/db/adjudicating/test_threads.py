@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlmodel import select
 
+from annotators.asking.submissions import GivenLabel
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.intervals.bootstrap import Resampling
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.adjudicating.threads import LONGEST, before_and_after, my_threads, thread, write_message
-from db.annotating.annotations import reopen
+from db.annotating.annotations import reopen, submit
 from db.annotating.assignments import return_to_annotator
+from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import Message
 from db.permissions import Actor
@@ -93,6 +95,17 @@ def my_assignment(study: StudyInUse) -> int:
     from db.annotating.annotations import my_work
 
     return my_work(study.db, study.annotators[0])[0].assignment_id
+
+
+def test_units_stand_in_an_order_that_tells_nothing_of_the_keys(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, n_evidence=12, protocol="grounding", talk="disputed")
+    for who, value in enumerate(("required", "not_required")):
+        item = study.work(who)["items"][0]
+        labels = tuple(GivenLabel("grounding", f"evidence:E{n}", value) for n in range(1, 13))
+        step = StepSubmission(f"u{who}", item["assignment"], 1, 0, labels, seconds=1.0)
+        submit(database, study.annotators[who], study.study_id, step=step)
+    units = thread(database, study.annotators[0], study_item(study)).units
+    assert [unit.target for unit in units] == [f"evidence:E{n}" for n in range(1, 13)]
 
 
 def test_without_talk_there_is_no_thread_and_an_agreed_item_has_none(database: Database) -> None:

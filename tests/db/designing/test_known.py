@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from sqlmodel import col, func, select
 
 from annotators.asking.planting import Planting
@@ -18,8 +19,9 @@ from db.designing.making import create_study, plan_study
 from db.designing.written import written_design
 from db.engine import Database
 from db.models import GoldLabel, Project, Purpose, Study, StudyItem
+from db.people.accounts import erase_person
 from db.studies.design import study_facts
-from tests.makers import StudyInUse, make_item, tiny_protocol
+from tests.makers import StudyInUse, make_item, make_person, tiny_protocol
 
 
 def right(*names: str, **more: Any) -> tuple[RightLabel, ...]:
@@ -161,3 +163,18 @@ def test_a_draft_keeps_its_gold_and_starts_with_it(database: Database) -> None:
     started = start_draft(database, study.researcher, study.project_id, name="later")
     found = written_design(database, study.researcher, started.study_id).design
     assert {name: getattr(found, name) for name in PARTS} == PARTS
+
+
+def test_no_name_outlives_its_account_in_a_draft(database: Database) -> None:
+    study = made(database, gold=None, repeats=None, qualification=None)
+    team = tuple(actor.name for actor in study.annotators)
+    design = StudyDesign(name="later", annotators=team, overlap=1, quota=30, quotas={team[0]: 2})
+    save_draft(database, study.researcher, study.project_id, protocol=tiny_protocol(), design=design)
+    [draft] = drafts_of(database, study.researcher, study.project_id)
+    assert draft.design == design
+    erase_person(database, make_person(database, admin=True), team[0])
+    [draft] = drafts_of(database, study.researcher, study.project_id)
+    assert list(draft.design.quotas.values()) == [2]
+    with database.read() as session:
+        kept = session.execute(text("SELECT CAST(design AS TEXT) FROM study_draft")).scalar_one()
+    assert team[0] not in kept + str(draft.design)

@@ -6,7 +6,7 @@ from annotators.items.parsed import ForeignLabel
 from db.engine import Database
 from db.models import Person, PersonKind
 from db.people.accounts import erase_person
-from db.people.pseudonyms import pseudonyms, real_names
+from db.people.pseudonyms import pseudonyms, real_names, told_apart
 from db.studies.labels import import_labels
 from exports.agreement.study import agreement_report
 from tests.makers import StudyInUse, make_person
@@ -44,3 +44,9 @@ def test_a_model_that_is_named_like_a_pseudonym_keeps_its_own(database: Database
         session.get_one(Person, first).kind = PersonKind.MODEL  # called A2, as ann is called A1 then, and ben A2
     with database.read() as session:
         assert list(real_names(session, study.study_id, people=False).values()) == ["M1", "A1", "A2"]
+
+
+def test_nobody_is_called_as_somebody_else_is_whatever_accounts_are_named() -> None:
+    called = {1: "A1", 2: "A2", 3: "A3", 4: "A4"}
+    named = {1: "A3", 2: "A3 (erased)"}
+    assert told_apart(called, named) == {1: "A3", 2: "A3 (erased)", 3: "A3 (erased) (erased)", 4: "A4"}

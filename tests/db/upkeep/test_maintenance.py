@@ -20,12 +20,13 @@ from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import Document, Draft, Event, StoredLabel, StudyItem, StudyState, Submission, Table
+from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out
 from db.releasing.endings import end_item
 from db.studies.revisions import revise_item
 from db.upkeep.maintenance import delete_project, redact_text
 from tests.db.test_guards import one_of_each
-from tests.makers import StudyInUse, make_person, make_project
+from tests.makers import StudyInUse, make_item, make_person, make_project
 
 
 def test_a_redacted_text_leaves_its_digest_and_the_rest_stands(database: Database) -> None:
@@ -100,9 +101,12 @@ def test_words_go_from_reasons_of_changes_of_the_study_and_of_its_items(database
     about = (database, who, study.project_id)
     revise_item(*about, external_id="i00001", fields={"answer": "Better."}, reason=f"as {words} said")
     end_item(*about, external_id="i00002", state="rejected", reason=f"{words} wrote it")
+    make_item(database, study.project_id, "known")
+    gold = GoldRow(2, "known", "right", "item", "yes", f"{words} explains it")
+    set_gold(database, who, study.study_id, rows=[gold], reason="to see how it goes")
     redact_text(database, who, study.study_id, containing=words, reason="a name")
     with database.read() as session:
-        for table in ("amendment", "omission", "revision", "item_ending", "event"):
+        for table in ("amendment", "omission", "revision", "item_ending", "gold_label", "event"):
             rows = session.execute(text(f"SELECT * FROM {table}")).all()
             assert "[redacted" in str(rows), table
             assert words not in str(rows), table
