@@ -38,6 +38,9 @@ _LAYOUT = frozenset(
     | {"Bucket", "Channel", "List"}
 )
 
+_OBJECTS_WITH_RESULTS = frozenset({"Chat", "ReactCode", "CustomInterface"})
+"""Objects that take something themselves: its results say the object's own name, with `toName` or without."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -114,7 +117,7 @@ def read_theirs(config: Tag, name: str, documents: Addressed | None = None) -> T
     found = Theirs(read_displayed(config, controls), documents or Addressed())
     titles = _titles(config)
     for tag, around in with_repeaters(config):
-        if tag.get("toName"):
+        if tag.get("toName") or (tag.name in _OBJECTS_WITH_RESULTS and tag.get("name")):
             _add(found, tag, titles, around)
         elif tag.name not in _LAYOUT | TEXTS | IMAGES:
             about = "it is of no object (`toName`)" if tag.name in _MAKERS else "nothing here is like it"

@@ -422,6 +422,26 @@ def test_what_was_given_to_controls_that_are_not_there_is_named_once_each(tmp_pa
     assert "Relations between marked regions (2 times)." in notes
 
 
+@pytest.mark.parametrize("tag", ["Chat", "ReactCode", "CustomInterface"])
+@pytest.mark.parametrize("about", ["", ' toName="own"'])
+def test_an_object_that_takes_something_itself_is_a_control_of_the_config(tmp_path: Path, tag: str, about: str) -> None:
+    config = f"""<View><Text name="q" value="$question"/>
+      <{tag} name="own" value="$turns"{about}/><Choices name="faults" toName="q" choice="multiple">{CHOICES}</Choices>
+      <Repeater on="$turns"><{tag} name="own_{{{{idx}}}}"/></Repeater></View>"""
+    given = [result(name, tag.lower(), name, **{tag.lower(): {}}) for name in ("own", "own", "own_0", "own_1")]
+    _, labels, rejected, reading = read(write(tmp_path / "p", [annotated(*given)], config))
+    assert rejected == []
+    assert [(one.criterion, one.value) for one in labels] == [("faults", "[]")]
+    lost = [line.partition(": ")[2] for line in reading.notes() if "own" in line]
+    repeated = "it is repeated for each part of a task, and here asked of the item."
+    assert sorted(lost) == [
+        f"<{tag} name='own'> of line 2: nothing here is like it.",
+        f"<{tag} name='own_{{{{idx}}}}'> of line 3: {repeated}",
+        "What was given to 'own', which cannot be asked here.",
+        "What was given to 'own_{{idx}}', which cannot be asked here (2 times).",
+    ]
+
+
 def test_any_label_of_another_control_is_a_condition(tmp_path: Path) -> None:
     config = f"""<View><Text name="q" value="$question"/><Choices name="A" toName="q">{CHOICES}</Choices>
       <View visibleWhen="choice-selected" whenTagName="A">
