@@ -236,18 +236,22 @@ class _Spans(Control):
 
 def stretch_in(text: str, start: object, end: object, said: object) -> tuple[int, int]:
     """Where a stretch lies in a text, in characters; InvalidInput where it lies nowhere, or the text says otherwise."""
-    for place in (start, end):
-        if isinstance(place, bool) or not isinstance(place, int) or place < 0:
-            raise InvalidInput(f"{shown(place)} is no place in a text")
-    assert isinstance(start, int)
-    assert isinstance(end, int)
-    for first, last in ((start, end), (_in_characters(text, start), _in_characters(text, end))):
+    start_at, end_at = _place(start), _place(end)
+    for first, last in ((start_at, end_at), (_in_characters(text, start_at), _in_characters(text, end_at))):
         if first < last <= len(text) and (not isinstance(said, str) or _alike(said, text[first:last])):
             return first, last
     raise InvalidInput(
-        f"there is a stretch from {start} to {end} that says {shown(said)}, and the text says "
-        f"{shown(text[start:end])} there: it was changed"
+        f"there is a stretch from {start_at} to {end_at} that says {shown(said)}, and the text says "
+        f"{shown(text[start_at:end_at])} there: it was changed"
     )
+
+
+def _place(said: object) -> int:
+    """A place in a text as a whole number: programs without whole numbers write 5.0. InvalidInput for what is none."""
+    place = int(said) if isinstance(said, float) and said.is_integer() else said
+    if isinstance(place, bool) or not isinstance(place, int) or place < 0:
+        raise InvalidInput(f"{shown(said)} is no place in a text")
+    return place
 
 
 def _alike(one: str, other: str) -> bool:

@@ -482,6 +482,19 @@ def test_a_result_says_the_alias_and_else_the_first_title(
     assert (label.value, rejected) == (wanted, [])
 
 
+def test_places_in_a_text_are_whole_numbers_however_they_are_written(tmp_path: Path) -> None:
+    tasks = [
+        annotated(result("ner", "labels", start=start, end=end, labels=["PER"]), number=number)
+        for number, (start, end) in enumerate([(0.0, 3.0), (-0.0, 3), (0.5, 3), (0, True), (-1.0, 3)], 1)
+    ]
+    _, labels, rejected, _ = read(write(tmp_path / "p", tasks))
+    stretches = [orjson.loads(one.value) for one in labels if one.criterion == "ner"]
+    assert stretches == [[{"start": 0, "end": 3, "label": "PER", "text": "Zoë"}]] * 2
+    assert [one.reason for one in rejected] == [
+        f"task {number}: {said} is no place in a text" for number, said in ((3, 0.5), (4, True), (5, -1.0))
+    ]
+
+
 def test_boxes_say_the_alias_whichever_of_the_two_their_result_has(tmp_path: Path) -> None:
     config = """<View><Text name="q" value="$question"/><Image name="scan" value="$picture"/>
       <RectangleLabels name="b" toName="scan"><Label value="Table" alias="T"/></RectangleLabels></View>"""
