@@ -15,7 +15,7 @@ from annotators.errors import Conflict, InvalidInput, NotFound
 from db.engine import Database
 from db.items.current import is_published, unpublished_batches, withdrawn_batches
 from db.items.unpublished import clear_broken_off, only_import
-from db.models import Annotation, Assignment, AssignmentState, Batch, Study, UnpublishedBatch, Withdrawal
+from db.models import IMPORTED, Annotation, Assignment, AssignmentState, Batch, Study, UnpublishedBatch, Withdrawal
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
@@ -74,6 +74,8 @@ def withdraw_batch(
 ) -> None:
     """Take a batch out of every current query, or (`reinstates`) put it back. Studies keep their frozen sample.
 
+    Imported skips that came in place of its labels meanwhile end when these are put back.
+
     Raises NotFound for a batch of another project, Conflict when it is so already (and for putting back while an
     import into the project is under way), InvalidInput without a reason.
     """
@@ -98,9 +100,9 @@ def withdraw_batch(
         person = actor.person_id
         session.add(Withdrawal(batch_id=batch_id, reinstates=reinstates, reason=reason.strip(), person_id=person))
         kind = "batch reinstated" if reinstates else "batch withdrawn"
-        details = {"reason": reason.strip()}
         session.flush()
-        _count_again(session, batch_id, reinstates=reinstates)
+        ended = _count_again(session, batch_id, reinstates=reinstates)
+        details = {"reason": reason.strip(), **({"skips ended": ended} if ended else {})}
         record(session, actor, kind, "batch", batch_id, project_id=project_id, details=details)
 
 
@@ -122,8 +124,11 @@ def _refuse_second_labels(session: Session, batch: Batch) -> None:
         )
 
 
-def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> None:
-    """Take the labels that the batch brought out of the studies' counts, or put them back, and settle their items."""
+def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> int:
+    """Take the labels that the batch brought out of the studies' counts, or put them back, and settle their items.
+
+    How many skips end by that is returned.
+    """
     newer = aliased(Annotation)
     superseded = pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists()
     submitted = col(Assignment.state) == AssignmentState.SUBMITTED
@@ -139,8 +144,34 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> None:
         if counted:
             before, after = (None, AssignmentState.SUBMITTED) if reinstates else (AssignmentState.SUBMITTED, None)
             counts.setdefault(study_id, Tallies(study_id)).move(before, after, person_id)
+    skips = _skips_beside(session, batch_id) if reinstates else []
+    for skip in skips:
+        session.delete(skip)
+        counts.setdefault(skip.study_id, Tallies(skip.study_id)).move(AssignmentState.SKIPPED, None, skip.person_id)
     for study_id, study_item_ids in touched.items():
         study, of_study = session.get_one(Study, study_id), counts.setdefault(study_id, Tallies(study_id))
         update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids), of_study)
     for _, tallies in sorted(counts.items()):
         tallies.write(session.connection())
+    return len(skips)
+
+
+def _skips_beside(session: Session, batch_id: int) -> list[Assignment]:
+    """Skips of what the batch has labels of, by the same people: they came in while it was withdrawn, and end."""
+    newer, skip = aliased(Annotation), aliased(Assignment)
+    same = (
+        (col(skip.study_id) == Annotation.study_id)
+        & (col(skip.study_item_id) == Annotation.study_item_id)
+        & (col(skip.person_id) == Annotation.person_id)
+    )
+    query = (
+        pick(skip)
+        .join(Annotation, same)
+        .where(
+            col(Annotation.batch_id) == batch_id,
+            ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
+            col(skip.state) == AssignmentState.SKIPPED,
+            col(skip.kind) == IMPORTED,
+        )
+    )
+    return list(session.execute(query).scalars())

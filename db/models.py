@@ -884,6 +884,9 @@ class AnnotationKind(StrEnum):
 BARRED = "barred"
 """Kind and state of a row that keeps an item from a person."""
 
+IMPORTED = "imported"
+"""The kind of an assignment that no slot was given out for: of labels, or a skip, that came in from elsewhere."""
+
 PLANTED_KINDS = (AnnotationKind.GOLD, AnnotationKind.REPEAT)
 """What stands unannounced among what annotators are given, and uses no slot: the kinds of assignments as well."""
 

@@ -20,6 +20,7 @@ from db.elsewhere.known import Whose, remember, skipped_by, taken_in
 from db.engine import Database
 from db.items.current import withdrawn_batches
 from db.models import (
+    IMPORTED,
     Account,
     Annotation,
     AnnotationKind,
@@ -46,9 +47,6 @@ from db.studies.labels import (
 from db.studies.tallies import Tallies
 
 _AT_ONCE = 500
-
-IMPORTED = "imported"
-"""The kind of an assignment that no slot was given out for."""
 
 HANDED_OVER = "label_studio"
 """The format of an import whose labels were given where this study had been handed over: it fixed what was shown."""

@@ -21,6 +21,7 @@ from annotators.protocols import Protocol
 from db.engine import Database, dumps, insert_many
 from db.items.current import withdrawn_batches
 from db.models import (
+    IMPORTED,
     Account,
     Annotation,
     AnnotationKind,
@@ -428,7 +429,7 @@ def _insert(
             (assignment_id, 1, None) if before is None else (before.assignment, before.sitting + 1, before.annotation)
         )
         if before is None:
-            assignments.append((place, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when))
+            assignments.append((place, study_id, study_item_id, person_id, IMPORTED, submitted, 0, 1, steps, when))
         if before is None or not before.stands:
             counts.move(None, AssignmentState.SUBMITTED, person_id, seconds=seconds or 0)
         submissions.append(

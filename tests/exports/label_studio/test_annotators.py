@@ -76,8 +76,8 @@ class There:
         for number in numbers:
             self.tasks[number]["annotations"][0]["was_cancelled"] = True
 
-    def withdraw(self, batch: int) -> None:
-        withdraw_batch(self.db, self.admin, self.project.id, batch, reason="wrong")
+    def withdraw(self, batch: int, *, reinstates: bool = False) -> None:
+        withdraw_batch(self.db, self.admin, self.project.id, batch, reason="wrong", reinstates=reinstates)
 
     def tallies(self) -> dict[str, int]:
         """The kept counts of the study, which are what the rows say."""
@@ -416,3 +416,29 @@ def test_counts_are_those_of_the_rows_whatever_is_withdrawn_and_pulled_again(the
     there.withdraw(third)
     assert there.tallies() == {}
     assert (there.pull()["new"], there.tallies()) == (n, {"submitted": n})
+
+
+def test_a_skip_that_came_in_while_labels_were_withdrawn_ends_when_they_are_put_back(there: There) -> None:
+    there.annotate(ADA, first=10)
+    there.annotate(BEN, first=50)
+    n, first = len(there.tasks), there.pull()["batch"]
+    there.change(0, "no")
+    second = there.pull()["batch"]
+    there.withdraw(second)
+    there.skip(0, 1)
+    assert there.pull()["skipped"] == 1, "labels of the other item stand"
+    skipped = {"submitted": 2 * n - 1, "skipped": 1}
+    assert (there.tallies(), there.skippers()) == (skipped, ["ada@example.org"])
+    # The first labels do not come back with their batch: others took their place.
+    there.withdraw(first)
+    assert there.tallies() == {"skipped": 1}
+    there.withdraw(first, reinstates=True)
+    assert there.tallies() == skipped
+    there.withdraw(second, reinstates=True)
+    assert (there.tallies(), there.skippers()) == ({"submitted": 2 * n}, [])
+    again = there.pull()
+    assert (again["skipped"], again["unchanged"], len(again["left"]), again["gone"]) == (0, 2 * n - 2, 2, [])
+    assert there.tallies() == {"submitted": 2 * n}
+    # Without its labels it is a skip again.
+    there.withdraw(second)
+    assert (there.pull()["skipped"], there.tallies()) == (1, skipped)
