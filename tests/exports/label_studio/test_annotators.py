@@ -14,7 +14,7 @@ from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Protocol
 from db.batches import withdraw_batch
 from db.engine import Database
-from db.models import Account, Annotation, Assignment
+from db.models import Account, Annotation, Assignment, Event
 from db.people.accounts import erase_person
 from db.studies.tallies import counts
 from exports.label_studio.files import push_to_files
@@ -436,6 +436,9 @@ def test_a_skip_that_came_in_while_labels_were_withdrawn_ends_when_they_are_put_
     assert there.tallies() == skipped
     there.withdraw(second, reinstates=True)
     assert (there.tallies(), there.skippers()) == ({"submitted": 2 * n}, [])
+    with there.db.read() as session:
+        events = session.exec(select(Event.details).where(Event.kind == "batch reinstated")).all()
+    assert [one.get("skips ended") for one in events] == [None, 1]
     again = there.pull()
     assert (again["skipped"], again["unchanged"], len(again["left"]), again["gone"]) == (0, 2 * n - 2, 2, [])
     assert there.tallies() == {"submitted": 2 * n}
