@@ -12,6 +12,7 @@ from sqlmodel import select
 
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Protocol
+from app.cli import main
 from db.batches import withdraw_batch
 from db.engine import Database
 from db.models import Account, Annotation, Assignment, Event
@@ -86,6 +87,13 @@ class There:
             rows = {state: n for state, n in recount(session, self.study).items() if n}
         assert kept == rows
         return {state: n for state, n in kept.items() if state in ("submitted", "skipped")}
+
+    def status(self, capsys: pytest.CaptureFixture[str]) -> str:
+        """What `assay status` prints of the study."""
+        capsys.readouterr()
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main(["--home", str(self.path.parent), "status", "zeta project", "there"])
+        return capsys.readouterr().out
 
     def skippers(self) -> list[str]:
         """By whom the imported skips are."""
@@ -445,3 +453,17 @@ def test_a_skip_that_came_in_while_labels_were_withdrawn_ends_when_they_are_put_
     # Without its labels it is a skip again.
     there.withdraw(second)
     assert (there.pull()["skipped"], there.tallies()) == (1, skipped)
+
+
+def test_labels_from_there_use_no_slot_and_members_alone_have_a_row(
+    there: There, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for first, who in ((10, ADA), (50, BEN)):
+        there.annotate(who, first=first)
+    n = len(there.tasks)
+    there.pull(IS_ADA)
+    status = there.status(capsys)
+    assert f"{n} items, not finished\nassignments: {2 * n} open, {2 * n} submitted; 0 disputed items" in status
+    assert f"items: {n} accepted" in status
+    assert "ada " in status
+    assert "ben@example.org" not in status
