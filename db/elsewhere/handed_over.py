@@ -16,13 +16,13 @@ from annotators.asking.submissions import GivenLabel
 from annotators.protocols import Protocol
 from db.annotating.presentations import Wire
 from db.engine import Database
+from db.items.current import counting_annotations
 from db.judging.items import read_to_judge, secret_of
 from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem, StudyMember
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.ratings import counting_annotations
 from db.studies.settlements import COUNTING
 
 _DIGITS = 24

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, CompoundSelect, Select, func, union_all
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from db.models import Item, ItemVersion, SetAside, UnpublishedBatch, Withdrawal
+from db.models import Annotation, AnnotationKind, Item, ItemVersion, SetAside, UnpublishedBatch, Withdrawal
 from db.query import pick
 
 
@@ -22,6 +23,26 @@ def withdrawn_batches() -> Select[Any]:
 def is_set_aside(annotation_id: Any) -> ColumnElement[bool]:
     """The condition on an annotation (its id, a column) that it does not count, as a decision left it out."""
     return pick(col(SetAside.annotation_id)).where(col(SetAside.annotation_id) == annotation_id).exists()
+
+
+def counting_annotations(
+    study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = (), among: Sequence[int] | None = None
+) -> list[ColumnElement[bool]]:
+    """The conditions on the annotations that count, those of these judges among them.
+
+    `among`: of these study items, which are looked up one by one.
+    """
+    newer = aliased(Annotation)
+    is_wanted: ColumnElement[bool] = col(Annotation.kind).in_(kinds)
+    if judges:
+        is_wanted |= (col(Annotation.kind) == AnnotationKind.MODEL) & col(Annotation.person_id).in_(judges)
+    return [
+        col(Annotation.study_id) == study_id if among is None else col(Annotation.study_item_id).in_(among),
+        is_wanted,
+        ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
+        col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
+        ~is_set_aside(col(Annotation.id)),
+    ]
 
 
 def unpublished_batches() -> Select[Any]:

@@ -21,7 +21,7 @@ from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.items.current import is_set_aside, withdrawn_batches
+from db.items.current import counting_annotations
 from db.models import (
     Account,
     Adjudication,
@@ -383,26 +383,6 @@ def _judges(session: Session, study: Study, names: Sequence[str]) -> list[int]:
             there = ", ".join(repr(judge) for judge in sorted(known)) or "none yet: `assay judge` starts one"
             raise NotFound(f"No judge {name!r} has labelled in the study {study.name!r}. Judges there: {there}.")
     return [known[name] for name in names]
-
-
-def counting_annotations(
-    study_id: int, kinds: Sequence[AnnotationKind], judges: Sequence[int] = (), among: Sequence[int] | None = None
-) -> list[ColumnElement[bool]]:
-    """The conditions on the annotations that count, those of these judges among them.
-
-    `among`: of these study items, which are looked up one by one.
-    """
-    newer = aliased(Annotation)
-    is_wanted: ColumnElement[bool] = col(Annotation.kind).in_(kinds)
-    if judges:
-        is_wanted |= (col(Annotation.kind) == AnnotationKind.MODEL) & col(Annotation.person_id).in_(judges)
-    return [
-        col(Annotation.study_id) == study_id if among is None else col(Annotation.study_item_id).in_(among),
-        is_wanted,
-        ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
-        col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
-        ~is_set_aside(col(Annotation.id)),
-    ]
 
 
 def n_imported(session: Session, study_id: int) -> int:
