@@ -338,7 +338,8 @@ class _Reading(FilesReading):
 
     def _add_lost(self, theirs: Theirs, by_name: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
         """Name what an annotation gave to controls that nothing here is like, or that the config does not have."""
-        for name in by_name.keys() - {asked.name for asked in theirs.asked}:
+        asked = {one.name for one in theirs.asked}
+        for name in (name for name in by_name if name not in asked):
             if name == _NO_CONTROL:
                 relations = sum(one.get("type") == "relation" for one in by_name[name])
                 theirs.of_tasks.add("Relations between marked regions", relations)
