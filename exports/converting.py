@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol as AskedProtocol
 
 _SHOWN = 20
+_WITH_ITSELF = "a pair is of one item twice. Name another one in `other_item`, or leave the row out."
 
 
 @dataclass
@@ -160,6 +161,9 @@ class _Source:
                 bad.append(Rejected(row.file, row.line, reason))
                 continue
             for label in row.labels:
+                if label.other == label.item:
+                    bad.append(Rejected(label.file or row.file, label.line, _WITH_ITSELF))
+                    continue
                 self.labels.setdefault(label.name, []).append(label)
                 self.n_labels += 1
         if not seen and not bad:
@@ -172,6 +176,8 @@ class _Source:
         self.notes = [*self.reading.notes(), *passed_over(self.reading)]
         for table in tables:
             for label in read_labels(table.path).checked():
+                if label.other == label.item:
+                    raise InvalidInput(f"{table.name}, line {label.line}: {_WITH_ITSELF}")
                 if label.item in seen:
                     self.labels.setdefault(label.name, []).append(label)
                     self.n_labels += 1

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import AssayError, InvalidInput, shown
 from annotators.figures import count, ends
 from annotators.figures import number as figure
 from annotators.items.normal import Normal
@@ -159,11 +159,17 @@ class HuggingFace:
             facts.pictures, facts.without_picture = out.n_pictures, out.without_picture
             if not facts.items:
                 tables.begin(out.path_of(SPLIT), out.items)
+            # `datasets` opens no configuration without rows.
+            named = {
+                config: splits
+                for config, splits in out.paths.items()
+                if config == "items" or any(tables.rows[path].n for path in splits.values())
+            }
         if study is not None:
             definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(_PROTOCOL, definition, b"\n")
         files.begin(CARD).write_text(
-            _card(files.options[LICENCE], out.paths, facts, study, pictured=files.picture is not None)
+            _card(files.options[LICENCE], named, facts, study, pictured=files.picture is not None)
         )
         return Written(facts.items, 0)
 
@@ -393,7 +399,13 @@ class _Reading(FilesReading):
                 if item and annotator and criterion and value is not None:
                     about = (str(item), str(annotator), str(criterion), str(target or "item"))
                     remark, second = (str(cell) if cell else None for cell in (comment, other))
-                    yield ForeignLabel(line, *about, cell_of(value), _time(time), remark, second, part.file.name)
+                    try:
+                        written = cell_of(value)
+                    except TypeError:
+                        reason = f"`value` is {shown(value)}, no label. Write it as a text."
+                        self._bad.append(Rejected(part.file.name, line, reason))
+                        continue
+                    yield ForeignLabel(line, *about, written, _time(time), remark, second, part.file.name)
 
     def _opened(self, part: _Part) -> DatasetFile:
         """A data file, of ours without the pictures of pages that its items point at anyway."""
@@ -713,7 +725,7 @@ def _card(
         lines += ["", *_pictured(facts)]
     first = next(iter(paths["items"]))
     lines += ["", "```python", "from datasets import load_dataset", "", f'items = load_dataset("PATH")["{first}"]']
-    if study is not None:
+    if "labels" in paths:
         lines += ['labels = load_dataset("PATH", "labels")["test"]']
     lines += ["```", ""]
     if study is not None:

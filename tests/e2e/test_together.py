@@ -64,6 +64,7 @@ def test_two_see_each_others_labels_write_and_resolve_it(
     ada.keyboard.type(HOSTILE)
     ada.keyboard.press("Tab")
     ada.get_by_role("button", name="Send").press("Enter")
+    expect(ada.get_by_role("textbox", name="Your message")).to_have_value("")
     expect(ada.get_by_text(HOSTILE)).to_be_visible()  # as it was typed
     assert ada.title() != "owned"
     screenshot(ada, "together-light")

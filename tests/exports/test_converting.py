@@ -145,3 +145,14 @@ def test_what_a_reading_leaves_out_is_said_as_often_as_it_is_there(tmp_path: Pat
     done = convert_files([tmp_path / "in"], into="native", output=tmp_path / "out", format_name="argilla")
     assert any(note.startswith("1 suggestion of models: ") for note in done.notes)
     assert "Lost: vectors of 1 record." in done.notes
+
+
+@pytest.mark.parametrize("into", ["potato", "argilla", "native"])
+def test_a_pair_of_an_item_with_itself_is_refused_with_its_line(tmp_path: Path, into: str) -> None:
+    folder = tmp_path / "in"
+    written(folder / "items.jsonl", *({"id": name, "question": "Q?", "answer": name} for name in "ab"))
+    (folder / "labels.csv").write_text(
+        "item,annotator,criterion,target,value,other_item\na,ada,better,pair,1,b\na,ada,better,pair,1,a\n"
+    )
+    with pytest.raises(InvalidInput, match=r"labels\.csv, line 3: a pair is of one item twice"):
+        convert_files([folder], into=into, output=tmp_path / "out")

@@ -31,6 +31,7 @@ from tests.exports.formats.places import Place
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import Labelled, labelled_study
 from tests.exports.sources import write_pdf
+from tests.makers import StudyInUse
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
@@ -512,3 +513,28 @@ def test_pictures_that_nobody_could_draw_or_hold_are_refused(
             data_folder=place.home if documents else None, pictures=True,
         )  # fmt: skip
     assert not (tmp_path / "out").exists()
+
+
+def test_values_of_labels_that_are_bytes_are_bad_rows(tmp_path: Path) -> None:
+    for config, columns in (
+        ("items", {"id": ["a"], "question": ["Q?"], "answer": ["A"]}),
+        ("labels", {"item": ["a"], "annotator": ["ada"], "criterion": ["right"], "value": [b"\xff"]}),
+    ):
+        (tmp_path / "in" / config).mkdir(parents=True)
+        pq.write_table(pa.table(columns), tmp_path / "in" / config / "test-00000-of-00001.parquet")
+    configs = "".join(f"- config_name: {name}\n  data_files: {name}/*.parquet\n" for name in ("items", "labels"))
+    (tmp_path / "in" / "README.md").write_text(f"---\nlicense: mit\nconfigs:\n{configs}---\n")
+    with pytest.raises(InvalidInput, match=r"labels/test.*line 1: .value. is b'.*no label"):
+        convert_files([tmp_path / "in"], into="native", output=tmp_path / "out", format_name="huggingface")
+
+
+def test_a_card_names_no_configuration_without_rows(place: Place, tmp_path: Path) -> None:
+    study = StudyInUse(place.db, items=2, annotators=1, overlap=1)
+    about: dict[str, Any] = {"study_id": study.study_id, "formats": ["huggingface"], "options": SAID}
+    export_project(place.db, study.researcher, study.project_id, to=tmp_path / "none", **about)
+    card = (tmp_path / "none" / "huggingface" / "README.md").read_text()
+    assert re.findall(r"config_name: (\w+)", card) == ["items"]
+    study.label_all(0)
+    export_project(place.db, study.researcher, study.project_id, to=tmp_path / "some", **about)
+    card = (tmp_path / "some" / "huggingface" / "README.md").read_text()
+    assert re.findall(r"config_name: (\w+)", card) == ["items", "labels", "label_arrays", "adjudicated", "soft_labels"]
