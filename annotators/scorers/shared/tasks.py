@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import numbers
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.figures import count
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, GivenParameters, Scorer, ScoreValue, ValueKind, parameters_of
@@ -57,10 +59,17 @@ class ScoringTask:
 
 def _check(scorer: Scorer[Any], found: Sequence[Sequence[ScoreValue]], n: int) -> None:
     """InvalidInput for scores that are not what the scorer says it gives: a package of somebody's own may be wrong."""
+    if not isinstance(found, Sequence) or not all(isinstance(of_item, Sequence) for of_item in found):
+        raise InvalidInput(f"Scorer {scorer.name!r} gave {shown(found)}, which is no list of the scores of each item.")
     if len(found) != n:
         raise InvalidInput(f"Scorer {scorer.name!r} gave scores of {count(len(found), 'item')} for a batch of {n:,}.")
     kinds = {kind.name: kind for kind in scorer.values}
     for of_item in found:
+        if odd := [score for score in of_item if not isinstance(score, ScoreValue)]:
+            raise InvalidInput(f"Scorer {scorer.name!r} gave an item {shown(odd[0])}, which is no ScoreValue.")
+        twice = Counter((score.name, score.target) for score in of_item).most_common(1)
+        if twice and twice[0][1] > 1:
+            raise InvalidInput(f"Scorer {scorer.name!r} gave {twice[0][0][0]!r} of {twice[0][0][1]!r} twice.")
         there = {score.name for score in of_item if score.target == "item"}
         if not of_item or not there <= kinds.keys():
             raise InvalidInput(
@@ -77,7 +86,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _unfit(value: float, kind: ValueKind | None) -> str | None:
-    """Why a number is no value of its kind."""
+    """Why something is no value of its kind."""
+    if not isinstance(value, numbers.Real):
+        return "it is no number"
     if not math.isfinite(value):
         return "it is no finite number"
     if kind is None:

@@ -104,7 +104,12 @@ class TestRegistry:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ([ScoreValue("length", 1.0)], "gave scores of 1 item for a batch of 2"),
+        ([[ScoreValue("length", 1.0)]], "gave scores of 1 item for a batch of 2"),
+        ([ScoreValue("length", 1.0)] * 2, "which is no list of the scores of each item"),
+        (None, "gave None, which is no list of the scores of each item"),
+        ([[5.0]] * 2, "gave an item 5.0, which is no ScoreValue"),
+        ([[ScoreValue("length", 1.0), ScoreValue("length", 2.0)]] * 2, "gave 'length' of 'item' twice"),
+        ([[ScoreValue("length", "long")]] * 2, "gave 'length' the value long: it is no number"),  # type: ignore[arg-type]
         ([[ScoreValue("length", 1.0)], []], "gave an item the values none, and says that it gives length"),
         ([[ScoreValue("other", 1.0)]] * 2, "gave an item the values other, and says that it gives length"),
         ([[ScoreValue("length", math.nan)]] * 2, "gave 'length' the value nan: it is no finite number"),
@@ -113,7 +118,7 @@ class TestRegistry:
     ],
 )
 def test_scores_that_are_not_what_the_scorer_says_are_refused(
-    given: list[Any], words: str, monkeypatch: pytest.MonkeyPatch
+    given: Any, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = Length()
     kinds = (ValueKind("length", "Length", kind="count", high=None),)
