@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -164,7 +165,8 @@ def labels_of(given: Sequence[str], criteria: Iterable[str]) -> dict[str, Sequen
     known = dict.fromkeys(criteria)
     found: dict[str, Sequence[Label]] = {}
     for about, text in sorted((_about(labels, known) for labels in given), key=lambda pair: pair[0] is not None):
-        words = [word.strip() for word in text.split(",") if word.strip()]
+        cells = next(csv.reader([text], skipinitialspace=True), [])  # a label that has a comma stands in quotes
+        words = [word.strip() for word in cells if word.strip()]
         if not words or len(set(words)) < len(words):
             what = "names a label twice. Name each once." if words else "names no label. Write them as A,B,C."
             raise InvalidInput(f"labels {text!r} {what}")

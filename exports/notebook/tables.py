@@ -10,6 +10,7 @@ from annotators.later import Later
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.report import Report
 from exports.checks import check_scale
+from exports.csv_file import csv_cells
 from exports.notebook.frames import as_file
 from exports.notebook.given import asked_for, in_python, several
 from exports.notebook.measured import Measured
@@ -57,7 +58,7 @@ def agreement(
         check_scale(str(scale))
     asked = asked_for(seed, resamples, level)
     columns = RatingColumns(unit, rater, value, criterion, target, question)
-    said = () if labels is None else (",".join(map(str, several(labels))),)
+    said = () if labels is None else (csv_cells(*map(str, several(labels))),)
     with as_file(frame, "frame") as path, in_python():
         found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said)
         measured = report_of(found.tables, resamples=asked.resamples, seed=asked.seed, level=level, units="units")

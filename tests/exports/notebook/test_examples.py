@@ -128,6 +128,13 @@ def test_errors_speak_of_the_frame_and_not_of_a_file_that_nobody_has() -> None:
         agreement(pd.DataFrame({"item": ["a"], "who": ["x"]}), scale="nominal")
 
 
+def test_a_label_may_have_a_comma() -> None:
+    labels = ["low, rarely", 'so "so"', "high"]
+    ratings = pd.DataFrame({"ada": labels * 4, "ben": [*labels, *labels[:1]] * 3})
+    found = agreement(ratings, wide=True, scale="ordinal", labels=labels, resamples=0)
+    assert found.to_json()["criteria"][0]["labels"] == labels
+
+
 def test_a_database_of_another_version_is_not_opened(tmp_path: Path) -> None:
     Database(f"sqlite:///{tmp_path}/assay.db").dispose()
     (tmp_path / "assay.db").touch()
