@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "manifest.json"
 LARGEST = 64 << 20
+_LONGEST_NAME = 250
 
 
 @dataclass
@@ -147,6 +148,8 @@ def _problem(data: Any) -> str | None:
     for file in data.get("files", ()):
         if not isinstance(file, dict) or not all(isinstance(file.get(name), str) for name in ("path", "sha256")):
             return f"a file is {shown(file)}, without path or hash"
+        if any(len(part) > _LONGEST_NAME for part in file["path"].split("/")):
+            return f"a file is called {shown(file['path'])}, longer than names can be"
     if odd := [table for table, mark in data["marks"].items() if not isinstance(mark, dict)]:
         return f"the mark of {odd[0]!r} is {shown(data['marks'][odd[0]])}"
     return None

@@ -223,6 +223,7 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, content: bytes) -> None:
         ({"project": None}, "'project' is None"),
         ({"project": {"name": {}}}, "no project {}"),
         ({"files": [5]}, "a file is 5"),
+        ({"files": [{"path": "x" * 300, "sha256": "0"}]}, "longer than names can be"),
         ({"colour": "red"}, "no manifest has a field 'colour'"),
         ({"filters": {"formats": ["labels"], "study": {}}}, "names the study {}"),
         ({"filters": {"formats": ["labels"], "typed": 5}}, "'typed' are 5"),
