@@ -263,7 +263,7 @@ def test_a_job_that_another_worker_has_taken_is_left_alone(
 @pytest.mark.slow
 def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Database, tmp_path: Path) -> None:
     labelled = Labelled(database)
-    make_items(database, labelled.project_id, 250)
+    make_items(database, labelled.project_id, 2_000)
     make_item(database, labelled.project_id, "last", answer=DECLINES, references=[["tin"]])
     here = Installation(database, tmp_path, items=1)
     here.admin, here.project_id = labelled.rosa, labelled.project_id
@@ -274,7 +274,7 @@ def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Datab
     killed.wait()
     facts = here.facts(job)
     assert (facts.state, facts.result) == ("running", None)
-    assert 0 < facts.done < 253
+    assert 0 < facts.done < 2_003
     with pytest.raises(Conflict, match="is running"):
         accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
     assert [
@@ -283,7 +283,7 @@ def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Datab
     WorkerDesk(database, "the killed one").give_back(died=True)  # what the server's watch does
     assert work(database, "the next one") == 1
     result = labelled.result(job)
-    assert (result["n_answers"], result["n_flags"]) == (253, 1)
+    assert (result["n_answers"], result["n_flags"]) == (2_003, 1)
     row = accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
     assert (row.number, row.content_hash) == (1, result["hash"])
 
