@@ -239,7 +239,7 @@ class _There:
 class _Sorted(NamedTuple):
     """What came back, and of it: to store, with which earlier ones that takes the place of; skips; what is there.
 
-    What is there has the batch that it came with, where it came with one. `ends` has whose skips end.
+    What is there has the batch that it came with, where it came with one. `ends` has the skips that end.
     """
 
     found: CameBack
@@ -247,7 +247,7 @@ class _Sorted(NamedTuple):
     earlier: dict[_Key, Earlier]
     skips: list[AnnotationElsewhere]
     there: list[tuple[AnnotationElsewhere, int | None]]
-    ends: set[_Key]
+    ends: dict[_Key, Assignment]
 
 
 def _sorted(
@@ -313,7 +313,7 @@ def _sorted(
             found.changed += 1
             earlier[key] = Earlier(standing.assignment, standing.sitting, standing.annotation)
         ends |= was
-    return _Sorted(found, fresh, earlier, skips, known, ends - stay)
+    return _Sorted(found, fresh, earlier, skips, known, {key: skipped[key] for key in ends - stay})
 
 
 def _standing(
@@ -397,15 +397,14 @@ def _change_skips(
     skips: Sequence[AnnotationElsewhere],
     people: Mapping[str, int],
     *,
-    ends: Collection[_Key],
+    ends: Mapping[_Key, Assignment],
 ) -> None:
     """Add skips, and take away those that are labels now, or somebody else's."""
     assert study.id is not None
     counts = Tallies(study.id)
-    skipped = _standing(session, study.id, {of for of, _ in ends})[1]
-    for key in ends:
-        session.delete(skipped[key])
-        counts.move(AssignmentState.SKIPPED, None, key[1])
+    for (_, person_id), skip in ends.items():
+        session.delete(skip)
+        counts.move(AssignmentState.SKIPPED, None, person_id)
     for identifier, one in zip(fresh_ids(session, "assignment", len(skips)), skips, strict=True):
         person_id = people[one.annotator]
         session.add(
