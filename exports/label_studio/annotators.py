@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from annotators.errors import InvalidInput
@@ -50,9 +51,10 @@ class Annotators:
         tasks = list(tasks)
         for one in _annotations(tasks):
             said = one.get("completed_by")
-            both = called_of(said) if isinstance(said, dict) else []
-            if len(both) > 1:
-                self._addresses.setdefault(both[1], both[0])
+            with suppress(InvalidInput):  # what says neither is named with its task, when that is read
+                both = called_of(said) if isinstance(said, dict) else []
+                if len(both) > 1:
+                    self._addresses.setdefault(both[1], both[0])
         for one in _annotations(tasks):
             mark = mark_of(one) or ""
             for known, names in ((self._known.labelled, self._names), (self._known.skipped, self._skippers)):
@@ -119,8 +121,9 @@ class Annotators:
 
     def notes(self) -> Iterator[str]:
         """What of `people` was of no use, a sentence each."""
-        met = {self._people[one] for one in self._people if one not in self._unknown()}
-        for one in (one for one in self._unknown() if self._people[one] not in met):
+        unknown = self._unknown()
+        met = {self._people[one] for one in self._people if one not in unknown}
+        for one in (one for one in unknown if self._people[one] not in met):
             yield f"--person {one}={self._people[one]} fits nobody who has annotated."
         for (said, whose), n in self._kept.items():
             yield (

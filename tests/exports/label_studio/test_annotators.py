@@ -262,6 +262,12 @@ def test_an_account_that_was_deleted_there_holds_nobody_up(there: There) -> None
     assert there.by() == {"ada": len(there.tasks), "ben@example.org": len(there.tasks)}
 
 
+def test_who_says_neither_number_nor_address_is_named_with_the_task(there: There) -> None:
+    there.annotate({}, first=10)
+    with pytest.raises(InvalidInput, match=r"task 100, annotation 10: it does not say who made it"):
+        there.pull()
+
+
 def test_a_number_is_whose_address_another_task_says_it_is(there: There) -> None:
     there.annotate(ADA, first=10)
     there.tasks[0]["annotations"][0]["completed_by"] = ADA["id"]
