@@ -10,12 +10,15 @@ from app.worker.reports import Reports, Task
 from exports.drawing.report_files import slug
 
 
-def offer(title: str, made_by: Callable[[str], Task], reports: Reports, key: Hashable, *, name: str) -> None:
+def offer(
+    title: str, made_by: Callable[[str], Task], reports: Reports, key: Hashable, *, name: str, stem: str = ""
+) -> None:
     """The menu, as `name` on the page; each file is made when it is asked for, where reports are made.
 
     `made_by` gives what makes the file with an ending, and `key` says what report it is.
+    Files are called by `stem`, else by the title.
     """
-    stem = slug(title)
+    stem = stem or slug(title)
     files = [
         downloads.File(
             label,

@@ -11,8 +11,7 @@ import streamlit as st
 from annotators.intervals.bootstrap import Resampling
 from app import navigation, ui, wording
 from app.pages.alignment import views
-from app.server.routes import downloads
-from app.widgets import blocks, choices
+from app.widgets import blocks, choices, report_menu
 from app.widgets.measuring import measured
 from app.widgets.study_form import DRAWN, ITEMS
 from app.worker.report_tasks import Alignment, ReportView, alignment_file, measured_alignment
@@ -208,15 +207,12 @@ def _files(report: views.ShownReport) -> None:
         "<p>All tables and plots, and how they were made. HTML is one file; Markdown and LaTeX come with their plots "
         "in a ZIP. People are A1, A2 … there, as in exports.</p>"
     )
-    kinds = (
-        ("HTML", ".html", "alignment.html", "text/html"),
-        ("Markdown", ".md", "alignment-markdown.zip", "application/zip"),
-        ("LaTeX", ".tex", "alignment-latex.zip", "application/zip"),
+    statistics, notes = list(report.statistics), list(report.notes)
+    report_menu.offer(
+        "the alignment report",
+        lambda ending: ReportView(report.task, alignment_file, (ending, statistics, notes), with_db=True),
+        ui.reports(),
+        report.task.key,
+        name="alignment-report",
+        stem="alignment",
     )
-    files = []
-    for label, ending, name, media_type in kinds:
-        given = (ending, list(report.statistics), list(report.notes))
-        task = ReportView(report.task, alignment_file, given, with_db=True)
-        make = partial(ui.reports().result, (report.task.key, "file", ending), task)
-        files.append(downloads.File(label, name, media_type, make))
-    downloads.menu("alignment-report", files, "the alignment report", label="Download the report")
