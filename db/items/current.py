@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, CompoundSelect, Select, func, union_all
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from db.models import Annotation, AnnotationKind, Item, ItemVersion, SetAside, UnpublishedBatch, Withdrawal
+from db.models import Annotation, AnnotationKind, Batch, Item, ItemVersion, SetAside, UnpublishedBatch, Withdrawal
 from db.query import pick
 
 
@@ -43,6 +43,11 @@ def counting_annotations(
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
         ~is_set_aside(col(Annotation.id)),
     ]
+
+
+UNTIMED = col(Annotation.created_at) == col(Batch.created_at)
+"""Labels that come in without a time have that of their batch, which says nothing of when, or in which order, they were
+given (`_insert` of db/studies/labels.py; exports/bundles/labels/block.py has the same)."""
 
 
 def unpublished_batches() -> Select[Any]:

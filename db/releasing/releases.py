@@ -347,11 +347,8 @@ _PAIR = ("release_id", "study_id", "item_version_id", "other_version_id", "other
 
 def _stands(item: Standing | PairStanding, study_id: int, unit: SettledUnit, sources: Mapping[str, str]) -> bool:
     """Whether a settled unit is a final label of the item as it is now."""
-    there = item.studies[study_id]
     criterion = sources.get(unit.criterion, unit.criterion)
-    place = there.last.get(criterion)
-    holds = place is not None and place.study_item_id == unit.study_item_id
-    return holds and unit.state != "open" and criterion not in there.missing
+    return unit.state != "open" and item.studies[study_id].holds(criterion, unit.study_item_id)
 
 
 def _all_items(session: Session, project_id: int) -> Iterator[list[int]]:

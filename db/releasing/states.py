@@ -106,6 +106,11 @@ class InStudy:
     failed: bool
     revised: bool
 
+    def holds(self, criterion: str, study_item_id: int) -> bool:
+        """Whether labels of a criterion at a place hold now: it is the last that asked it, and nothing fell since."""
+        place = self.last.get(criterion)
+        return place is not None and place.study_item_id == study_item_id and criterion not in self.missing
+
 
 @dataclass
 class Standing:

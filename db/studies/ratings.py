@@ -6,22 +6,20 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 from sqlalchemy import ColumnElement, Select, String, case, cast, func, text, type_coerce
-from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.items.current import counting_annotations
+from db.items.current import UNTIMED, counting_annotations
 from db.models import (
     Account,
     Adjudication,
@@ -40,7 +38,6 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
-    Submission,
     UnpublishedBatch,
     Withdrawal,
 )
@@ -310,61 +307,6 @@ def pair_name(first: str, other: str | None) -> str:
     return f"{first} ⇄ {other}" if other else first
 
 
-_UNTIMED = col(Annotation.created_at) == col(Batch.created_at)
-"""Labels that come in without a time have that of their batch, which says nothing of when, or in which order, they were
-given (`_insert` of db/studies/labels.py; `_UNTIMED` of exports/bundles/labels/block.py is the same)."""
-
-
-class CountedLabel(NamedTuple):
-    """A label that counts: of which item (its id in the project), by whom, for what, when and with which remark.
-
-    `time` is None where an import brought none.
-    """
-
-    item: str
-    person_id: int
-    criterion: str
-    target: str
-    value: Any
-    time: datetime | None
-    comment: str | None
-    other: str | None = None
-    """Of a pair: its second item."""
-
-
-def labels_of_versions(session: Session, study: Study, versions: Sequence[int]) -> list[CountedLabel]:
-    """The labels that count of the items of a study that were frozen in these versions; of pairs the first item was.
-
-    In the order of items, then in that in which they were given. Those that say that it cannot be judged are left out.
-    """
-    assert study.id is not None
-    second, of_second = aliased(ItemVersion), aliased(Item)
-    rows = session.execute(
-        pick(
-            Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value,
-            case((_UNTIMED, None), else_=col(Submission.created_at)), StoredLabel.comment, of_second.external_id,
-        )
-        .select_from(Annotation)
-        .join(
-            StoredLabel,
-            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
-            & (col(StoredLabel.sitting) == Annotation.sitting),
-        )
-        .join(Submission, col(Submission.id) == StoredLabel.submission_id)
-        .outerjoin(Batch, col(Batch.id) == Annotation.batch_id)
-        .join(StudyItem, col(StudyItem.id) == Annotation.study_item_id)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .outerjoin(second, col(second.id) == StudyItem.other_version_id)
-        .outerjoin(of_second, col(of_second.id) == second.item_id)
-        .where(*counting_annotations(study.id, COUNTING), *_of_sample(study))
-        .where(col(StudyItem.item_version_id).in_(versions))
-        .where(col(StoredLabel.cannot_judge).is_(False))
-        .order_by(col(StudyItem.position), col(StoredLabel.id))
-    )  # fmt: skip
-    return [CountedLabel(*row) for row in rows]
-
-
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
@@ -457,7 +399,7 @@ def _annotations(
     moment = col(Annotation.created_at)
     on_sqlite = is_sqlite(session)
     when: Any = type_coerce(moment, String) if on_sqlite else cast(func.extract("epoch", moment), String)
-    when = case((_UNTIMED, "NaT" if on_sqlite else "nan"), else_=when)
+    when = case((UNTIMED, "NaT" if on_sqlite else "nan"), else_=when)
     spent = func.coalesce(cast(col(Annotation.seconds), String), "nan")
     rows = session.execute(
         pick(

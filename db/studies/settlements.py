@@ -424,32 +424,6 @@ def end_of_items(session: Session, study: Study) -> int:
     return int(session.execute(last).scalar_one()) + 1
 
 
-def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> dict[str, FinalOfItem]:
-    """External id → what is settled of the items of a study (not of its pairs) that were frozen in these versions."""
-    found: dict[str, FinalOfItem] = {}
-    for unit in settled_of_versions(session, study_id, versions):
-        if unit.state != "open":
-            found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
-    return found
-
-
-def settled_of_versions(
-    session: Session, study_id: int, versions: Sequence[int], *, pairs: bool = False
-) -> Iterator[SettledUnit]:
-    """The units of the items of a study that were frozen in these versions, open ones too.
-
-    Those of `pairs` instead, whose first item was frozen so.
-    """
-    study = session.get_one(Study, study_id)
-    among, values = in_clause(session, "x.item_version_id", versions)
-    query = (
-        _SAMPLED.format(mark=mark(session.connection()))
-        + f"x.other_version_id IS {'NOT ' if pairs else ''}NULL AND {among}"
-    )
-    block = plain_rows(session, query, (study_id, *values))
-    return _settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False)
-
-
 def settled_units(
     session: Session, study_id: int, study_item_ids: Sequence[int], known: Known | None = None
 ) -> Iterator[SettledUnit]:
@@ -528,10 +502,6 @@ def _has_nothing_to_ask(
     if not there:
         return any(place in gone for place in places)
     return all(found[place][0] != "open" for place in there) and not is_asked(criterion, target, final)
-
-
-FinalOfItem = dict[tuple[str, str], Any]
-"""Criterion and target → the final label of an item."""
 
 
 def _settled_block(

@@ -51,10 +51,10 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
 from db.query import pick
 from db.releasing.releases import find_release, labelled_by, released_labels, released_versions
+from db.releasing.what_holds import FinalOfItem, final_labels
 from db.schema import current_revision
 from db.scores.labels import labels_taken
 from db.studies.design import protocol_of
-from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
 from exports.bundles.contents import (
@@ -84,6 +84,7 @@ from exports.checks import check_export_folder
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     Files,
+    Judged,
     LabelledWriter,
     StudyOut,
     StudyWriter,
@@ -396,16 +397,18 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     def put(name: str, made: Path, rows: int) -> None:
         tables.sink.put(f"{writer.name}/{name}", made, rows, first_difference)
 
-    study = _study_of(seen, selection, writer)
+    study, fell = _study_of(seen, selection, writer), _Fell()
     kept = frozenset(selection.kept or ())
     with _pictures(session, selection, writer, kept) as drawn, Files(opened, put, selection.options, drawn) as files:
         if study is not None and isinstance(writer, StudyWriter):
-            written = writer.write_study(study, files)
+            written = writer.write_study(replace(study, judged=fell.counted(study.judged)), files)
         else:
             written = writer.write(items, files)
     tables.count(writer.name, written.items)
     if written.left_out:
         tables.count(f"{writer.name}_left_out", written.left_out)
+    if fell.n:
+        tables.count(f"{writer.name}_labels_fell", fell.n)
     if drawn is not None:
         tables.count(f"{writer.name}_pictures", drawn.drawn)
         tables.count(f"{writer.name}_pages_without_picture", len(drawn.missing))
@@ -417,20 +420,34 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     return files.left_out
 
 
+class _Fell:
+    """Counts the labels that no format writes, as they fell when items were revised, while the items pass by."""
+
+    n = 0
+
+    def counted(self, judged: Callable[[], Iterator[Judged]]) -> Callable[[], Iterator[Judged]]:
+        """The same items, however often they are asked for."""
+
+        def again() -> Iterator[Judged]:
+            self.n = 0
+            for row in judged():
+                self.n += row.fell
+                yield row
+
+        return again
+
+
 def _final_labels(
     session: Session, selection: Selection, of: Sequence[Study], items: Mapping[int, object]
 ) -> dict[str, FinalOfItem]:
     """Id of an item → its final labels, of these items by version: of the release, else of these studies."""
-    labels: dict[str, FinalOfItem] = {}
     if selection.release is not None:
+        labels: dict[str, FinalOfItem] = {}
         for version_id, final in released_labels(session, selection.release[0], list(items)).items():
             name = orjson.loads(orjson.dumps(items[version_id]))["id"]
             labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
         return labels
-    for study in of:
-        for name, said_of_item in final_labels(session, study.id or 0, list(items)).items():
-            labels.setdefault(name, {}).update(said_of_item)
-    return labels
+    return final_labels(session, of, list(items))
 
 
 def _labels_written(seen: Seen, selection: Selection, writer: Writer) -> LabelsOut | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -82,7 +82,7 @@ def measured_losses(
     """What the files that a format has written do not say of these items any more, as its own reader finds it.
 
     Items that it cannot hold, whose ids are `left_out`, count once. With the labels that went out with them, those that
-    do not come back, or come back otherwise.
+    do not come back, or come back otherwise; those that fell with a revision did not go out.
     """
     n = 0
 
@@ -109,31 +109,40 @@ def measured_losses(
                 lost += lost_labels(
                     went, back, plain_by(said.criteria), moved=same.moved, final=said.annotator is not None
                 )
+                lost += said.fell()
     return [Lost("items", WORDS["items"], len(left_out), n), *lost] if left_out else lost
 
 
 class LabelsOut(NamedTuple):
     """Labels that a format was given to write, and the criteria that they answer, by name.
 
-    Final labels are of one `annotator`, whatever the format calls who gave them.
+    Final labels are of one `annotator`, whatever the format calls who gave them. `fell` says, once the labels were
+    read, how many more there are that no format is given.
     """
 
     labels: Iterable[ForeignLabel]
     criteria: Mapping[str, Criterion]
     annotator: str | None = None
+    fell: Callable[[], Sequence[Lost]] = tuple
 
 
 def labels_of_study(study: StudyOut) -> LabelsOut:
-    """What everybody said in a study."""
+    """What everybody said in a study, as far as it holds for its items as they are now."""
+    n = n_fell = 0
 
     def labels() -> Iterator[ForeignLabel]:
+        nonlocal n, n_fell
         for judged in study.judged():
+            n, n_fell = n + len(judged.labels), n_fell + judged.fell
             for label in judged.labels:
                 time = time_of(label.time) if label.time else None
                 about = (judged.item["id"], label.annotator, label.criterion, label.target, cell_of(label.value))
                 yield ForeignLabel(0, *about, time, label.comment, label.other)
 
-    return LabelsOut(labels(), study.protocol.criteria_by_name())
+    def fell() -> list[Lost]:
+        return [Lost("labels.fell", WORDS["labels.fell"], n_fell, n + n_fell)] if n_fell else []
+
+    return LabelsOut(labels(), study.protocol.criteria_by_name(), fell=fell)
 
 
 FINAL = "final"

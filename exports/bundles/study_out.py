@@ -20,9 +20,9 @@ from db.models import Document, Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.query import pick
+from db.releasing.what_holds import labels_that_hold, places_that_hold, units_that_hold
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
-from db.studies.settlements import settled_of_versions
 from exports.formats._writing import Coefficient, Given, Judged, PairOut, StudyOut, Unit
 
 
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool) -> StudyOut:
     """A study with the items of these blocks of versions; annotators are pseudonymous unless `names`.
 
-    Labels that were given for earlier versions stay out: people said it of other content.
+    Labels of earlier versions go along where they hold for the items as they are now; those that fell are counted.
     """
     return StudyOut(
         study.name,
@@ -84,27 +84,28 @@ class _Tokens:
 def _judged(
     session: Session, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool
 ) -> Iterator[Judged]:
-    from db.studies.ratings import labels_of_versions  # noqa: PLC0415 - loads numpy, which the server starts without
-
     assert study.id is not None
     called = (real_names if names else pseudonyms)(session, study.id)
     protocol = protocol_of(study)
     pairs, pages = protocol.about_pairs, _pages_of_documents(session, study)
     for block in blocks():
+        holding = places_that_hold(session, study, block, pairs=pairs)
         given: dict[str, list[Given]] = {}
-        for label in labels_of_versions(session, study, block):
+        said, fell = labels_that_hold(session, study, holding)
+        for label in said:
             time = label.time.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if label.time else None
             about = (label.criterion, label.target, label.value, time, label.comment or None, label.other)
             given.setdefault(label.item, []).append(Given(called[label.person_id], *about))
         units: dict[str, list[Unit]] = {}
-        for unit in settled_of_versions(session, study.id, block, pairs=pairs):
+        for unit in units_that_hold(session, study, holding):
             other = unit.pair[0] if unit.pair else None
             found = Unit(unit.criterion, unit.target, unit.value, unit.state, unit.votes, other)
             units.setdefault(unit.external_id, []).append(found)
         items = items_as_json(session, block)
         for version_id in block:
             item = orjson.loads(orjson.dumps(items[version_id]))
-            yield Judged(item, given.get(item["id"], ()), units.get(item["id"], ()), version_id, pages)
+            name = item["id"]
+            yield Judged(item, given.get(name, ()), units.get(name, ()), version_id, pages, fell.get(name, 0))
 
 
 def _pages_of_documents(session: Session, study: Study) -> dict[str, int] | None:
@@ -118,7 +119,7 @@ def _pages_of_documents(session: Session, study: Study) -> dict[str, int] | None
 
 def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:
     """The coefficient that stands for agreement on each criterion of a study, as the page of agreement has it."""
-    from annotators.agreement.statistics.base import title_of  # noqa: PLC0415 - as above
+    from annotators.agreement.statistics.base import title_of  # noqa: PLC0415 - numpy: the server starts without
     from exports.agreement.study import agreement_report  # noqa: PLC0415 - as above
 
     assert study.id is not None

@@ -108,6 +108,7 @@ class Judged(NamedTuple):
 
     `version` is the id of its version, or another number that differs from item to item and stays the same. `pages`
     is by the keys of documents how many pages they have, as far as that is known; None where nobody has looked.
+    `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised.
     """
 
     item: Normal
@@ -115,6 +116,7 @@ class Judged(NamedTuple):
     units: Sequence[Unit]
     version: int = 0
     pages: Mapping[str, int] | None = None
+    fell: int = 0
 
     @property
     def final(self) -> FinalLabels:

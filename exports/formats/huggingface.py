@@ -576,7 +576,7 @@ class _Facts:
     """What the card says of the items and labels."""
 
     def __init__(self) -> None:
-        self.items = self.labels = self.settled = self.pictures = 0
+        self.items = self.labels = self.fell = self.settled = self.pictures = 0
         self.without_picture: set[tuple[str, int]] = set()
         self.questions: set[str] = set()
         self.systems, self.categories, self.languages, self.how = (Counter[str]() for _ in range(4))
@@ -591,6 +591,7 @@ class _Facts:
             if name in item:
                 counter[item[name]] += 1
         self.labels += len(row.labels)
+        self.fell += row.fell
         self.annotators.update(label.annotator for label in row.labels)
         self.how.update(unit.how for unit in row.units)
         self.settled += sum(unit.how != OPEN for unit in row.units)
@@ -784,6 +785,12 @@ def _annotated(facts: _Facts, study: StudyOut) -> list[str]:
         value = figure(row.value, reason=row.reason) + ends(row.low, row.high)
         cells = [_word(row.title), value, f"{row.n_units:,}", f"{row.n_raters:,}", _word(row.method or "")]
         lines.append(f"| `{row.criterion}` | {' | '.join(cells)} |")
+    if facts.fell:
+        lines += [
+            "",
+            f"It is measured on the items as they were sampled. So it counts {count(facts.fell, 'label')} of earlier "
+            "versions that are not here, since they fell when items were revised, and none that was given again after.",
+        ]
     return [*lines, ""]
 
 

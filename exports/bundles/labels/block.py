@@ -218,7 +218,7 @@ def _annotated(
     fell |= np.isin(ids, imported[np.isin(_numbers(found["batch"]), withdrawn)])
     numbers = _number(found["assignment"], found["sitting"])
     order = np.argsort(numbers)
-    # What came without a time has that of its import (`_UNTIMED` of db/studies/ratings.py says why).
+    # What came without a time has that of its import (`UNTIMED` of db/items/current.py says why).
     came = [batches.get(batch) for batch in found["batch"]]
     at = [one is not None and time == one.at for time, one in zip(found["at"], came, strict=True)]
     untimed = np.isin(ids, imported[np.array(at, bool)])

@@ -25,7 +25,7 @@ from db.designing.making import create_study
 from db.engine import Database
 from db.models import Study, StudyItem
 from db.studies.labels import import_labels
-from db.studies.ratings import labels_of_versions
+from db.releasing.what_holds import labels_that_hold, places_that_hold
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
@@ -492,7 +492,7 @@ def test_judgements_of_several_answers_count_together_and_not_where_they_differ(
 def labels_of(session: Session, study: Study) -> list[tuple[str, str, str]]:
     """Item, criterion and value of every label."""
     versions = session.execute(select(StudyItem.item_version_id).where(StudyItem.study_id == study.id)).scalars().all()
-    found = labels_of_versions(session, study, versions)
+    found, _ = labels_that_hold(session, study, places_that_hold(session, study, versions))
     return sorted((label.item, label.criterion, str(label.value)) for label in found)
 
 
@@ -590,7 +590,7 @@ def pairs_of(session: Session, study: Study) -> list[tuple[str, ...]]:
     versions = session.execute(select(StudyItem.item_version_id).where(StudyItem.study_id == study.id)).scalars().all()
     asked = {one["name"]: one["kind"] for one in study.protocol["criteria"]}
     found = []
-    for label in labels_of_versions(session, study, versions):
+    for label in labels_that_hold(session, study, places_that_hold(session, study, versions, pairs=True))[0]:
         turned = label.other is not None and label.other < label.item and asked[label.criterion] in ("grade", "number")
         value = -label.value if turned else label.value
         found.append((*sorted((label.item, str(label.other))), label.criterion, f"{value:g}" if turned or

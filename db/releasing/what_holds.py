@@ -1,0 +1,171 @@
+"""What a study's labels say of items as they are now: also those of earlier versions, where no revision made them fall.
+
+Releases read it item by item (`db.releasing.releases`); here it is read by the versions that an export writes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import case
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col
+
+from db.items.current import UNTIMED, counting_annotations
+from db.models import Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem, Submission
+from db.query import in_clause, pick, plain_rows
+from db.releasing.pairs import PairKey, PairStanding, pair_standings
+from db.releasing.states import Standing, standings
+from db.studies.design import protocol_of
+from db.studies.settlements import COUNTING, OF_SAMPLE, Known, SettledUnit, settled_units
+
+Holding = Mapping[int, Collection[str] | None]
+"""Place of an item in a study (its study item) → the criteria of which its labels hold now; None: all of them."""
+
+
+class CountedLabel(NamedTuple):
+    """A label that counts: at which place, of which item (its id in the project), by whom, for what, when.
+
+    `time` is None where an import brought none, `other` the second item of a pair.
+    """
+
+    study_item_id: int
+    item: str
+    person_id: int
+    criterion: str
+    target: str
+    value: Any
+    time: datetime | None
+    comment: str | None
+    other: str | None
+
+
+def places_that_hold(session: Session, study: Study, versions: Sequence[int], *, pairs: bool = False) -> Holding:
+    """Every place in a study of the items that have these latest versions, and what holds of its labels.
+
+    Of `pairs`: of those whose first item has one of them. An item that was not revised since it was sampled has one
+    place, of which all holds; what the others say is worked out.
+    """
+    assert study.id is not None
+    among, values = in_clause(session, "l.id", versions)
+    rows = plain_rows(
+        session,
+        f"SELECT x.id, v.item_id, w.item_id, {_LATER.format('v')} OR (w.id IS NOT NULL AND {_LATER.format('w')}) "
+        "FROM item_version l JOIN item_version v ON v.item_id = l.item_id "
+        "JOIN study_item x ON x.item_version_id = v.id LEFT JOIN item_version w ON w.id = x.other_version_id "
+        f"WHERE {among} AND x.study_id = {int(study.id)} AND {OF_SAMPLE} "
+        f"AND x.other_version_id IS {'NOT ' if pairs else ''}NULL ORDER BY x.position",
+        values,
+    )
+    earlier = {(first, second) for _, first, second, was_revised in rows if was_revised}
+    found = _standing(session, study, earlier, pairs=pairs)
+    holding: dict[int, Collection[str] | None] = {}
+    for place, first, second, _ in rows:
+        item = found.get((first, second))
+        holding[place] = None if item is None else _criteria(item, study.id, place)
+    return holding
+
+
+_LATER = "EXISTS (SELECT 1 FROM item_version n WHERE n.item_id = {0}.item_id AND n.number > {0}.number)"
+"""The condition that an item has a later version than this one."""
+
+
+def _standing(
+    session: Session, study: Study, keys: Collection[tuple[int, int | None]], *, pairs: bool
+) -> dict[tuple[int, int | None], Standing | PairStanding]:
+    """Where these items, or pairs, stand in the study."""
+    assert study.id is not None
+    if not keys:
+        return {}
+    if pairs:
+        of_pairs: list[PairKey] = sorted((first, second) for first, second in keys if second is not None)
+        return dict(pair_standings(session, study, of_pairs).items())
+    items = standings(session, sorted(first for first, _ in keys), study_id=study.id)
+    return {(item_id, None): item for item_id, item in items.items()}
+
+
+def _criteria(item: Standing | PairStanding, study_id: int, study_item_id: int) -> Collection[str]:
+    """The criteria whose labels at a place hold: it is the last one that asked them, and nothing made them fall."""
+    there = item.studies[study_id]
+    return {criterion for criterion in there.last if there.holds(criterion, study_item_id)}
+
+
+def _holds(holding: Holding, study_item_id: int, criterion: str) -> bool:
+    criteria = holding[study_item_id]
+    return criteria is None or criterion in criteria
+
+
+def labels_that_hold(session: Session, study: Study, holding: Holding) -> tuple[list[CountedLabel], dict[str, int]]:
+    """The labels that count at these places and hold; and item → how many of its labels do not.
+
+    In the order of the study's items, then in that in which they were given. Those that say that it cannot be judged
+    are left out of both.
+    """
+    said, fell = list[CountedLabel](), defaultdict[str, int](int)
+    for label in _given(session, study, list(holding)):
+        if _holds(holding, label.study_item_id, label.criterion):
+            said.append(label)
+        else:
+            fell[label.item] += 1
+    return said, fell
+
+
+def _given(session: Session, study: Study, study_item_ids: Sequence[int]) -> Iterator[CountedLabel]:
+    assert study.id is not None
+    second, of_second = aliased(ItemVersion), aliased(Item)
+    rows = session.execute(
+        pick(
+            StudyItem.id, Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target,
+            StoredLabel.value, case((UNTIMED, None), else_=col(Submission.created_at)), StoredLabel.comment,
+            of_second.external_id,
+        )
+        .select_from(Annotation)
+        .join(
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            & (col(StoredLabel.sitting) == Annotation.sitting),
+        )
+        .join(Submission, col(Submission.id) == StoredLabel.submission_id)
+        .outerjoin(Batch, col(Batch.id) == Annotation.batch_id)
+        .join(StudyItem, col(StudyItem.id) == Annotation.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .outerjoin(second, col(second.id) == StudyItem.other_version_id)
+        .outerjoin(of_second, col(of_second.id) == second.item_id)
+        .where(*counting_annotations(study.id, COUNTING))
+        .where(col(StudyItem.id).in_(study_item_ids))
+        .where(col(StoredLabel.cannot_judge).is_(False))
+        .order_by(col(StudyItem.position), col(StoredLabel.id))
+    )  # fmt: skip
+    return (CountedLabel(*row) for row in rows)
+
+
+def units_that_hold(
+    session: Session, study: Study, holding: Holding, known: Known | None = None
+) -> Iterator[SettledUnit]:
+    """The units at these places that hold, open ones too; what is derived from a criterion holds where that does."""
+    assert study.id is not None
+    sources = {unit.criterion.name: unit.source.name for unit in protocol_of(study).derived_criteria()}
+    for unit in settled_units(session, study.id, list(holding), known):
+        if _holds(holding, unit.study_item_id, sources.get(unit.criterion, unit.criterion)):
+            yield unit
+
+
+FinalOfItem = dict[tuple[str, str], Any]
+"""Criterion and target → the final label of an item."""
+
+
+def final_labels(session: Session, studies: Iterable[Study], versions: Sequence[int]) -> dict[str, FinalOfItem]:
+    """External id → what is settled in these studies of the items (not pairs) that have these latest versions.
+
+    Of a unit that several have settled, what the last of them says.
+    """
+    found: dict[str, FinalOfItem] = {}
+    for study in studies:
+        for unit in units_that_hold(session, study, places_that_hold(session, study, versions)):
+            if unit.state != "open":
+                found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
+    return found

@@ -1,0 +1,143 @@
+"""Exports of items that were revised: the labels that hold for them as they are now, and how many fell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+
+from db.engine import Database
+from exports.bundles.bundle import export_project
+from exports.bundles.manifest import Manifest
+from exports.bundles.verify import verify_against
+from tests.db.releasing.test_pairs import HARBOUR, LANTERN, Duel
+from tests.db.releasing.test_recheck import answer, judged, revise, send
+from tests.db.releasing.test_states import accepting
+from tests.makers import StudyInUse
+
+OTHERS = ("huggingface", "argilla", "potato")
+LICENCE = {"licence": "cc-by-4.0"}
+
+
+def export(study: StudyInUse | Duel, to: Path, *formats: str, **options: Any) -> Manifest:
+    researcher = study.researcher if isinstance(study, StudyInUse) else study.admin
+    options = {"study_id": study.study_id, "options": LICENCE if "huggingface" in formats else {}} | options
+    made = export_project(study.db, researcher, study.project_id, to=to, formats=formats, **options)
+    if not options.get("dry_run"):
+        assert verify_against(study.db, researcher, to).ok
+    return made
+
+
+def rows(folder: Path, config: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(folder / "huggingface" / config / "test.parquet").to_pylist()
+    return found
+
+
+def said(folder: Path) -> list[tuple[str, str, str]]:
+    return sorted((row["item"], row["criterion"], row["value"]) for row in rows(folder, "labels"))
+
+
+def settled(folder: Path) -> dict[tuple[str, str], str | None]:
+    return {(row["item"], row["criterion"]): row["label"] for row in rows(folder, "adjudicated")}
+
+
+def card(folder: Path) -> str:
+    return " ".join((folder / "huggingface/README.md").read_text().split())
+
+
+def responses(folder: Path) -> list[str]:
+    records = orjson.loads((folder / "argilla/item/records.json").read_bytes())
+    return sorted(name for record in records for name, given in record["responses"].items() for _ in given)
+
+
+STANDS = [("i00001", "clear", "no")] * 2
+AS_IT_WAS = [*[("i00002", "clear", "no")] * 2, *[("i00002", "right", "yes")] * 2]
+
+
+def test_labels_that_hold_for_the_later_version_go_along_and_those_that_fell_are_counted(
+    database: Database, tmp_path: Path
+) -> None:
+    study = judged(database, "nn", "yy")
+    revise(study, "i00001")
+    told = export(study, tmp_path / "told", *OTHERS, dry_run=True)
+    for name in OTHERS:
+        assert told.counts[f"{name}_labels_fell"] == 2
+        [fell] = [lost for lost in told.lost[name] if lost.path == "labels.fell"]
+        assert (fell.n, fell.of) == (2, 8)
+    export(study, tmp_path / "out", *OTHERS)
+    assert said(tmp_path / "out") == sorted([*STANDS, *AS_IT_WAS])
+    assert settled(tmp_path / "out") == {
+        ("i00001", "clear"): "no", ("i00002", "clear"): "no", ("i00002", "right"): "yes",
+    }  # fmt: skip
+    assert "2 annotators gave 6 labels" in card(tmp_path / "out")
+    assert "it counts 2 labels of earlier versions that are not here" in card(tmp_path / "out")
+    assert responses(tmp_path / "out") == ["clear"] * 4 + ["right"] * 2
+    [item] = [row for row in rows(tmp_path / "out", "items") if row["id"] == "i00001"]
+    assert item["answer"] == "Better than before, i00001."
+
+
+def test_what_was_asked_again_is_that_of_the_later_version(database: Database, tmp_path: Path) -> None:
+    study = judged(database, "nn", "yy")
+    revise(study, "i00001")
+    send(study)
+    answer(study, 2, "yes")
+    export(study, tmp_path / "half", "huggingface")
+    assert said(tmp_path / "half") == sorted([*STANDS, *AS_IT_WAS, ("i00001", "right", "yes")])
+    assert settled(tmp_path / "half")["i00001", "right"] is None, "one of two has been asked"
+    answer(study, 3, "yes")
+    made = export(study, tmp_path / "out", *OTHERS)
+    assert said(tmp_path / "out") == sorted([*STANDS, *AS_IT_WAS, *[("i00001", "right", "yes")] * 2])
+    assert settled(tmp_path / "out")["i00001", "right"] == "yes"
+    assert made.counts["huggingface_labels_fell"] == 2, "those of the first version"
+    revise(study, "i00001", question="Which of them?")
+    made = export(study, tmp_path / "later", "huggingface")
+    assert said(tmp_path / "later") == said(tmp_path / "out"), "nothing falls with this question"
+    revise(study, "i00001", answer="Best.")
+    made = export(study, tmp_path / "again", "huggingface")
+    assert said(tmp_path / "again") == sorted([*STANDS, *AS_IT_WAS])
+    assert made.counts["huggingface_labels_fell"] == 4
+
+
+def test_nothing_is_said_of_a_fall_where_nothing_fell(database: Database, tmp_path: Path) -> None:
+    study = judged(database, "yy", protocol=accepting(question=["right"]))
+    revise(study, "i00001")
+    assert export(study, tmp_path / "told", *OTHERS, dry_run=True).lost["huggingface"] == []
+    made = export(study, tmp_path / "out", "huggingface")
+    assert "huggingface_labels_fell" not in made.counts
+    assert len(said(tmp_path / "out")) == 4
+    assert "earlier versions" not in card(tmp_path / "out")
+
+
+def test_final_labels_that_hold_stand_in_the_items_of_a_project(database: Database, tmp_path: Path) -> None:
+    study = judged(database, "nn", "yy")
+    revise(study, "i00001")
+    export(study, tmp_path / "out", "ragas", study_id=None, labels_of=["study"])
+    [file] = (tmp_path / "out/ragas").glob("*.jsonl")
+    found = {row["user_input"]: row for row in map(orjson.loads, file.read_bytes().splitlines())}
+    first, second = (found[f"Question of {item}?"] for item in ("i00001", "i00002"))
+    assert (first["human_clear"], first.get("human_right")) == ("no", None)
+    assert (second["human_clear"], second["human_right"]) == ("no", "yes")
+
+
+@pytest.mark.parametrize("revised", [HARBOUR, LANTERN])
+def test_of_pairs_what_fell_with_either_item_stays_out(sqlite_database: Database, tmp_path: Path, revised: str) -> None:
+    duel = Duel(sqlite_database, tmp_path, "harbour", "lantern")
+    duel.labelled((0, 1))
+    export(duel, tmp_path / "before", "huggingface")
+    before = said(tmp_path / "before")
+    assert before
+    duel.revise(revised, category="other")
+    export(duel, tmp_path / "stands", "huggingface")
+    assert said(tmp_path / "stands") == before, "no label falls with a category"
+    duel.revise(revised)
+    made = export(duel, tmp_path / "fell", *OTHERS)
+    assert not (tmp_path / "fell/huggingface/labels/test.parquet").exists() or said(tmp_path / "fell") == []
+    assert made.counts["huggingface_labels_fell"] == len(before)
+    duel.send()
+    duel.labelled((2, 3))
+    made = export(duel, tmp_path / "again", "huggingface")
+    assert [row[:2] for row in said(tmp_path / "again")] == [row[:2] for row in before]
+    assert made.counts["huggingface_labels_fell"] == len(before)
