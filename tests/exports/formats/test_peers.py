@@ -24,8 +24,8 @@ from annotators.protocols import PROTOCOLS, Material, Step
 from db.designing.making import create_study
 from db.engine import Database
 from db.models import Study, StudyItem
-from db.studies.labels import import_labels
 from db.releasing.what_holds import labels_that_hold, places_that_hold
+from db.studies.labels import import_labels
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
