@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol as AskedProtocol
 
 _SHOWN = 20
-_WITH_ITSELF = "a pair is of one item twice. Name another one in `other_item`, or leave the row out."
 
 
 @dataclass
@@ -161,11 +160,10 @@ class _Source:
                 bad.append(Rejected(row.file, row.line, reason))
                 continue
             for label in row.labels:
-                if label.other == label.item:
-                    bad.append(Rejected(label.file or row.file, label.line, _WITH_ITSELF))
-                    continue
-                self.labels.setdefault(label.name, []).append(label)
-                self.n_labels += 1
+                try:
+                    self._keep(label)
+                except InvalidInput as error:
+                    bad.append(Rejected(label.file or row.file, label.line, str(error)))
         if not seen and not bad:
             raise InvalidInput(f"{self.reading.source}: there is no item in it. Name the files that have some.")
         if bad and not (self._skip_bad and seen):
@@ -176,11 +174,18 @@ class _Source:
         self.notes = [*self.reading.notes(), *passed_over(self.reading)]
         for table in tables:
             for label in read_labels(table.path).checked():
-                if label.other == label.item:
-                    raise InvalidInput(f"{table.name}, line {label.line}: {_WITH_ITSELF}")
                 if label.item in seen:
-                    self.labels.setdefault(label.name, []).append(label)
-                    self.n_labels += 1
+                    try:
+                        self._keep(label)
+                    except InvalidInput as error:
+                        raise InvalidInput(f"{table.name}, line {label.line}: {error}") from None
+
+    def _keep(self, label: ForeignLabel) -> None:
+        """Have a label beside its item; InvalidInput for one of a pair that is none."""
+        if label.other == label.item:
+            raise InvalidInput("a pair is of one item twice. Name another one in `other_item`, or leave the row out.")
+        self.labels.setdefault(label.name, []).append(label)
+        self.n_labels += 1
 
     @property
     def n_items(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,9 +66,10 @@ def _check(scorer: Scorer[Any], found: Sequence[Sequence[ScoreValue]], n: int) -
     for of_item in found:
         if odd := [score for score in of_item if not isinstance(score, ScoreValue)]:
             raise InvalidInput(f"Scorer {scorer.name!r} gave an item {shown(odd[0])}, which is no ScoreValue.")
-        twice = Counter((score.name, score.target) for score in of_item).most_common(1)
-        if twice and twice[0][1] > 1:
-            raise InvalidInput(f"Scorer {scorer.name!r} gave {twice[0][0][0]!r} of {twice[0][0][1]!r} twice.")
+        given = [(score.name, score.target) for score in of_item]
+        if len(set(given)) < len(given):
+            name, target = next(one for one in given if given.count(one) > 1)
+            raise InvalidInput(f"Scorer {scorer.name!r} gave {name!r} of {target!r} twice.")
         there = {score.name for score in of_item if score.target == "item"}
         if not of_item or not there <= kinds.keys():
             raise InvalidInput(
