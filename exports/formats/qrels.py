@@ -35,7 +35,7 @@ DIFFERING = "differing"
 """How a page is called that is settled otherwise for one answer to a question than for another."""
 
 _GRADE_FORM = re.compile(r"-?\d{1,6}").fullmatch
-_SPLIT_FORM = re.compile(r"\w{1,60}").fullmatch
+_SPLIT_FORM = re.compile(r"\w[\w.-]{0,59}").fullmatch
 SCORER = "imported:qrels"
 _OF_TREC = (".qrels", ".qrel", ".trec")
 _ENDINGS = (".tsv", ".txt", *_OF_TREC)
@@ -79,7 +79,7 @@ class Qrels:
         evidence__document="documents of evidence, which are part of the ids",
         evidence__pages="pages of evidence, which are part of the ids",
         evidence__text="the second text of the same page",
-        evidence__metadata="metadata of evidence but relevance, title, split, and that of its document",
+        evidence__metadata="metadata of evidence but relevance, title, a split but test, and that of its document",
         labels="labels but the grade of pages and evidence, and who gave it; those that differ between answers",
     )
 
@@ -90,7 +90,9 @@ class Qrels:
         if not file.basename.endswith(_ENDINGS):
             return f"it is not called {CORPUS} or {QUERIES}, and does not end as judgements do"
         first = file.beginning().split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
-        if _is_beir(first) or _trec(first) is not None:
+        if not first.strip():
+            return "it is empty"
+        if _columns(first) is not None or _trec(first) is not None:
             return None
         return "its first line has neither query-id, corpus-id, score nor three columns of such, nor the four of TREC"
 
@@ -187,16 +189,31 @@ def _trec(line: str) -> tuple[str, str, int] | None:
     return parts[0], parts[2], int(parts[3])
 
 
-def _beir(line: str) -> tuple[str, str, int] | None:
+_Columns = tuple[int, int, int]
+"""Where query, document and grade stand in the lines of BEIR's judgements."""
+
+_IN_ORDER: _Columns = (0, 1, 2)
+
+
+def _beir(line: str, columns: _Columns) -> tuple[str, str, int] | None:
+    """Query, document and grade of a line of BEIR's judgements; None where it is none."""
     parts = line.split("\t")
-    if len(parts) != 3 or not _GRADE_FORM(parts[2].strip()):
+    if len(parts) != len(columns):
         return None
-    return parts[0], parts[1], int(parts[2])
+    query, document, grade = (parts[place] for place in columns)
+    return (query, document, int(grade)) if _GRADE_FORM(grade.strip()) else None
 
 
-def _is_beir(first: str) -> bool:
-    """Whether the first line of judgements is BEIR's, which some leave the heading out of."""
-    return tuple(first.split("\t")) == _HEADING or _beir(first) is not None
+def _is_heading(line: str) -> bool:
+    return sorted(line.split("\t")) == sorted(_HEADING)
+
+
+def _columns(first: str) -> _Columns | None:
+    """The columns of judgements whose first line is BEIR's, by their heading, which some leave out; else None."""
+    if _is_heading(first):
+        query, document, grade = map(first.split("\t").index, _HEADING)
+        return query, document, grade
+    return _IN_ORDER if _beir(first, _IN_ORDER) is not None else None
 
 
 _Judged = tuple[int, str]
@@ -231,7 +248,6 @@ class _QrelsReading(FilesReading):
         yield from bad
         needed = {document for grades in judged.values() for document in grades}
         corpus: dict[str, _Text] = {}
-        self._split = len({split for grades in judged.values() for _, split in grades.values()} - {""}) > 1
         for row in self._rows(CORPUS):
             if isinstance(row, Rejected):
                 yield row
@@ -265,7 +281,7 @@ class _QrelsReading(FilesReading):
         bad: list[Rejected],
     ) -> None:
         with file.path.open("rb") as stream:
-            beir: bool | None = None
+            begun, columns = False, None
             for number in range(1, 1 << 62):
                 data = stream.readline(_MOST_LINE)
                 if not data:
@@ -273,11 +289,11 @@ class _QrelsReading(FilesReading):
                 line = data.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").rstrip("\r\n")
                 if not line.strip():
                     continue
-                if beir is None:
-                    beir = _is_beir(line)
-                    if tuple(line.split("\t")) == _HEADING:
+                if not begun:
+                    begun, columns = True, _columns(line)
+                    if _is_heading(line):
                         continue
-                found = _beir(line) if beir else _trec(line)
+                found = _beir(line, columns) if columns else _trec(line)
                 if found is None or "�" in line or "\x00" in line:
                     bad.append(
                         Rejected(file.name, number, "this is no judgement: query, document and a whole number. Fix it.")
@@ -285,7 +301,7 @@ class _QrelsReading(FilesReading):
                     continue
                 of_query, made = (
                     judged.setdefault(found[0], {}),
-                    (found[2], PurePosixPath(file.name).stem if beir else ""),
+                    (found[2], PurePosixPath(file.name).stem if columns else ""),
                 )
                 before = of_query.get(found[1], made)
                 of_query[found[1]] = made if not before[1] else before
@@ -328,7 +344,7 @@ class _QrelsReading(FilesReading):
                         "relevance": grade,
                         **({"title": title} if found is not None and title != (of if pages else document) else {}),
                         **({"corpus": told} if told else {}),
-                        **({"split": split} if self._split and split else {}),
+                        **({"split": split} if split not in ("", SPLIT) else {}),
                     },
                 }
             )

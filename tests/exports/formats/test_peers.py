@@ -331,6 +331,34 @@ def test_judgements_without_a_heading_are_read_and_what_is_none_is_named(tmp_pat
     ]
 
 
+def test_judgements_are_read_by_their_heading_in_whatever_order(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "in")
+    expected = [row.item for row in read("qrels", folder)]
+    (folder / "qrels" / "test.tsv").write_text("corpus-id\tscore\tquery-id\nd1\t2\tq1\nd2\t0\tq1\nd2\t1\tq3\n")
+    with open_sources([folder]) as sources:
+        reading = recognise(sources).read(sources)
+        assert [row.item for row in reading.items() if isinstance(row, ParsedItem)] == expected
+        assert [note for note in reading.notes() if "not read" in note] == []
+    # In the lines below the heading a grade is one only where the heading has it.
+    (folder / "qrels" / "test.tsv").write_text("corpus-id\tquery-id\tscore\r\nd1\tq1\t2\r\nq1\t0\td2\r\n")
+    with open_sources([folder]) as sources:
+        bad = [row for row in recognise(sources).read(sources).items() if isinstance(row, Rejected)]
+    assert [row.line for row in bad] == [3]
+
+
+@pytest.mark.parametrize("empty", ["", "query-id\tcorpus-id\tscore\n", None])
+def test_a_split_stays_one_beside_a_file_without_judgements_and_alone(tmp_path: Path, empty: str | None) -> None:
+    folder = beir(tmp_path / "in")
+    judgements = (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev-small.tsv").read_text()
+    if empty is not None:
+        (folder / "qrels" / "test.tsv").write_text(empty)
+    found = {row.item.question_key: row.item for row in read("qrels", folder)}
+    assert [unit.metadata["split"] for unit in found["q1"].evidence] == ["dev-small", "dev-small"]
+    convert_files([folder], into="qrels", output=tmp_path / "out")
+    written = {path.name: path.read_text() for path in (tmp_path / "out" / "qrels").iterdir()}
+    assert written == {"dev-small.tsv": judgements}
+
+
 def test_a_document_that_stands_twice_in_the_corpus_with_other_content_is_named(tmp_path: Path) -> None:
     folder = beir(tmp_path / "in")
     one = {"_id": "d1", "title": "T", "text": "one"}
