@@ -102,18 +102,18 @@ class SampleFormat:
         "evidence.box",
         "evidence.used",
         "evidence.hop",
-        "evidence.rank",
         "evidence.metadata",
         "scores.parameters",
         "scores.reason",
-        question="questions of spaces alone",
-        question_key="keys of questions",
         references="reference answers after the first, and those that are phrases",
-        evidence="evidence without a text",
-        evidence__role="distractors, which count as retrieved",
+        evidence="evidence without a text, and the order of gold among other evidence, before which it comes",
+        evidence__role="roles of evidence but gold, and that it has none: it counts as retrieved",
+        evidence__rank="ranks but those of retrieved evidence from 1 on, which it has where it had none",
         labels="final labels of parts of an item",
-        scores=f"scores that are unscored, not of the item, not of this program, or called {HUMAN}… as labels are",
-        metadata=f"metadata called as a field of the program or {HUMAN}… is, and numbers in it, which become scores",
+        scores=f"scores that are unscored, not of the item, or called {HUMAN}… as labels are; those of other programs, "
+        "which become this one's",
+        metadata=f"metadata called as a field of the program or {HUMAN}… is, what is null in it, and numbers, which "
+        "become scores",
     )
 
     def refusal(self, file: SourceFile) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -10,8 +10,7 @@ import orjson
 from annotators.items.normal import Normal
 from annotators.lists import list_in
 from exports.formats._records import Record
-from exports.formats._samples import SampleFormat
-from exports.formats._writing import without
+from exports.formats._samples import HUMAN, SampleFormat
 from exports.formats.base import FORMATS
 
 _CALLS = "_calls"
@@ -31,6 +30,9 @@ class TruLens(SampleFormat):
     needed = ("input", "output")
     some = ("record_id", "app_name", "app_id")
     aside = ("latency", "total_tokens", "total_cost", "ts", "num_events")
+    loses: Mapping[str, str] = SampleFormat.loses | {
+        "evidence.role": "roles of evidence: all of it counts as retrieved"
+    }
 
     def of_cell(self, name: str, cell: Any, *, number: bool) -> Any:
         """Calls of feedback functions are lists."""
@@ -52,14 +54,28 @@ class TruLens(SampleFormat):
         if self.retrieved not in row:
             given = dict.fromkeys(text for name in record if name.endswith(_CALLS) for text in _contexts(record[name]))
             row["contexts"] = list(given)
-        return super().item(row)
+        about = _about(row)
+        return super().item({name: value for name, value in row.items() if name not in about or value != about[name]})
 
     def record(self, item: Normal) -> Record:
-        """An item as a record of the app that is its system."""
-        name, _, version = item["system"].rpartition("/")
-        app = {"app_name": name or version, "app_version": version if name else "base"}
-        found = super().record(item)
-        return {**app, "record_id": item["id"], **without(found, *app)}
+        """An item as a record of the app that is its system, unless it has kept the app of a record."""
+        found = {name: value for name, value in super().record(item).items() if not name.endswith(_CALLS)}
+        said = (_about(item) | found).items()
+        return {name: value if name.startswith(HUMAN) else _encoded(value) for name, value in said}
+
+
+def _about(item: Normal) -> Record:
+    """The fields of a record that say what system and id of its item say as well."""
+    found: Record = {}
+    if isinstance(system := item.get("system"), str):
+        name, _, version = system.rpartition("/")
+        found |= {"app_name": name or version, "app_version": version if name else "base"}
+    return found | ({"record_id": item["id"]} if "id" in item else {})
+
+
+def _encoded(value: Any) -> Any:
+    """A text that would be taken for a JSON text is written as one."""
+    return orjson.dumps(value).decode() if _decoded(value) != value else value
 
 
 def _decoded(value: Any) -> Any:

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from annotators.errors import InvalidInput
-from annotators.items.normal import Normal
-from annotators.items.parsed import ForeignLabel
+from annotators.items.normal import Normal, content_hash, to_json
+from annotators.items.parsed import ForeignLabel, ParsedItem
 from exports.converting import convert_files
 from exports.formats import FORMATS
 from exports.formats._losing import WORDS, carried_by, declared, losses_of
 from exports.formats._lost_labels import lost_labels, plain_by
 from exports.formats._writing import Writer
+from exports.reading.sources import open_sources
 from tests.exports.formats.any_items import ITEMS
 from tests.exports.formats.test_writing import SAID
 
@@ -26,7 +27,7 @@ WRITERS = [format_.name for format_ in FORMATS if isinstance(format_, Writer)]
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_only_what_a_format_says_that_it_loses_is_lost(name: str) -> None:
+def test_only_what_a_format_says_that_it_loses_is_lost_and_nothing_comes_along(name: str) -> None:
     format_ = FORMATS.get(name)
 
     @settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -41,7 +42,13 @@ def test_only_what_a_format_says_that_it_loses_is_lost(name: str) -> None:
                 assert "can hold none of the" in str(error)
                 assert "items" in losses_of(format_)
                 return
-        assert [lost for lost in done.lost if not declared(format_, lost.path)] == []
+            assert [lost for lost in done.lost if not declared(format_, lost.path)] == []
+            if not done.lost:
+                with open_sources([Path(folder) / "out"]) as sources:
+                    rows = [row for row in format_.read(sources).items() if isinstance(row, ParsedItem)]
+                assert {row.item.id: content_hash(to_json(row.item)) for row in rows} == {
+                    item["id"]: content_hash(item) for item in items
+                }
 
     holds()
 

@@ -31,6 +31,7 @@ from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
 from exports.converting import convert_files
 from exports.formats import FORMATS
+from exports.formats._losing import losses_of
 from exports.formats.base import recognise
 from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place, write_json
@@ -254,6 +255,52 @@ def test_final_labels_leave_as_columns_and_come_back(sqlite_database: Database, 
     found = read(name, tmp_path / "out" / name)
     assert {(row.item.id, label.criterion) for row in found for label in row.labels} == settled
     assert {label.annotator for row in found for label in row.labels} == {f"{name}-verified"}
+
+
+@pytest.mark.parametrize("name", ["ragas", "deepeval", "trulens"])
+def test_an_export_that_comes_back_into_its_project_changes_nothing_that_it_can_carry(
+    place: Place, tmp_path: Path, name: str
+) -> None:
+    contexts = [{"text": "one", "role": "retrieved", "rank": 1}, {"text": "two", "role": "retrieved", "rank": 2}]
+    gold = [{"text": "gold", "role": "gold"}]
+    rows = [
+        {"id": "a", "question_key": "k", "question": "Q?", "answer": "A", "system": "alpha/v2", "category": "c",
+         "language": "en", "references": ["R"], "evidence": contexts, "metadata": {"note": "n"},
+         "scores": [{"name": "s", "scorer": f"imported:{name}", "value": 0.5}]},
+        {"id": "b", "question": '"Quoted?"', "answer": '"A"', "system": "beta", "metadata": {"app": "mine"}},
+        {"id": '"c"', "question": "R?", "answer": "R", "references": ["R"]},
+        {"id": "d", "question": "R?", "answer": "", "system": "/x", "metadata": {"app_name": "mine", "record_id": "7"}},
+        {"id": "e", "question": "S?", "answer": "S", "system": "x/", "evidence": gold},
+        {"id": "f", "question": "T?", "answer": "T", "system": "x", "evidence": [{"text": "of no role"}],
+         "metadata": {"null": None, "number": 3}},
+    ]  # fmt: skip
+    assert place.take(lines(tmp_path / "items.jsonl", *rows)).rejected == []
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=[name])
+    report = place.take(tmp_path / "out" / name, format_name=name)
+    lost = {"f": {"evidence", "metadata"}, **({"e": {"evidence"}} if name == "trulens" else {})}
+    assert {row.external_id: set(row.changes) for row in report.revisions} == lost
+    assert (report.added, report.unchanged, report.rejected) == (0, len(rows) - len(lost), [])
+    said = losses_of(FORMATS.get(name))
+    assert said["evidence.role"].startswith("roles of evidence" + (":" if name == "trulens" else " but gold"))
+    assert "null" in said["metadata"]
+    assert "numbers" in said["metadata"]
+
+
+def test_records_of_trulens_come_back_from_an_export_as_they_were(place: Place, tmp_path: Path) -> None:
+    about = {"input": "Q?", "output": "A", "Groundedness": 0.5, "tags": "t", "latency": 3}
+    rows = [
+        {"record_id": "r1", "app_name": "rag", "app_version": "v2", **about},
+        {"record_id": "r2", "app_name": "a/b", "app_version": "", **about},
+        {"record_id": "r3", "app_name": "rag", **about},
+        {"record_id": "r4", "app_id": "old", **about},
+    ]
+    assert place.take(write_json(tmp_path / "r.json", rows), format_name="trulens").rejected == []
+    assert next(iter(place.items())).metadata == {"tags": "t", "latency": 3}, "system and id say the rest"
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=["trulens"])
+    written = [orjson.loads(line) for line in (tmp_path / "out/trulens/records.jsonl").read_bytes().splitlines()]
+    assert [{name: record[name] for name in row} for record, row in zip(written, rows, strict=True)] == rows
+    report = place.take(tmp_path / "out" / "trulens", format_name="trulens")
+    assert (report.unchanged, report.revisions, report.scores) == (4, [], 0)
 
 
 @pytest.mark.parametrize("name", ["ragas", "deepeval", "trulens"])
