@@ -152,6 +152,8 @@ class ShownItem:
         whole = materials_at(materials, protocol, last, hidden=True).item
         behind = {unit.key for unit in whole.evidence} - {unit.key for unit in seen.item.evidence}
         self._names = Wire(whole, roles_shown=False, behind=behind)
+        # Our own page counts the steps of a question and shows no key of one; `Wire` has no names for them.
+        self._steps = {f"hop:{hop.key}": f"hop:H{number}" for number, hop in enumerate(whole.hops, 1)}
         units = {unit.key: unit for unit in seen.item.evidence}
         self._evidence = [units[key] for key in self._names.evidence if key in units]
         self._item, self._protocol = seen.item, protocol
@@ -168,8 +170,9 @@ class ShownItem:
                 *(f"evidence:{unit.key}" for unit in whole.evidence),
                 *(f"claim:{claim.key}" for claim in whole.claims),
                 *(f"image:{image.key}" for image in whole.images),
+                *self._steps,
             ]
-            if (name := self._names.out(part)) != part
+            if (name := self._out(part)) != part
         }
         """Neutral name → part, of each that has another name here."""
 
@@ -203,13 +206,13 @@ class ShownItem:
         words = {f"evidence:{unit.key}": _words_of(unit) for unit in self._evidence}
         words |= {f"claim:{claim.key}": claim.text for claim in item.claims}
         words |= {f"image:{image.key}": image.caption for image in item.images}
+        words |= {f"hop:{hop.key}": hop.question for hop in item.hops}
         words = {part: said or self._called(part) for part, said in words.items()}
-        words |= {f"hop:{hop.key}": hop.question or hop.key for hop in item.hops}
         words |= {f"page:{key}:{number}": f"{key}, page {number}" for key, number in self._units.pages}
         seen = set()
         for target in dict.fromkeys(target for criterion in criteria for target in criterion.targets(self._units)):
             unit = " | ".join(words.get(part, part) for part in target.split("|"))
-            seen.add(name := self._names.out(target))
+            seen.add(name := self._out(target))
             yield Task(name, unit, texts)
         for target in labelled:
             if target not in seen:
@@ -220,16 +223,20 @@ class ShownItem:
         asked = {criterion.name: criterion for criterion in criteria}
         for label in labels:
             if label.criterion in asked:
-                value = asked[label.criterion].rekeyed(label.value, self._names.out)
-                yield label._replace(target=self._names.out(label.target), value=value)
+                value = asked[label.criterion].rekeyed(label.value, self._out)
+                yield label._replace(target=self._out(label.target), value=value)
 
     def _listed(self, parts: Iterable[tuple[str, str]]) -> str:
         """Parts with their words, a paragraph each, under their neutral names."""
         return "\n\n".join(f"[{self._called(part)}] {words}".rstrip() for part, words in parts)
 
+    def _out(self, target: str) -> str:
+        """A target by the neutral names of its parts."""
+        return "|".join(self._steps.get(part, part) for part in self._names.out(target).split("|"))
+
     def _called(self, part: str) -> str:
-        """A part by its neutral name without what it is: E1, C2."""
-        return self._names.out(part).partition(":")[2]
+        """A part by its neutral name without what it is: E1, C2, H1."""
+        return self._out(part).partition(":")[2]
 
 
 def _words_of(unit: ItemEvidence) -> str:
