@@ -30,8 +30,9 @@ class TruLens(SampleFormat):
     needed = ("input", "output")
     some = ("record_id", "app_name", "app_id")
     aside = ("latency", "total_tokens", "total_cost", "ts", "num_events")
-    loses: Mapping[str, str] = SampleFormat.loses | {
-        "evidence.role": "roles of evidence: all of it counts as retrieved"
+    loses: Mapping[str, str] = {
+        **SampleFormat.loses,
+        "evidence.role": "roles of evidence: all of it counts as retrieved",
     }
 
     def of_cell(self, name: str, cell: Any, *, number: bool) -> Any:
