@@ -21,7 +21,7 @@ import orjson
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.normal import Normal, content_hash, to_json
-from annotators.items.parsed import ForeignLabel, ParsedDocument, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedDocument, Rejected, documents_in, items_in
 from exports.bundles.typed import first_difference
 from exports.cells import safe
 from exports.checks import check_export_folder
@@ -147,9 +147,9 @@ class _Source:
 
         `tables` are those of labels that lie beside the items.
         """
-        bad = [row for row in self.reading.documents() if isinstance(row, Rejected)]
+        bad = [row for row in documents_in(self.reading) if isinstance(row, Rejected)]
         seen: dict[str, str] = {}
-        for row in self.reading.items():
+        for row in items_in(self.reading):
             if isinstance(row, Rejected):
                 bad.append(row)
                 continue
@@ -211,7 +211,7 @@ class _Source:
     def items(self) -> Iterator[Normal]:
         """Every item in normal form; one that stands twice comes once."""
         left = dict(self._ids)
-        for row in self.reading.items():
+        for row in items_in(self.reading):
             if not isinstance(row, Rejected):
                 item = to_json(row.item)
                 if left.get(row.item.id) == content_hash(item):
@@ -220,7 +220,7 @@ class _Source:
 
     def documents(self) -> Iterator[ParsedDocument]:
         """The documents that are described or supplied."""
-        return (row for row in self.reading.documents() if isinstance(row, ParsedDocument))
+        return (row for row in documents_in(self.reading) if isinstance(row, ParsedDocument))
 
     def protocol(self) -> AskedProtocol:
         """What was asked when the labels were given: as the format says, else as the labels show."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from annotators.errors import InvalidInput, shown
 from annotators.items.item import ItemContent
 from annotators.items.pairs import pair_name
 
@@ -79,6 +80,41 @@ class Reading(Protocol):
 
     def notes(self) -> Sequence[str]:
         """What is worth reading about the source as a whole; asked when its items have been read."""
+
+
+def items_in(reading: Reading) -> Iterator[ParsedItem | Rejected]:
+    """The items of a reading; InvalidInput for what is none: a format of somebody's own package may give anything."""
+    for row in _rows(reading, "items", reading.items(), ParsedItem):
+        if isinstance(row, ParsedItem):
+            _hold(reading, "as the item of a ParsedItem", [row.item], ItemContent)
+            _hold(reading, "as the labels of a ParsedItem", [row.labels], tuple)
+            _hold(reading, "among the labels of a ParsedItem", row.labels, ForeignLabel)
+        yield row
+
+
+def documents_in(reading: Reading) -> Iterator[ParsedDocument | Rejected]:
+    """The documents of a reading; InvalidInput for what is none, as of `items_in`."""
+    return _rows(reading, "documents", reading.documents(), ParsedDocument)
+
+
+_Row = TypeVar("_Row")
+
+
+def _rows(reading: Reading, of: str, rows: Iterator[_Row], kind: type) -> Iterator[_Row]:
+    _hold(reading, f"for its {of}", [rows], Iterable)
+    for row in rows:
+        _hold(reading, f"among its {of}", [row], kind, Rejected)
+        yield row
+
+
+def _hold(reading: Reading, place: str, given: Iterable[object], *kinds: type) -> None:
+    for one in given:
+        if not isinstance(one, kinds):
+            expected = " or ".join(kind.__name__ for kind in kinds)
+            raise InvalidInput(
+                f"Format {reading.format!r} gave {shown(one)} {place}, where {expected} is expected. The package that "
+                "it is of has to be mended."
+            )
 
 
 class ForeignLabel(NamedTuple):

@@ -24,7 +24,7 @@ from annotators.errors import AssayError
 from annotators.items.checks import canonical
 from annotators.items.item import ItemContent, ItemScore
 from annotators.items.normal import item_hash, to_json
-from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected, documents_in, items_in
 from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
 from db.items.beyond import BeyondDocuments
@@ -175,7 +175,7 @@ def preview_import(
     The labels of people that come in with the items are counted, and put into `labelled`.
     """
     report = ImportReport(reading.format, preview=True)
-    supplied = look_at_all(reading.documents(), report.rejected, report.notes)
+    supplied = look_at_all(documents_in(reading), report.rejected, report.notes)
     _check(db, project_id, reading, report, supplied, kept=None, labelled=labelled)
     return report
 
@@ -225,7 +225,7 @@ def staged(
     items are put into `labelled`.
     """
     report = ImportReport(reading.format)
-    supplied = look_at_all(reading.documents(), report.rejected, report.notes)
+    supplied = look_at_all(documents_in(reading), report.rejected, report.notes)
     if data_folder is None and any(document.found for document in supplied):
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
     with only_import(db, project_id), _KeptItems(rows_a_turn(db)) as kept:
@@ -421,7 +421,7 @@ def _items(
     """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
     any_item = f"SELECT 1 FROM item WHERE project_id = {mark(session.connection())} LIMIT 1"
     has_items = bool(plain_rows(session, any_item, (project_id,)))
-    for block in _blocks(reading.items()):
+    for block in _blocks(items_in(reading)):
         parsed = [row for row in block if isinstance(row, ParsedItem)]
         report.rejected += [row for row in block if isinstance(row, Rejected)]
         result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from annotators.errors import InvalidInput
 from annotators.items.normal import Normal, to_json
-from annotators.items.parsed import ForeignLabel, Rejected
+from annotators.items.parsed import ForeignLabel, Rejected, items_in
 from annotators.times import time_of
 from exports.formats import FORMATS
 from exports.formats._losing import WORDS, Lost, losses_of, lost_between, statements
@@ -99,11 +99,11 @@ def measured_losses(
     if n > len(left_out):
         with open_sources([folder]) as sources:
             reading = FORMATS.get(name).read(sources)
-            rows = (row for row in reading.items() if not isinstance(row, Rejected))
+            rows = (row for row in items_in(reading) if not isinstance(row, Rejected))
             lost = lost_between(before, statements(same.after(to_json(row.item) for row in rows)))
             if said is not None:
                 went = (label for label in said.labels if said.annotator is None or label.item not in left_out)
-                back = (label for row in reading.items() if not isinstance(row, Rejected) for label in row.labels)
+                back = (label for row in items_in(reading) if not isinstance(row, Rejected) for label in row.labels)
                 if said.annotator is not None:
                     back = (label._replace(annotator=said.annotator) for label in back)
                 lost += lost_labels(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from annotators.errors import InvalidInput
 from annotators.figures import some
-from annotators.items.parsed import ForeignLabel, Reading, Rejected
+from annotators.items.parsed import ForeignLabel, Reading, Rejected, items_in
 from annotators.items.targets import target_kind
 from annotators.registry import Registry
 from exports.checks import check_there
@@ -97,7 +97,7 @@ def protocol_of_labels(reading: FileReading) -> AskedProtocol | None:
 
 def labels_of(reading: FileReading) -> Iterator[ForeignLabel]:
     """The labels of people in the items of a reading."""
-    for row in reading.items():
+    for row in items_in(reading):
         if not isinstance(row, Rejected):
             yield from row.labels
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from annotators.items.parsed import ParsedItem, Reading, Rejected
+from annotators.items.parsed import ParsedItem, Reading, Rejected, items_in
 from annotators.items.revising import IDENTITY
 from annotators.progress import Progress
 from db.engine import Database
@@ -147,7 +147,7 @@ class _Watched:
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items, with a word about them every so many."""
         meter = self._reading.meter
-        for number, item in enumerate(self._reading.items()):
+        for number, item in enumerate(items_in(self._reading)):
             if number % _BETWEEN == 0:
                 self._progress(meter.done, meter.of)
             yield item
