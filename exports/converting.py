@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -426,7 +426,7 @@ def _supplied(source: _Source) -> set[str]:
 def _described(source: _Source) -> set[bytes]:
     """What is said of documents beside their key and bytes; a title that is the name of the file says nothing."""
     return {
-        orjson.dumps([document.key, document.title, document.metadata], option=orjson.OPT_SORT_KEYS)
+        orjson.dumps([document.key, document.own_title, document.metadata], option=orjson.OPT_SORT_KEYS)
         for document in source.documents()
-        if document.metadata or document.title not in ("", PurePosixPath(document.key).name)
+        if document.metadata or document.own_title
     }

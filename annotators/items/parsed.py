@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from annotators.errors import InvalidInput, shown
@@ -40,6 +40,11 @@ class ParsedDocument:
     title: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
+
+    @property
+    def own_title(self) -> str:
+        """The title, none where it only is the name of the file, which a format gives that knows no other."""
+        return "" if self.title == PurePosixPath(self.key).name else self.title
 
     @property
     def n_pages(self) -> int | None:

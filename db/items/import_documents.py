@@ -124,7 +124,8 @@ def _joined(before: Supplied | None, supplied: Supplied) -> Supplied:
 def complete(document: Document, supplied: Supplied) -> list[str]:
     """Enter what a document lacked; the kinds of event that this is. Conflict for what it has otherwise already."""
     gained = []
-    title, metadata = supplied.parsed.title, canonical(supplied.parsed.metadata)
+    title = supplied.parsed.own_title if document.title else supplied.parsed.title
+    metadata = canonical(supplied.parsed.metadata)
     for name, given, kind in (("title", title, TITLED), ("extra", metadata, DESCRIBED)):
         has = getattr(document, name)
         if not given or given == has:

@@ -8,7 +8,9 @@ from typing import Any
 
 import orjson
 import pytest
+from sqlmodel import select
 
+from db.models import Document
 from exports.bundles.bundle import export_project
 from exports.bundles.contents import writers
 from exports.bundles.typed import TYPED
@@ -60,6 +62,24 @@ def records(path: Path) -> Iterator[Any]:
             )
             for record in found:
                 yield orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+
+
+def test_documents_with_titles_come_back_into_their_project_under_the_names_of_their_files(
+    place: Place, tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    (source / "documents").mkdir(parents=True)
+    (source / "documents" / "d.txt").write_text("Report")
+    about = {"key": "d.txt", "title": "The report", "path": "documents/d.txt"}
+    (source / "documents.jsonl").write_bytes(orjson.dumps(about))
+    (source / "items.jsonl").write_bytes(orjson.dumps({"id": "a", "question": "Q?", "documents": ["d.txt"]}))
+    assert place.take(source).rejected == []
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=["table"], data_folder=place.home)
+    assert (tmp_path / "out" / "table" / "documents" / "d.txt").is_file()
+    report = place.take(tmp_path / "out" / "table")
+    assert (report.rejected, report.unchanged, report.supplied) == ([], 1, 0)
+    with place.db.read() as session:
+        assert [document.title for document in session.exec(select(Document))] == ["The report"]
 
 
 @pytest.mark.slow
