@@ -28,10 +28,9 @@ from db.annotating.amendments import amendments_by_study
 from db.engine import Database
 from db.items.as_of import marks
 from db.items.current import item_is_current, version_is_latest
-from db.items.documents import document_is_current
+from db.items.documents import document_is_current, kept_documents
 from db.items.read import BLOCK, current_versions
 from db.items.rows import items_as_json
-from db.judging.items import kept_documents
 from db.models import (
     Document,
     Evidence,
