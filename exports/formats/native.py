@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import orjson
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import called, canonical, document_key
 from annotators.items.normal import Normal, read_item
-from annotators.items.parsed import MOST_PAGES, N_PAGES, ParsedDocument, ParsedItem, Rejected
+from annotators.items.parsed import KEPT_HERE, MOST_PAGES, N_PAGES, ParsedDocument, ParsedItem, Rejected
 from exports.formats._records import names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, FileReading
@@ -38,7 +38,7 @@ _OTHERS = (
 )
 """Fields by which the first line is another format's, although it has a `question`."""
 
-_FIELDS = frozenset(("key", "title", "path", "metadata"))
+_FIELDS = frozenset(("key", "title", "path", KEPT_HERE, "metadata"))
 
 
 class Native:
@@ -104,18 +104,24 @@ class _NativeReading:
         return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """Rows of documents.jsonl, then files that no row names."""
+        """Rows of documents.jsonl, then files that no row names.
+
+        Where a row cannot be read these stay here: one of them may be its file, and it may have said so.
+        """
         by_name = {file.name: file for file in self.sources.files}
         named: set[str] = set()
+        all_read = True
         for file in self.document_files:
             for read in json_lines(file, may_be_empty=True):  # a project without documents exports it so
                 if isinstance(read, Rejected):
+                    all_read = False
                     yield read
                     continue
                 line, row = read
                 try:
                     parsed = _document(row, file, line, by_name)
                 except InvalidInput as error:
+                    all_read = False
                     yield Rejected(file.name, line, str(error))
                     continue
                 if parsed.path is not None:
@@ -123,7 +129,7 @@ class _NativeReading:
                 yield parsed
         for key, file in self.sources.loose_documents():
             if str(file.path) not in named:
-                yield ParsedDocument(file.name, 1, key, path=file.path)
+                yield ParsedDocument(file.name, 1, key, path=file.path, kept=not all_read)
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """Every row of the item files."""
@@ -160,6 +166,12 @@ def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFi
             f"document {key!r}: `n_pages` is {called(pages)}. Write how many pages it has, from 1 to {MOST_PAGES:,}, "
             "or leave it out."
         )
+    stays = row.get(KEPT_HERE, False)
+    if not isinstance(stays, bool):
+        raise InvalidInput(
+            f"document {key!r}: `{KEPT_HERE}` is {called(stays)}, not true or false. Write true if it must not leave "
+            "the machine it is on, or leave it out."
+        )
     path = None
     if given is not None:
         if not isinstance(given, str) or not given:
@@ -183,7 +195,7 @@ def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFi
             raise InvalidInput(
                 f"document {key!r}: there is no {given!r} beside {file.path.name}. Supply it, or leave `path` out."
             )
-    return ParsedDocument(file.name, line, key, title, kept, path)
+    return ParsedDocument(file.name, line, key, title, kept, path, stays)
 
 
 FORMATS.register(Native())
@@ -205,9 +217,12 @@ def write_items(session: Session, blocks: Iterable[Sequence[int]], write: Callab
 
 
 def write_documents(
-    documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None
+    documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None, kept: Collection[str] = ()
 ) -> tuple[int, int]:
-    """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes)."""
+    """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes).
+
+    `kept` are the keys of those that are said to stay where they are.
+    """
     from db.items.documents import document_file  # noqa: PLC0415
 
     taken: set[str] = set()
@@ -221,6 +236,8 @@ def write_documents(
                 row["path"] = f"documents/{_file_name(document.key, taken)}"
                 sink.copy(f"{folder}/{row['path']}", document_file(data_folder, document.sha256), document.sha256)
                 supplied += 1
+            if document.key in kept:
+                row[KEPT_HERE] = True
             if document.extra:
                 row["metadata"] = canonical(document.extra)
             out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
