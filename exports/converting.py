@@ -26,6 +26,7 @@ from exports.bundles.typed import first_difference
 from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.csv_file import CsvFile
+from exports.formats._described import DOCUMENTS
 from exports.formats._losing import Lost, lost_between, statements
 from exports.formats._lost_labels import SameItems, lost_labels, plain_by
 from exports.formats._pictures import PagePictures
@@ -50,7 +51,7 @@ from exports.formats._writing import (
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
 from exports.formats.base import FORMATS, Columns, FileReading, inferred, passed_over, protocol_of_labels, read_sources
 from exports.formats.labels import NEEDED, OPTIONAL, read_labels
-from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
+from exports.formats.native import ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
 from exports.reading.tables import heading_of
 from exports.sinks import FolderSink, Out, whole_folder

@@ -308,6 +308,23 @@ def test_what_must_not_leave_stays_in_the_second_home_as_in_the_first(
     assert (made.counts["argilla_documents_kept_here"], made.counts["huggingface_pictures"]) == (1, 0)
 
 
+@pytest.mark.parametrize("name", ["huggingface", "fathoms", "mramg", "table"])
+def test_an_export_that_is_read_as_another_of_its_formats_keeps_its_marks(
+    place: Place, database: Database, tmp_path: Path, name: str
+) -> None:
+    place.take(with_documents(tmp_path / "in"))
+    keep_documents(place.db, place.actor, place.project, keys=["s.pdf"])
+    export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=["native", name], data_folder=place.data,
+        options={"licence": "mit"} if name == "huggingface" else {},
+    )  # fmt: skip
+    other = Place(database, tmp_path / "other")
+    report = other.take(tmp_path / "out", format_name=name, skip_bad=True)
+    assert (report.format, report.kept, other.kept()) == (name, 1, ["s.pdf"])
+    convert_files([tmp_path / "out"], into="table", output=tmp_path / "table", format_name=name, skip_bad=True)
+    assert pdfs(tmp_path / "table") == ["documents/free.pdf"]
+
+
 def test_a_mark_goes_along_without_the_bytes_too(place: Place, database: Database, tmp_path: Path) -> None:
     place.take(write_jsonl(tmp_path / "items.jsonl", [CITED]))
     keep_documents(place.db, place.actor, place.project, keys=["s.pdf"])
