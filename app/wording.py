@@ -100,6 +100,7 @@ def import_counts(report: ImportReport) -> list[tuple[str, int]]:
         ("bad rows", len(report.rejected)),
         ("documents added", report.documents),
         ("documents given their bytes", report.supplied),
+        ("documents marked to stay here", report.kept),
         ("scores added to items there", report.scores),
         *labels,
     ]

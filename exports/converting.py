@@ -21,11 +21,12 @@ import orjson
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.normal import Normal, content_hash, to_json
-from annotators.items.parsed import ForeignLabel, ParsedDocument, Rejected, documents_in, items_in
+from annotators.items.parsed import KEPT_HERE, ForeignLabel, ParsedDocument, Rejected, documents_in, items_in
 from exports.bundles.typed import first_difference
 from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.csv_file import CsvFile
+from exports.formats._described import DOCUMENTS
 from exports.formats._losing import Lost, lost_between, statements
 from exports.formats._lost_labels import SameItems, lost_labels, plain_by
 from exports.formats._pictures import PagePictures
@@ -50,7 +51,7 @@ from exports.formats._writing import (
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
 from exports.formats.base import FORMATS, Columns, FileReading, inferred, passed_over, protocol_of_labels, read_sources
 from exports.formats.labels import NEEDED, OPTIONAL, read_labels
-from exports.formats.native import DOCUMENTS, ITEMS, is_document_path
+from exports.formats.native import ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
 from exports.reading.tables import heading_of
 from exports.sinks import FolderSink, Out, whole_folder
@@ -112,8 +113,9 @@ def convert_files(
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
     unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
     whole (`exports.formats._writing.Files.options`). With `pictures` the pages that items point at go along as
-    pictures, drawn from the documents that are supplied. Raises InvalidInput naming bad rows, unless `skip_bad`;
-    Conflict for a folder that holds something; what readers raise for files that are none of theirs.
+    pictures, drawn from the documents that are supplied. Of documents that must not leave the machine they are on, as
+    the files say, files and pictures go along with `native` alone. Raises InvalidInput naming bad rows, unless
+    `skip_bad`; Conflict for a folder that holds something; what readers raise for files that are none of theirs.
     """
     writer = writer_named(into)
     check_options([writer], options or {})
@@ -123,7 +125,7 @@ def convert_files(
     with whole_folder(output) as made, open_sources(paths) as sources:
         source = _Source(read_sources(sources, format_name, mapping), skip_bad=skip_bad)
         source.look_through(_tables_of_labels(sources))
-        supplied = {one.key: one.path for one in source.documents() if one.path is not None} if pictures else {}
+        supplied = {one.key: one.path for one in source.leaving() if one.path is not None} if pictures else {}
         with PagePictures(supplied) as drawn:
             done = _written(source, writer, made, options or {}, drawn if pictures else None)
         if drawn.missing:
@@ -132,13 +134,17 @@ def convert_files(
 
 
 class _Source:
-    """What is read, each item once: its normal form, and its labels beside it."""
+    """What is read, each item once: its normal form, and its labels beside it.
+
+    `kept` are the keys of the documents that must not leave the machine they are on.
+    """
 
     def __init__(self, reading: FileReading, *, skip_bad: bool) -> None:
         self.reading = reading
         self._skip_bad = skip_bad
         self.labels: dict[str, list[ForeignLabel]] = {}
         self.n_labels = self.n_repeated = 0
+        self.kept: set[str] = set()
         self.bad: list[Rejected] = []
         self.notes: list[str] = []
 
@@ -147,7 +153,7 @@ class _Source:
 
         `tables` are those of labels that lie beside the items.
         """
-        bad = [row for row in documents_in(self.reading) if isinstance(row, Rejected)]
+        bad = self._look_through_documents()
         seen: dict[str, str] = {}
         for row in items_in(self.reading):
             if isinstance(row, Rejected):
@@ -187,6 +193,15 @@ class _Source:
         self.labels.setdefault(label.name, []).append(label)
         self.n_labels += 1
 
+    def _look_through_documents(self) -> list[Rejected]:
+        bad = []
+        for row in documents_in(self.reading):
+            if isinstance(row, Rejected):
+                bad.append(row)
+            elif row.kept:
+                self.kept.add(row.key)
+        return bad
+
     @property
     def n_items(self) -> int:
         """How many items there are."""
@@ -221,6 +236,10 @@ class _Source:
     def documents(self) -> Iterator[ParsedDocument]:
         """The documents that are described or supplied."""
         return (row for row in documents_in(self.reading) if isinstance(row, ParsedDocument))
+
+    def leaving(self) -> Iterator[ParsedDocument]:
+        """The documents that may go anywhere."""
+        return (row for row in self.documents() if row.key not in self.kept)
 
     def protocol(self) -> AskedProtocol:
         """What was asked when the labels were given: as the format says, else as the labels show."""
@@ -360,7 +379,7 @@ def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder
     """Put the bytes of documents where every format finds them, and describe all of them where the format does."""
     describes, taken, n = writer.name == NATIVE, set[str](), 0
     rows = []
-    for document in source.documents():
+    for document in source.documents() if describes else source.leaving():
         row: Normal = {"key": document.key}
         if document.title:
             row["title"] = document.title
@@ -372,6 +391,8 @@ def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder
             sink.copy(path, document.path, sha256)
             row["path"] = path
             n += 1
+        if document.key in source.kept:
+            row[KEPT_HERE] = True
         if document.metadata:
             row["metadata"] = document.metadata
         rows.append(row)
@@ -397,12 +418,13 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
         same = SameItems()
         before = statements(same.before(item for item in source.items() if item["id"] not in left_out))
         lost = lost_between(before, statements(same.after(back.items())))
-        there, kept = _supplied(source), _supplied(back)
+        there, stay, kept = _supplied(source), source.kept - back.kept, _supplied(back)
         described, still = _described(source), _described(back)
     if left_out:
         lost.insert(0, Lost("items", "items", len(left_out), len(left_out) + written.items))
     for path, what, n, of in (
-        ("files", "files of documents", len(there - kept), len(there)),
+        ("files", "files of documents", len(there - kept - stay), len(there)),
+        ("kept_here", "documents that must not leave this machine", len(stay), len(source.kept)),
         ("titles", "titles and metadata of documents", len(described - still), len(described)),
     ):
         if n > 0:

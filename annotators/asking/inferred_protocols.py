@@ -19,7 +19,7 @@ from annotators.criteria.several import Several
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
 from annotators.lists import list_in
-from annotators.protocols.base import Protocol, Step
+from annotators.protocols.base import ALL_FALLS, Protocol, Step
 
 MAX_LABELS = 200
 
@@ -88,6 +88,7 @@ def infer_protocol(name: str, columns: Sequence[LabelColumn], *, overlap: int = 
             )
         ],
         overlap=overlap,
+        invalidates=ALL_FALLS,
     )
 
 

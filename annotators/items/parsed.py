@@ -17,6 +17,9 @@ N_PAGES = "n_pages"
 
 MOST_PAGES = 100_000
 
+KEPT_HERE = "kept_here"
+"""The field of a document's row that says that it must not leave the machine it is on."""
+
 
 class ParsedItem(NamedTuple):
     """One item, with the file and line (from 1) it came from, and what people said of it there.
@@ -32,7 +35,10 @@ class ParsedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """One document by its key, with the place of its bytes when they are supplied."""
+    """One document by its key, with the place of its bytes when they are supplied.
+
+    `kept`: the source says that it must not leave the machine it is on.
+    """
 
     file: str
     line: int
@@ -40,6 +46,7 @@ class ParsedDocument:
     title: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    kept: bool = False
 
     @property
     def own_title(self) -> str:

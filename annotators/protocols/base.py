@@ -32,6 +32,10 @@ REVISABLE = (
 )  # fmt: skip
 """The fields of an item that a revision may edit: the keys of `Protocol.invalidates`."""
 
+ALL_FALLS = {field: ["*"] for field in REVISABLE if field not in ("roles", "category")}
+"""`Protocol.invalidates` of what was asked elsewhere, where nobody said which labels an edit leaves standing: none of
+them, as far as annotators may have read what is edited."""
+
 
 class Step(BaseModel):
     """One commit: what is shown (nothing shown earlier is taken away) and which criteria are answered."""

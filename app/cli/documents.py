@@ -39,7 +39,7 @@ def documents(  # noqa: PLR0917 - the command's options
 
     An item that is about a document that is kept, or cites one, is never sent to a judge on another machine.
     """
-    from db.judging.items import keep_documents, list_kept_documents
+    from db.items.documents import keep_documents, list_kept_documents
 
     with opened(context) as here:
         project_id = project_id_of(here, project)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,7 +20,7 @@ from annotators.files import sync
 from annotators.pages import DocumentFacts, Renderer, sniff
 from db.engine import Database
 from db.items.current import batches_left_out, is_published, item_is_current
-from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion
+from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, KeptDocument
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 
@@ -31,6 +31,10 @@ ATTACHED = "bytes attached"
 TITLED = "document titled"
 DESCRIBED = "document described"
 """Kinds of event by which a document that was there already gains bytes, a title, or metadata."""
+
+KEPT_HERE = "documents kept here"
+LET_GO = "documents let go"
+"""Kinds of event by which documents are marked as never to leave this machine, and are not any more."""
 
 Inspect = Callable[[Path, str, str], DocumentFacts]
 """(path, media type, name) → facts: `annotators.pages.Renderer.inspect`."""
@@ -273,3 +277,64 @@ def _look(source: Path, name: str, renderer: Renderer | None) -> Bytes:
         return look_at(source, name, renderer.inspect)
     with Renderer(workers=1) as own:
         return look_at(source, name, own.inspect)
+
+
+# Documents that stay here ---------------------------------------------------------------------------------------------
+
+
+@operation(On.PROJECT, READERS)
+def list_kept_documents(db: Database, _actor: Actor, project_id: int) -> list[str]:
+    """The keys of the documents that must not leave this machine."""
+    with db.read() as session:
+        return kept_documents(session, project_id)
+
+
+def kept_documents(session: Session, project_id: int) -> list[str]:
+    """The keys of the documents that must not leave this machine."""
+    query = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id).order_by(KeptDocument.key)
+    return list(session.execute(query).scalars())
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def keep_documents(db: Database, actor: Actor, project_id: int, *, keys: Sequence[str], kept: bool = True) -> list[str]:
+    """Mark documents as never to leave this machine, or let them go (`kept=False`); the keys that are kept now.
+
+    NotFound for a document that the project does not have.
+    """
+    with db.write() as session:
+        there = set(
+            session.execute(
+                pick(Document.key).where(col(Document.project_id) == project_id, col(Document.key).in_(list(keys)))
+            ).scalars()
+        )
+        missing = [key for key in keys if key not in there]
+        if missing and kept:
+            raise NotFound(f"The project has no document {missing[0]!r}. `assay documents` lists them.")
+        if kept:
+            mark_kept(session, actor, project_id, keys)
+        else:
+            for row in _marks(session, project_id, keys):
+                session.delete(row)
+            _record_marks(session, actor, LET_GO, project_id, documents=list(keys))
+    return list_kept_documents(db, actor, project_id)
+
+
+def mark_kept(session: Session, actor: Actor, project_id: int, keys: Sequence[str], **details: Any) -> None:
+    """Mark documents as never to leave this machine and log it, in the caller's transaction.
+
+    `details` are what the event says besides the keys.
+    """
+    marked = {row.key for row in _marks(session, project_id, keys)}
+    for key in dict.fromkeys(keys):
+        if key not in marked:
+            session.add(KeptDocument(project_id=project_id, key=key, person_id=actor.person_id))
+    _record_marks(session, actor, KEPT_HERE, project_id, documents=list(keys), **details)
+
+
+def _marks(session: Session, project_id: int, keys: Sequence[str]) -> list[KeptDocument]:
+    query = pick(KeptDocument).where(col(KeptDocument.project_id) == project_id, col(KeptDocument.key).in_(list(keys)))
+    return list(session.execute(query).scalars())
+
+
+def _record_marks(session: Session, actor: Actor, kind: str, project_id: int, **details: Any) -> None:
+    record(session, actor, kind, "project", project_id, project_id=project_id, details=details)

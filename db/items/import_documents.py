@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
@@ -30,8 +30,12 @@ class Supplied:
 def look_at_all(
     stream: Iterable[ParsedDocument | Rejected], rejected: list[Rejected], notes: list[str]
 ) -> list[Supplied]:
-    """Every document of a source with its bytes looked at; bad ones go to `rejected`, damaged ones to `notes`."""
+    """Every document of a source with its bytes looked at; bad ones go to `rejected`, damaged ones to `notes`.
+
+    One that any row of it says stays on its machine does, also where that row does not fit another one of it.
+    """
     supplied: dict[str, Supplied] = {}
+    kept: set[str] = set()
     with ExitStack() as stack:
         looks = _Looks(stack)
         for parsed, look in _ahead(stream, looks):
@@ -39,6 +43,8 @@ def look_at_all(
                 rejected.append(parsed)
                 continue
             key = parsed.key
+            if parsed.kept:
+                kept.add(key)
             try:
                 document_key(key, "key")
                 found = look.result() if look is not None else None
@@ -47,7 +53,7 @@ def look_at_all(
                 supplied[key] = _joined(supplied.get(key), Supplied(parsed, found))
             except InvalidInput as error:
                 rejected.append(Rejected(parsed.file, parsed.line, str(error)))
-    return list(supplied.values())
+    return [_staying(given) if key in kept else given for key, given in supplied.items()]
 
 
 _AHEAD = 32
@@ -95,6 +101,10 @@ class _Looks:
         large = path.is_file() and path.stat().st_size > _LARGE
         with self._one_large if large else nullcontext():  # a look takes as much memory as the file
             return look_at(path, document.key, self._renderer.inspect)
+
+
+def _staying(given: Supplied) -> Supplied:
+    return Supplied(replace(given.parsed, kept=True), given.found)
 
 
 def _joined(before: Supplied | None, supplied: Supplied) -> Supplied:

@@ -28,7 +28,7 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected,
 from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
 from db.items.beyond import BeyondDocuments
-from db.items.documents import ATTACHED, Bytes, store_all
+from db.items.documents import ATTACHED, Bytes, kept_documents, mark_kept, store_all
 from db.items.import_documents import Supplied, complete, look_at_all
 from db.items.import_rows import (
     NewVersion,
@@ -113,12 +113,13 @@ class ImportReport:
 
     A preview counts what the import counts. `batch` is None when nothing was written: for a preview, for a source that
     adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by items;
-    `supplied` gain their bytes; `scores` are those added to items that were there. `revisions` are items that are there
-    with other content, which are proposed as revisions; `revised` says how many of them were accepted at once (None:
-    that was not asked for), and `not_revised` which were not: (item, why). `examples` are the first items as they would
-    be stored, `metadata` counts the fields that are kept in the items' metadata, `notes` says what else is worth
-    reading. Of a table `columns` says from which columns each field was read, and `headings` are all columns. `labels`
-    are those that people gave, whether or not they are taken into a study.
+    `supplied` gain their bytes; `kept` become marked as never to leave this machine; `scores` are those added to items
+    that were there. `revisions` are items that are there with other content, which are proposed as revisions; `revised`
+    says how many of them were accepted at once (None: that was not asked for), and `not_revised` which were not: (item,
+    why). `examples` are the first items as they would be stored, `metadata` counts the fields that are kept in the
+    items' metadata, `notes` says what else is worth reading. Of a table `columns` says from which columns each field
+    was read, and `headings` are all columns. `labels` are those that people gave, whether or not they are taken into a
+    study.
     """
 
     format: str
@@ -128,6 +129,7 @@ class ImportReport:
     unchanged: int = 0
     documents: int = 0
     supplied: int = 0
+    kept: int = 0
     scores: int = 0
     revisions: list[Differing] = field(default_factory=list)
     revised: int | None = None
@@ -154,6 +156,7 @@ class ImportReport:
             ),
             "documents": self.documents,
             "supplied": self.supplied,
+            **({"kept_here": self.kept} if self.kept else {}),
             "scores": self.scores,
             "rejected": [row.to_json() for row in self.rejected],
             "notes": self.notes,
@@ -248,11 +251,15 @@ def staged(
 
 @dataclass
 class _Documents:
-    """The documents of a source: those that the project lacks, those that gain something, and the others it has."""
+    """The documents of a source: those that the project lacks, those that gain something, and the others it has.
+
+    `kept` are the keys of those, new or gaining, that become marked as never to leave this machine.
+    """
 
     new: list[Supplied] = field(default_factory=list)
     gaining: list[Supplied] = field(default_factory=list)
     others: list[Supplied] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
 
     @property
     def bytes(self) -> list[Bytes]:
@@ -329,6 +336,8 @@ class Staged:
             self._batch.write(session, self._last)
         for block in _blocks(self._documents.gaining, BLOCK):
             self._batch.complete(session, block)
+        for keys in _blocks(self._documents.kept, BLOCK):
+            self._batch.mark_kept(session, keys)
         self._store(_bytes(self._documents.gaining))
         self._batch.propose(session, self._proposals)
         self.report.batch = self._batch.publish(session, self.report)
@@ -385,23 +394,28 @@ def _check(
 def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], report: ImportReport) -> _Documents:
     """Compare the source's documents with the project's."""
     found = _Documents()
+    kept = set(kept_documents(session, project_id))
     for block in _blocks(supplied):
         there = _documents_by_key(session, project_id, block)
         for given in block:
             document = there.get(given.parsed.key)
+            marked = given.parsed.kept and given.parsed.key not in kept
             if document is None:
                 report.documents += 1
                 report.supplied += given.found is not None
                 found.new.append(given)
-                continue
-            try:
-                gained = complete(document, given)
-            except AssayError as error:
-                report.rejected.append(Rejected(given.parsed.file, given.parsed.line, str(error)))
             else:
+                try:
+                    gained = complete(document, given)
+                except AssayError as error:
+                    report.rejected.append(Rejected(given.parsed.file, given.parsed.line, str(error)))
+                    continue
                 report.supplied += ATTACHED in gained
-                (found.gaining if gained else found.others).append(given)
+                (found.gaining if gained or marked else found.others).append(given)
+            if marked:
+                found.kept.append(given.parsed.key)
         session.expunge_all()
+    report.kept += len(found.kept)
     return found
 
 
@@ -610,6 +624,10 @@ class _Batch:
                 record(
                     session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details
                 )
+
+    def mark_kept(self, session: Session, keys: Sequence[str]) -> None:
+        """Mark documents as never to leave this machine, as their source says, and log it."""
+        mark_kept(session, self._actor, self._project_id, keys, batch=self.id)
 
     def write(self, session: Session, part: _WriteTurn) -> None:
         """Write some of the items, and of the scores of items that were there."""

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from sqlalchemy import ColumnElement, func
 from sqlmodel import Session, col
 
-from annotators.errors import NotFound
 from annotators.items.sampling import draw
 from annotators.judges.judging import StepToJudge
 from db.annotating.presentations import Unassigned, present, units_at
@@ -29,7 +28,6 @@ from db.models import (
     Study,
     StudyItem,
 )
-from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.selection import candidates
@@ -177,45 +175,3 @@ def secret_of(db: Database, project_id: int) -> bytes:
             session.add(mark)
             session.flush()
         return bytes.fromhex(mark.secret)
-
-
-# Documents that stay here ---------------------------------------------------------------------------------------------
-
-
-@operation(On.PROJECT, READERS)
-def list_kept_documents(db: Database, _actor: Actor, project_id: int) -> list[str]:
-    """The keys of the documents of which no judge elsewhere is sent anything."""
-    with db.read() as session:
-        return kept_documents(session, project_id)
-
-
-def kept_documents(session: Session, project_id: int) -> list[str]:
-    """The keys of the documents that must not leave this machine."""
-    query = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id).order_by(KeptDocument.key)
-    return list(session.execute(query).scalars())
-
-
-@operation(On.PROJECT, RESEARCHERS)
-def keep_documents(db: Database, actor: Actor, project_id: int, *, keys: Sequence[str], kept: bool = True) -> list[str]:
-    """Mark documents as never to leave this machine, or let them go (`kept=False`); the keys that are kept now.
-
-    NotFound for a document that the project does not have.
-    """
-    with db.write() as session:
-        there = set(
-            session.execute(
-                pick(Document.key).where(col(Document.project_id) == project_id, col(Document.key).in_(list(keys)))
-            ).scalars()
-        )
-        missing = [key for key in keys if key not in there]
-        if missing and kept:
-            raise NotFound(f"The project has no document {missing[0]!r}. `assay documents` lists them.")
-        for key in dict.fromkeys(keys):
-            row = session.get(KeptDocument, (project_id, key))
-            if kept and row is None:
-                session.add(KeptDocument(project_id=project_id, key=key, person_id=actor.person_id))
-            elif not kept and row is not None:
-                session.delete(row)
-        what = "documents kept here" if kept else "documents let go"
-        record(session, actor, what, "project", project_id, project_id=project_id, details={"documents": list(keys)})
-    return list_kept_documents(db, actor, project_id)

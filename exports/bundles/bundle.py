@@ -28,10 +28,9 @@ from db.annotating.amendments import amendments_by_study
 from db.engine import Database
 from db.items.as_of import marks
 from db.items.current import item_is_current, version_is_latest
-from db.items.documents import document_is_current
+from db.items.documents import document_is_current, kept_documents
 from db.items.read import BLOCK, current_versions
 from db.items.rows import items_as_json
-from db.judging.items import kept_documents
 from db.models import (
     Document,
     Evidence,
@@ -116,7 +115,8 @@ class Selection:
     `moved`: whether that is at a later moment than the export.
     `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents.
     `kept` are the keys of documents whose bytes and pictures stay out of every format but `native`, which is a copy for
-    another home (None: of those that must not leave this machine now).
+    another home (None: of those that must not leave this machine now). `native` says of them that they stay, unless
+    `says_kept` is off: exports that were made before it did so have nothing of it.
     """
 
     project_id: int
@@ -133,6 +133,7 @@ class Selection:
     moved: bool = False
     pictures: bool = False
     kept: tuple[str, ...] | None = None
+    says_kept: bool = True
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -250,6 +251,7 @@ def derive(
             **({"options": dict(selection.options)} if selection.options else {}),
             **({"pictures": True} if selection.pictures else {}),
             **({"kept": list(selection.kept)} if selection.kept else {}),
+            **({"says_kept": True} if selection.kept and selection.says_kept else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -363,8 +365,9 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
     with sink.open(f"native/{ITEMS}") as out:
         counts["items"] = out.rows = write_items(session, _version_blocks(session, selection), out.write)
     documents = _documents(session, selection)
+    kept = frozenset(selection.kept or ()) if selection.says_kept else frozenset()
     counts["documents"], counts["documents_with_bytes"] = write_documents(
-        documents, sink, "native", selection.data_folder
+        documents, sink, "native", selection.data_folder, kept
     )
 
 
@@ -476,8 +479,8 @@ def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | No
 
 
 def _knowing_what_stays(session: Session, selection: Selection) -> Selection:
-    """With the bytes of documents: a selection that says which of them do not leave this machine."""
-    if selection.data_folder is None or selection.kept is not None:
+    """A selection that says which documents do not leave this machine, where their bytes or that go along."""
+    if selection.kept is not None or (selection.data_folder is None and "native" not in selection.formats):
         return selection
     return replace(selection, kept=tuple(kept_documents(session, selection.project_id)))
 

@@ -114,8 +114,9 @@ def _verify(
         moved = _without_events(marks(session)) != _without_events(manifest.marks)
         look_back(session, manifest.marks)
         selection = replace(
-            _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved
-        )
+            _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved,
+            says_kept=bool(manifest.filters.get("says_kept")),
+        )  # fmt: skip
         selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)
     there = _names(folder)

@@ -149,12 +149,16 @@ def latex_text(text: str) -> str:
     return _LIGATURE.sub(r"\g<0>{}", "".join(_LATEX.get(letter, letter) for letter in plain))
 
 
+_INTERVAL = re.compile(r"(\[[^\s\]]*\d,) ([^\s\]]*\d\])")
+
+
 def latex_cell(text: str) -> str:
-    """A text as a cell: a long word, such as the name of a model, may break behind its signs."""
-    return " ".join(
+    """A text as a cell: a long word, such as the name of a model, may break behind its signs, and no interval does."""
+    words = " ".join(
         word if len(word) <= _LONG_WORD else _SIGNS.sub(r"\g<0>\\allowbreak{}", word)
         for word in latex_text(text).split(" ")
     )
+    return _INTERVAL.sub(r"\1~\2", words)
 
 
 def as_latex(table: TextTable, columns: Sequence[str] | None = None, heads: Sequence[str] | None = None) -> str:

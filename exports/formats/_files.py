@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats._described import staying
 from exports.reading.addressed import Addressed
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources
@@ -31,8 +32,9 @@ class FilesReading(ABC):
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         """The documents that are supplied, by their key."""
+        kept = staying(self.sources)
         for key, file in self.sources.loose_documents():
-            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
+            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path, kept=file.path in kept)
 
     @cached_property
     def addressed(self) -> Addressed:

@@ -401,6 +401,7 @@ def _name(question: str) -> str:
 
 def _protocol_of(of: _Settings) -> Protocol | None:
     """What the questions of a dataset ask, as a protocol; None where they cannot be said."""
+    from annotators.protocols import ALL_FALLS  # noqa: PLC0415
     from annotators.protocols import Protocol as Asked  # noqa: PLC0415
 
     criteria = []
@@ -438,6 +439,7 @@ def _protocol_of(of: _Settings) -> Protocol | None:
                 "guidelines": str(of.guidelines or "There were no guidelines."),
                 "criteria": criteria,
                 "steps": [step],
+                "invalidates": ALL_FALLS,
             }
         )
     except ValueError:

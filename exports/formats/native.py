@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput
-from annotators.items.checks import called, canonical, document_key
+from annotators.items.checks import canonical
 from annotators.items.normal import Normal, read_item
-from annotators.items.parsed import MOST_PAGES, N_PAGES, ParsedDocument, ParsedItem, Rejected
+from annotators.items.parsed import KEPT_HERE, ParsedDocument, ParsedItem, Rejected
+from exports.formats._described import DOCUMENTS, described_documents, describing
 from exports.formats._records import names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, FileReading
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from db.models import Document
 
 ITEMS = "items.jsonl"
-DOCUMENTS = "documents.jsonl"
 _LINES = (".jsonl", ".ndjson")
 _OTHERS = (
     (frozenset(("text_quotes",)), "the quotes of an MMDocRAG question"),
@@ -37,8 +37,6 @@ _OTHERS = (
     (frozenset(("short_answer", "long_answer", "evidence_txts")), "the answers and evidence of an MRAG-Suite record"),
 )
 """Fields by which the first line is another format's, although it has a `question`."""
-
-_FIELDS = frozenset(("key", "title", "path", "metadata"))
 
 
 class Native:
@@ -71,7 +69,7 @@ class Native:
         """The files of the sources that hold items and documents."""
         items = [file for file in sources.files if file.basename == ITEMS or (file.given and _is_lines(file))]
         items = items or [file for file in sources.files if _is_lines(file)]
-        described = [file for file in sources.files if file.basename == DOCUMENTS]
+        described = describing(sources)
         if not items and not described and not any(sources.loose_documents()):
             raise InvalidInput(
                 f"{sources.description}: there is no {ITEMS} and no document in it. Name the folder that holds "
@@ -104,26 +102,21 @@ class _NativeReading:
         return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """Rows of documents.jsonl, then files that no row names."""
-        by_name = {file.name: file for file in self.sources.files}
+        """Rows of documents.jsonl, then files that no row names.
+
+        Where a row cannot be read these stay here: one of them may be its file, and it may have said so.
+        """
         named: set[str] = set()
-        for file in self.document_files:
-            for read in json_lines(file, may_be_empty=True):  # a project without documents exports it so
-                if isinstance(read, Rejected):
-                    yield read
-                    continue
-                line, row = read
-                try:
-                    parsed = _document(row, file, line, by_name)
-                except InvalidInput as error:
-                    yield Rejected(file.name, line, str(error))
-                    continue
-                if parsed.path is not None:
-                    named.add(str(parsed.path))
-                yield parsed
+        all_read = True
+        for row in described_documents(self.sources, self.document_files):
+            if isinstance(row, Rejected):
+                all_read = False
+            elif row.path is not None:
+                named.add(str(row.path))
+            yield row
         for key, file in self.sources.loose_documents():
             if str(file.path) not in named:
-                yield ParsedDocument(file.name, 1, key, path=file.path)
+                yield ParsedDocument(file.name, 1, key, path=file.path, kept=not all_read)
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """Every row of the item files."""
@@ -145,47 +138,6 @@ class _NativeReading:
         return ()
 
 
-def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFile]) -> ParsedDocument:
-    if not isinstance(row, dict):
-        raise InvalidInput("the row is not an object. Write one {…} with at least a key a line.")
-    key = document_key(row.get("key"), "key")
-    title, given = row.get("title") or "", row.get("path")
-    metadata = row.get("metadata") or {}
-    if not isinstance(title, str) or not isinstance(metadata, dict):
-        raise InvalidInput(f"document {key!r}: `title` is a text and `metadata` an object. Correct the row.")
-    kept = {**{name: value for name, value in row.items() if name not in _FIELDS}, **metadata}
-    pages = kept.get(N_PAGES)
-    if pages is not None and (not isinstance(pages, int) or isinstance(pages, bool) or not 1 <= pages <= MOST_PAGES):
-        raise InvalidInput(
-            f"document {key!r}: `n_pages` is {called(pages)}. Write how many pages it has, from 1 to {MOST_PAGES:,}, "
-            "or leave it out."
-        )
-    path = None
-    if given is not None:
-        if not isinstance(given, str) or not given:
-            raise InvalidInput(
-                f"document {key!r}: `path` is {given!r}, not a path. Leave it out if it is not supplied."
-            )
-        parts = PurePosixPath(given).parts
-        if given.startswith("/") or ".." in parts or "\\" in given:
-            raise InvalidInput(
-                f"document {key!r}: the path {given!r} leads out of the folder. Put the document into it."
-            )
-        if any(is_hidden(part) for part in parts):
-            raise InvalidInput(f"document {key!r}: {given!r} is a hidden file. Rename it, or leave `path` out.")
-        found = by_name.get(str(PurePosixPath(file.name).parent / given))
-        beside = file.path.parent / given if file.given else None
-        if found is not None:
-            path = found.path
-        elif beside is not None and beside.is_file() and not beside.is_symlink():
-            path = beside
-        else:
-            raise InvalidInput(
-                f"document {key!r}: there is no {given!r} beside {file.path.name}. Supply it, or leave `path` out."
-            )
-    return ParsedDocument(file.name, line, key, title, kept, path)
-
-
 FORMATS.register(Native())
 
 
@@ -205,9 +157,12 @@ def write_items(session: Session, blocks: Iterable[Sequence[int]], write: Callab
 
 
 def write_documents(
-    documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None
+    documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None, kept: Collection[str] = ()
 ) -> tuple[int, int]:
-    """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes)."""
+    """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes).
+
+    `kept` are the keys of those that are said to stay where they are.
+    """
     from db.items.documents import document_file  # noqa: PLC0415
 
     taken: set[str] = set()
@@ -221,6 +176,8 @@ def write_documents(
                 row["path"] = f"documents/{_file_name(document.key, taken)}"
                 sink.copy(f"{folder}/{row['path']}", document_file(data_folder, document.sha256), document.sha256)
                 supplied += 1
+            if document.key in kept:
+                row[KEPT_HERE] = True
             if document.extra:
                 row["metadata"] = canonical(document.extra)
             out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))

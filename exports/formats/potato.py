@@ -776,6 +776,7 @@ def _records(file: SourceFile) -> Iterator[tuple[int, Record | str]]:
 
 def _protocol(project: _Theirs) -> Protocol:
     from annotators.asking.inferred_protocols import criterion_name  # noqa: PLC0415 - loads pydantic
+    from annotators.protocols import ALL_FALLS  # noqa: PLC0415
     from annotators.protocols import Protocol as Of  # noqa: PLC0415
 
     task = " ".join(str(project.config.get("annotation_task_name") or "Potato").split())
@@ -800,6 +801,7 @@ def _protocol(project: _Theirs) -> Protocol:
                 }
             ],
             "overlap": 1,
+            "invalidates": ALL_FALLS,
         }
     )
 

@@ -101,7 +101,7 @@ class RefChecker:
 
     def label_protocol(self) -> Protocol:
         """What a study of the labels asks: what claim verification derives, a claim's label by all of its evidence."""
-        from annotators.protocols import PROTOCOLS, Material, Protocol, Step  # noqa: PLC0415 - most imports have none
+        from annotators.protocols import ALL_FALLS, PROTOCOLS, Material, Protocol, Step  # noqa: PLC0415 - most imports have none
 
         [derived] = PROTOCOLS.get("claim_verification").derived_criteria()
         return Protocol(
@@ -119,6 +119,7 @@ class RefChecker:
                 )
             ],
             overlap=1,
+            invalidates=ALL_FALLS,
             source="RefChecker (Hu et al. 2024), its human evaluation.",
         )
 

@@ -17,6 +17,7 @@ from app.server.routes import downloads
 from app.server.routes.downloads import Asked, pack_export
 from app.server.web import handle_error
 from db.batches import list_batches
+from db.items.documents import list_kept_documents
 from db.items.read import list_items
 from db.people.accounts import set_member
 from db.studies.design import list_studies
@@ -91,6 +92,21 @@ def test_a_zip_brings_documents_with_it(filled: Filled) -> None:
     press(page, "Import 1 item")
     assert "<b>1</b><span>documents given their bytes</span>" in no_problem(page)
     assert len(list(filled.pages.state.settings.documents_folder.glob("*/*"))) == 1
+
+
+def test_a_document_that_is_there_is_marked_by_what_comes_for_it(filled: Filled) -> None:
+    rows = '{"key": "map.png"}', '{"key": "map.png", "kept_here": true}'
+    for number, (row, said) in enumerate(zip(rows, ("Import 1 item", "Import documents"), strict=True)):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("items.jsonl", '{"id": "z", "question": "Where?", "documents": ["map.png"]}')
+            archive.writestr("documents.jsonl", row)
+        page = filled.open("rosa", "imports")
+        page.file_uploader(key="imports-files-0").set_value([(f"{number}.zip", packed.getvalue(), "")]).run()
+        assert f"<b>{number}</b><span>documents marked to stay here</span>" in no_problem(page)
+        press(page, said)
+    kept = list_kept_documents(filled.pages.db, filled.pages.admin, filled.project_id)
+    assert kept == ["map.png"]
 
 
 LABELS = b"""\

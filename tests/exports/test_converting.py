@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow.parquet as pq
 import pytest
 
 from annotators.errors import Conflict, InvalidInput
 from exports.converting import convert_files
 from tests.exports.formats.test_writing import REAL, SAID, records
+from tests.exports.sources import write_pdf
 
 WORD_FOR_WORD = ("unidoc", "double_bench", "mmlongbench", "refchecker")
 
@@ -80,6 +82,31 @@ def test_documents_and_labels_go_along(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "documents" / "x.pdf").read_bytes() == b"%PDF-1.4"
     table = convert_files([tmp_path / "out"], into="table", output=tmp_path / "table", format_name="native")
     assert {lost.path: lost.n for lost in table.lost} == {"titles": 1, "labels": 2}
+
+
+@pytest.mark.parametrize("row", [{"path": "documents/s.pdf"}, {}])
+def test_what_must_not_leave_goes_along_with_native_alone(tmp_path: Path, row: dict[str, Any]) -> None:
+    """The mark is of the document: its bytes may stand in the same row, or beside it."""
+    place = tmp_path / "in"
+    item = {"id": "a", "question": "Q?", "evidence": [{"document": name, "pages": [1]} for name in ("s.pdf", "x.pdf")]}
+    written(place / "items.jsonl", item)
+    written(place / "documents.jsonl", {"key": "s.pdf", **row, "kept_here": True})
+    secret = write_pdf(place / "documents/s.pdf", "the secret").read_bytes()
+    write_pdf(place / "documents/x.pdf", "for all")
+    copy = convert_files([place], into="native", output=tmp_path / "copy")
+    assert (copy.documents, copy.lost) == (2, [])
+    assert (tmp_path / "copy/documents/s.pdf").read_bytes() == secret
+    for source in (place, tmp_path / "copy"):
+        out = tmp_path / f"of-{source.name}"
+        for name, pictures in (("table", False), ("argilla", False), ("huggingface", True)):
+            options = SAID if pictures else {}
+            done = convert_files([source], into=name, output=out / name, options=options, pictures=pictures)
+            lost = {lost.what: (lost.n, lost.of) for lost in done.lost}
+            assert (done.documents, lost["documents that must not leave this machine"]) == (1, (1, 1))
+            assert "files of documents" not in lost, "the other one is there"
+            assert [path.name for path in (out / name / "documents").iterdir()] == ["x.pdf"]
+        [shown] = pq.read_table(out / "huggingface/items/test.parquet")["pictures"].to_pylist()
+        assert [picture["path"] for picture in shown] == ["x.pdf#1"]
 
 
 def test_labels_on_which_people_differ_are_lost_where_there_is_one_place(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from app.settings import Settings
 from app.worker import drafts
 from app.worker.jobs import carry_out, worker_name
 from db.engine import Database
+from db.items.documents import keep_documents
 from db.items.read import item_details
 from db.jobs import WorkerDesk, job_facts
 from db.judging.drafting import Asked, WriterSettings, WritingMeans, drafts_taken, plan_draft, write_draft
-from db.judging.items import keep_documents
 from db.models import Event
 from db.permissions import Actor
 from db.projects import create_project

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import ui
-from db.judging.items import keep_documents, list_kept_documents
+from db.items.documents import keep_documents, list_kept_documents
 from db.projects import ProjectRow
 
 

@@ -237,7 +237,7 @@ def _study_key(known: tuple[str, ...]) -> str:
 def _choice(project: ProjectRow, wanted: _WantedImport, report: ImportReport) -> None:
     if report.labels.obstacles:
         return
-    new = report.added or report.documents or report.supplied
+    new = report.added or report.documents or report.supplied or report.kept
     proposed = len(report.revisions)
     into_study = report.labels.study is not None
     if not (new or into_study or proposed):

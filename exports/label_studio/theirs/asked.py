@@ -14,7 +14,7 @@ from annotators.criteria.base import KINDS, Misfit
 from annotators.errors import InvalidInput, shown
 from annotators.figures import count
 from annotators.items.targets import TargetKind
-from annotators.protocols import Protocol
+from annotators.protocols import ALL_FALLS, Protocol
 from exports.label_studio.controls import Given, stretch_in, values_of
 from exports.label_studio.known import part_key
 from exports.label_studio.lost import Lost
@@ -533,5 +533,6 @@ def _protocol(found: Theirs, name: str, config: Tag) -> Protocol:
                 {"name": "all", "title": "All", "shows": shows, "criteria": [one.criterion.name for one in found.asked]}
             ],
             "overlap": 1,
+            "invalidates": ALL_FALLS,
         }
     )

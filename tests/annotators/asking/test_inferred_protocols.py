@@ -163,6 +163,11 @@ def test_every_word_in_the_data_is_a_label_of_the_inferred_criterion(words: list
         criterion.parse(word.strip())
 
 
+@pytest.mark.parametrize(("edited", "falls"), [("answer", ["right"]), ("evidence", ["right"]), ("category", [])])
+def test_of_labels_made_elsewhere_none_stands_when_an_item_is_edited(edited: str, falls: list[str]) -> None:
+    assert infer_protocol("table", [LabelColumn("right", ["yes", "no"])]).fallen([edited]) == falls
+
+
 def test_an_inferred_protocol_can_be_written_and_changed() -> None:
     protocol = infer_protocol("t", [LabelColumn("a", ["1", "0.5"], "ordinal"), LabelColumn("b", ["0.1"], "interval")])
     assert protocol_from_yaml(protocol_to_yaml(protocol)) == protocol

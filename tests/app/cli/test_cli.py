@@ -497,6 +497,24 @@ def test_the_documents_of_an_import_come_back_with_an_export(begun: CommandLine,
     assert copy.read_text() == "The rent was 600 euros."
 
 
+def test_what_must_not_leave_is_marked_in_the_next_home_and_left_out_by_convert(
+    begun: CommandLine, tmp_path: Path
+) -> None:
+    write_items(tmp_path / "in", {"question": "A?", "documents": ["note.txt"]})
+    (tmp_path / "in" / "documents").mkdir()
+    (tmp_path / "in" / "documents" / "note.txt").write_text("The rent was 600 euros.")
+    begun("import", "finance", tmp_path / "in", "--format", "native")
+    begun("documents", "finance", "--keep", "note.txt")
+    begun("export", "finance", "--to", tmp_path / "out", "--format", "native")
+    begun("project", "create", "copy")
+    assert "1 documents marked to stay here" in begun("import", "copy", tmp_path / "out", "--dry-run").out
+    assert begun.json("import", "copy", tmp_path / "out")["kept_here"] == 1
+    assert [row["document"] for row in begun.json("documents", "copy") if row["kept_here"]] == ["note.txt"]
+    said = begun("convert", tmp_path / "out", "--to", "table", "--output", tmp_path / "table")
+    assert "lost: 1 of 1 × documents that must not leave this machine" in said.out
+    assert not list((tmp_path / "table").rglob("note.txt"))
+
+
 def as_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 

@@ -19,7 +19,7 @@ from db.batches import list_batches, withdraw_batch
 from db.designing.making import create_study
 from db.engine import Database
 from db.items import imports
-from db.items.documents import document_file, list_documents
+from db.items.documents import KEPT_HERE, document_file, list_documents, list_kept_documents
 from db.items.imports import ImportReport, import_items, preview_import
 from db.items.read import current_versions, item_counts, item_details, list_items
 from db.models import Event, Evidence, Item, ItemVersion, Question, StudyItem
@@ -243,6 +243,27 @@ def test_documents_of_a_withdrawn_batch_stay_while_a_current_item_points_at_them
     place.take(row(2, evidence=[{"document": "shared", "text": "x"}]))
     place.withdraw(first)
     assert [document.key for document in list_documents(place.db, place.actor, place.project)] == ["shared"]
+
+
+def test_any_row_of_a_document_may_say_that_it_stays(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "BLOCK", 2)
+    marked = tuple(ParsedDocument("rows", n, f"d{n}", kept=True) for n in range(5))
+    torn = (ParsedDocument("rows", 6, "torn", title="A"), ParsedDocument("rows", 7, "torn", title="B", kept=True))
+    free = ParsedDocument("rows", 8, "free")
+    report = place.take(documents=(*marked, *torn, free), skip_bad=True)
+    assert (report.documents, report.kept, len(report.rejected)) == (7, 6, 1)
+    kept = ["d0", "d1", "d2", "d3", "d4", "torn"]
+    assert list_kept_documents(place.db, place.actor, place.project) == kept
+    with place.db.read() as session:
+        logged = session.exec(select(Event.details).where(Event.kind == KEPT_HERE)).all()
+    assert [details["documents"] for details in logged] == [kept[:2], kept[2:4], kept[4:]]
+
+
+def test_a_refused_import_marks_nothing(place: Place) -> None:
+    place.take(documents=(ParsedDocument("rows", 1, "there"),))
+    marked = (ParsedDocument("rows", 1, "there", kept=True), ParsedDocument("rows", 2, "new", kept=True))
+    assert place.take(Rejected("rows", 9, "bad"), documents=marked).kept == 0
+    assert list_kept_documents(place.db, place.actor, place.project) == []
 
 
 def test_withdrawing_says_what_is_wrong(place: Place) -> None:

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import re
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,15 @@ from db.batches import withdraw_batch
 from db.engine import Database
 from db.items import unpublished
 from db.items.as_of import look_back, marks
-from db.items.documents import attach_bytes
+from db.items.documents import attach_bytes, keep_documents
 from db.items.imports import import_items, staged
 from db.items.read import current_versions
 from db.models import Account, Annotation, ItemVersion, Run, Score, Settlement, StudyState
 from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out, restore
 from db.releasing.recheck import send_to_recheck
-from exports.bundles.bundle import export_project
+from exports.bundles import bundle
+from exports.bundles.bundle import Selection, export_project
 from exports.bundles.manifest import read_manifest
 from exports.bundles.verify import VerifyReport, verify_against, verify_folder
 from tests.db.items.test_imports import Rows, row
@@ -156,6 +158,30 @@ def test_an_export_marks_what_is_left_out_and_says_so_and_one_from_before_stands
     restore(exported.db, study.researcher, study.study_id, annotator=name, reason="no")
     assert verify_against(exported.db, study.researcher, tmp_path / "left out").ok
     assert exported.against().ok
+
+
+@pytest.mark.parametrize(("earlier", "documents"), [(False, False), (False, True), (True, True)])
+def test_a_mark_that_is_set_or_taken_away_later_changes_nothing_of_an_export(
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool, documents: bool
+) -> None:
+    """Exports of earlier versions say nothing of marks in documents.jsonl, those of today do."""
+    db, researcher, project = exported.db, exported.study.researcher, exported.study.project_id
+    file, home = write_pdf(tmp_path / "a.pdf"), tmp_path / "home"
+    attach_bytes(db, researcher, project, key="a.pdf", source=file, data_folder=home)
+    keep_documents(db, researcher, project, keys=["a.pdf"])
+    assert exported.against("whole").ok
+    if earlier:
+        monkeypatch.setattr(bundle, "Selection", partial(Selection, says_kept=False))
+    out, folder = tmp_path / "out", home if documents else None
+    made = export_project(db, researcher, project, to=out, formats=["native", "table"], data_folder=folder)
+    assert (made.filters["kept"], made.filters.get("says_kept")) == (["a.pdf"], None if earlier else True)
+    assert (b"kept_here" in (out / "native/documents.jsonl").read_bytes()) is not earlier
+    keep_documents(db, researcher, project, keys=["a.pdf"], kept=False)
+    assert verify_against(db, researcher, out).ok
+    if not earlier:
+        path = out / "native/documents.jsonl"
+        path.write_bytes(path.read_bytes().replace(b',"kept_here":true', b""))
+        assert verify_against(db, researcher, out).changed == {"native/documents.jsonl": 1}
 
 
 def test_a_changed_file_is_found_by_its_hash(exported: Exported) -> None:

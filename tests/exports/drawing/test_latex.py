@@ -24,6 +24,8 @@ def systems(rows: int) -> TextTable:
 def test_a_long_word_may_break_behind_its_signs() -> None:
     assert latex_cell("easyOCR/llama3.3:70b_x") == (r"easyOCR/\allowbreak{}llama3.3:\allowbreak{}70b\_\allowbreak{}x")
     assert latex_cell("a/b and/or 12:30") == "a/b and/or 12:30"
+    assert latex_cell("α 0.67 [−0.58, 0.75]") == r"$\alpha$ 0.67 [$-$0.58,~0.75]"
+    assert latex_cell("of [1, x] and [one, two]") == "of [1, x] and [one, two]"
     assert NAME not in as_latex(systems(1))
 
 

@@ -18,7 +18,7 @@ from annotators.agreement.statistics.base import title_of
 from annotators.errors import InvalidInput
 from annotators.items.parsed import ParsedItem, Rejected
 from db.engine import Database
-from db.judging.items import keep_documents
+from db.items.documents import keep_documents
 from db.models import Study
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project

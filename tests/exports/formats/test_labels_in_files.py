@@ -361,7 +361,10 @@ SMALL: dict[str, dict[str, Any]] = {
 def test_every_format_with_labels_is_tried() -> None:
     """Those whose files say themselves what was asked are tried in files of their own."""
     labelled = [found for found in FORMATS if isinstance(found, LabelledFormat)]
-    assert SMALL.keys() == {found.name for found in labelled if found.label_protocol() is not None}
+    protocols = {found.name: found.label_protocol() for found in labelled if found.label_protocol() is not None}
+    assert SMALL.keys() == protocols.keys()
+    for name, protocol in protocols.items():
+        assert protocol.fallen(["question"]) == [one.name for one in protocol.criteria], f"{name}: what stands?"
 
 
 @pytest.mark.parametrize("name", list(SMALL))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tarfile
 import zipfile
 from pathlib import Path
@@ -13,11 +14,14 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import InvalidInput
+from db.batches import withdraw_batch
 from db.engine import Database
-from db.items.documents import document_file, list_documents
+from db.items.documents import KEPT_HERE, document_file, keep_documents, list_documents, list_kept_documents
+from db.items.imports import ImportReport
 from db.items.read import current_versions, item_details, list_items
 from db.models import Batch, Document, Event, Item, Run, Score
 from exports.bundles.bundle import export_project
+from exports.converting import convert_files
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.exports.sources import NORMAL, full_item, write_jsonl, write_pdf
@@ -32,7 +36,7 @@ class Place:
         self.actor, self.project = make_person(db, admin=True), make_project(db)
         self.data = folder / "home"
 
-    def take(self, *paths: Path, **options: object) -> object:
+    def take(self, *paths: Path, **options: object) -> ImportReport:
         return import_paths(self.db, self.actor, self.project, paths=paths, data_folder=self.data, **options)  # type: ignore[arg-type]
 
     def give(self, name: str) -> Path:
@@ -40,6 +44,14 @@ class Place:
             self.db, self.actor, self.project, to=self.folder / name, formats=["native"], data_folder=self.data
         )
         return self.folder / name / "native"
+
+    def kept(self) -> list[str]:
+        return list_kept_documents(self.db, self.actor, self.project)
+
+    def marks_logged(self) -> list[dict[str, Any]]:
+        with self.db.read() as session:
+            found = select(Event.details).where(Event.kind == KEPT_HERE, Event.project_id == self.project)
+            return list(session.exec(found.order_by(Event.id)).all())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -244,3 +256,129 @@ def test_a_row_names_no_hidden_file(place: Place, tmp_path: Path, hidden: str) -
         assert "hidden file" in str(report.to_json()["rejected"])
     with place.db.read() as session:
         assert session.exec(select(Document.sha256).where(Document.sha256 != None)).all() == []  # noqa: E711
+
+
+# Documents that must not leave ----------------------------------------------------------------------------------------
+
+CITED = {"id": "a", "question": "Q?", "answer": "A", "evidence": [{"document": "s.pdf", "pages": [1], "text": "told"}]}
+
+
+def with_documents(folder: Path, *rows: Any) -> Path:
+    """Native files of an item that cites s.pdf and of s.pdf and free.pdf, with these rows in documents.jsonl."""
+    write_pdf(folder / "documents/s.pdf", "the secret")
+    write_pdf(folder / "documents/free.pdf", "for all")
+    write_jsonl(folder / "documents.jsonl", rows)
+    write_jsonl(folder / "items.jsonl", [CITED, {"id": "b", "question": "R?", "documents": ["free.pdf"]}])
+    return folder
+
+
+def pdfs(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.pdf"))
+
+
+def test_what_must_not_leave_stays_in_the_second_home_as_in_the_first(
+    place: Place, database: Database, tmp_path: Path
+) -> None:
+    rows = [{"key": name, "path": f"documents/{name}"} for name in ("free.pdf", "s.pdf")]
+    place.take(with_documents(tmp_path / "in", *rows))
+    before = (place.give("before") / "documents.jsonl").read_bytes()
+    assert b"kept_here" not in before, "a mark is written where there is one"
+    keep_documents(place.db, place.actor, place.project, keys=["s.pdf"])
+    first = place.give("first")
+    assert [orjson.loads(line) for line in (first / "documents.jsonl").read_bytes().splitlines()] == [
+        rows[0], {**rows[1], "kept_here": True},
+    ]  # fmt: skip
+
+    (tmp_path / "other").mkdir()
+    other = Place(database, tmp_path / "other")
+    planned, done = other.take(first, dry_run=True), other.take(first)
+    assert (planned.kept, done.kept, done.to_json()["kept_here"], other.kept()) == (1, 1, 1, ["s.pdf"])
+    assert other.marks_logged() == [{"documents": ["s.pdf"], "batch": done.batch}]
+    again = other.take(first)
+    assert (again.batch, again.kept, len(other.marks_logged())) == (None, 0, 1)
+    second = other.give("second")
+    for name in ("documents.jsonl", "documents/s.pdf", "items.jsonl"):
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+
+    made = export_project(
+        other.db, other.actor, other.project, to=tmp_path / "out", formats=["huggingface", "argilla", "table"],
+        data_folder=other.data, pictures=True, options={"licence": "mit"},
+    )  # fmt: skip
+    assert pdfs(tmp_path / "out") == [f"{name}/documents/free.pdf" for name in ("argilla", "huggingface", "table")]
+    assert (made.counts["argilla_documents_kept_here"], made.counts["huggingface_pictures"]) == (1, 0)
+
+
+@pytest.mark.parametrize("name", ["huggingface", "fathoms", "mramg", "table"])
+def test_an_export_that_is_read_as_another_of_its_formats_keeps_its_marks(
+    place: Place, database: Database, tmp_path: Path, name: str
+) -> None:
+    place.take(with_documents(tmp_path / "in"))
+    keep_documents(place.db, place.actor, place.project, keys=["s.pdf"])
+    export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=["native", name], data_folder=place.data,
+        options={"licence": "mit"} if name == "huggingface" else {},
+    )  # fmt: skip
+    other = Place(database, tmp_path / "other")
+    report = other.take(tmp_path / "out", format_name=name, skip_bad=True)
+    assert (report.format, report.kept, other.kept()) == (name, 1, ["s.pdf"])
+    convert_files([tmp_path / "out"], into="table", output=tmp_path / "table", format_name=name, skip_bad=True)
+    assert pdfs(tmp_path / "table") == ["documents/free.pdf"]
+
+
+def test_a_mark_goes_along_without_the_bytes_too(place: Place, database: Database, tmp_path: Path) -> None:
+    place.take(write_jsonl(tmp_path / "items.jsonl", [CITED]))
+    keep_documents(place.db, place.actor, place.project, keys=["s.pdf"])
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=["native"])
+    other = Place(database, tmp_path / "other")
+    other.take(tmp_path / "out/native")
+    other.take(write_pdf(tmp_path / "later/s.pdf"))
+    assert other.kept() == ["s.pdf"]
+
+
+def test_a_document_that_is_there_becomes_marked_and_no_import_takes_a_mark_away(place: Place, tmp_path: Path) -> None:
+    plain = with_documents(tmp_path / "plain", {"key": "s.pdf", "path": "documents/s.pdf"})
+    marked, off = (shutil.copytree(plain, tmp_path / name) for name in ("marked", "off"))
+    for folder, kept in ((marked, True), (off, False)):
+        write_jsonl(folder / "documents.jsonl", [{"key": "s.pdf", "path": "documents/s.pdf", "kept_here": kept}])
+    place.take(plain)
+    assert place.kept() == []
+    planned, done = place.take(marked, dry_run=True), place.take(marked)
+    assert (planned.kept, done.kept, done.documents, done.supplied, done.added) == (1, 1, 0, 0, 0)
+    assert done.batch is not None
+    assert place.marks_logged() == [{"documents": ["s.pdf"], "batch": done.batch}]
+    for folder in (plain, off):
+        assert place.take(folder).batch is None
+    withdraw_batch(place.db, place.actor, place.project, done.batch, reason="wrong file")
+    assert place.kept() == ["s.pdf"], "a withdrawal lets nothing go"
+    keep_documents(place.db, place.actor, place.project, keys=["s.pdf"], kept=False)
+    assert place.take(marked).kept == 1
+
+
+@pytest.mark.parametrize("value", ["yes", 1, 0, None, [], {}, "true"])
+def test_a_mark_that_is_neither_true_nor_false_is_a_bad_row(place: Place, tmp_path: Path, value: Any) -> None:
+    row = {"key": "s.pdf", "path": "documents/s.pdf", "kept_here": value}
+    source = with_documents(tmp_path / "in", {"key": "free.pdf", "path": "documents/free.pdf"}, row)
+    report = place.take(source)
+    [bad] = report.rejected
+    assert (bad.file, bad.line) == ("in/documents.jsonl", 2)
+    assert bad.reason == (
+        f"document 's.pdf': `kept_here` is {value!r}, not true or false. Write true if it must not leave the machine "
+        "it is on, or leave it out."
+    )
+    assert (report.batch, list_documents(place.db, place.actor, place.project), place.kept()) == (None, [], [])
+    with pytest.raises(InvalidInput, match=r"documents.jsonl, line 2: document 's.pdf': `kept_here` is"):
+        convert_files([source], into="table", output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("bad", [b'{"key": "s.pdf", "path": "documents/s.pdf", "kept_here": "yes"}', b'{"key": "s.pdf'])
+def test_a_file_whose_row_is_left_out_as_bad_does_not_leave_as_one_that_no_row_names(
+    place: Place, tmp_path: Path, bad: bytes
+) -> None:
+    source = with_documents(tmp_path / "in", {"key": "free.pdf", "path": "documents/free.pdf"})
+    with (source / "documents.jsonl").open("ab") as rows:
+        rows.write(bad)
+    report = place.take(source, skip_bad=True)
+    assert (len(report.rejected), place.kept()) == (1, ["s.pdf"])
+    convert_files([source], into="table", output=tmp_path / "out", skip_bad=True)
+    assert pdfs(tmp_path / "out") == ["documents/free.pdf"]

@@ -110,6 +110,7 @@ def test_their_controls_become_criteria_and_each_part_that_cannot_is_named(tmp_p
     assert (item.evidence[0].document, item.evidence[0].kind) == ("0a1b2c3d-scan.png", "page")
     assert item.metadata["label_studio"]["data"]["extra"] == 7
     protocol: Protocol = reading.label_protocol()
+    assert protocol.fallen(["evidence"]) == [one.name for one in protocol.criteria], "nobody said what stands"
     kinds = {one.name: one.kind for one in protocol.criteria}
     assert kinds == {
         "good": "choice", "faults": "several", "stars": "grade", "n": "number", "words": "text", "topic": "several",
