@@ -9,7 +9,7 @@ from pathlib import Path
 
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
-from annotators.items.parsed import Rejected
+from annotators.items.parsed import Rejected, items_in
 from annotators.progress import Progress, unheard
 from annotators.scorers.base import SCORERS, GivenParameters, ScoreValue
 from annotators.scorers.shared.group_means import Sums
@@ -72,7 +72,7 @@ def _score(  # noqa: PLR0917 - the parts of one pass
     def blocks() -> Iterator[list[ItemContent]]:
         block: list[ItemContent] = []
         number = 0
-        for parsed in reading.items():
+        for parsed in items_in(reading):
             if isinstance(parsed, Rejected):
                 if not skip_bad:
                     raise InvalidInput(f"{parsed.file}, line {parsed.line}: {parsed.reason}")

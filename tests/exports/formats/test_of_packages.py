@@ -17,6 +17,7 @@ from exports.formats import FORMATS
 from exports.formats._files import FilesReading
 from exports.formats.base import FileReading
 from exports.reading.sources import SourceFile, Sources
+from exports.scoring.files import score_files
 from tests.exports.formats.places import Place
 
 ITEM = read_item({"id": "a", "question": "Q?"})
@@ -94,3 +95,11 @@ def test_what_is_as_expected_comes_in(place: Place, tmp_path: Path, monkeypatch:
     )
     report = place.take(path)
     assert (report.added, report.documents) == (1, 1)
+
+
+def test_what_is_no_item_is_scored_by_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.faulty"
+    path.write_text("something")
+    monkeypatch.setitem(FORMATS._things, "faulty", Faulty([ITEM]))
+    with pytest.raises(InvalidInput, match=r"Format 'faulty' gave .* among its items"):
+        score_files([path], tmp_path / "scores.jsonl", scorer="phrase_recall")
