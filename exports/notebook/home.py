@@ -7,6 +7,7 @@ call, with the same checks, permissions and events.
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +16,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sqlalchemy import Connection
 
 from annotators.designing.design import StudyDesign
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.figures import count
 from annotators.later import Later
 from annotators.protocols import Protocol
 from db.adjudicating.listed import listed_disputes
 from db.designing.making import create_study as make_study
 from db.engine import Database
+from db.faults import DatabaseDamaged, check_for_loss
 from db.people.accounts import actor_named, local_administrator
 from db.permissions import Actor
 from db.projects import find_project, my_projects
-from db.schema import current_revision, head_revision
+from db.revisions import head_revision
+from db.schema import NewerDatabase, out_of_date, usable_revision
 from db.studies.design import find_study, list_studies
 from db.studies.library import named_protocol
 from exports.agreement.report import Report
@@ -68,7 +71,8 @@ def open_home(
     and nowhere without one: they hold words that annotators wrote.
 
     What is done is done as the first administrator, or as the account `as_`, with that person's permissions. Raises
-    NotFound where there is no database or no such account, Conflict for a database of another version of the program.
+    NotFound where there is no database or no such account, Conflict for a database of another version of the program
+    or of another program.
 
     >>> open_home(home)
     Home('...'): 1 project, for reading
@@ -79,23 +83,40 @@ def open_home(
     address = str(place)
     folder = None if "://" in address else Path(address).expanduser()
     if folder is not None:
-        if not (folder / "assay.db").is_file():
-            raise NotFound(f"There is no Assay database in {folder}. Name the folder that `assay init` made.")
         address = f"sqlite:///{folder / 'assay.db'}"
     db = (Database if write else _ReadOnly)(address)
-    found = current_revision(db)
-    if found != head_revision():
+    try:
+        _check_up_to_date(db, folder)
+    except AssayError:
         db.dispose()
-        raise Conflict(
-            f"The database is at revision {found}, and this version needs {head_revision()}. Bring it up to date with "
-            "any `assay` command on it, such as `assay doctor`."
-        )
+        raise
     frames = None if folder is None else frames_folder(folder)
     if keep is not None:
         known = hashlib.sha256(db.url.render_as_string(hide_password=True).encode()).hexdigest()[:16]
         frames = Path(keep).expanduser() / known
     kept = None if frames is None else KeptTables(frames)
     return Home(db, actor_named(db, as_) if as_ else local_administrator(db), folder, write, kept)
+
+
+def _check_up_to_date(db: Database, folder: Path | None) -> None:
+    """Raise NotFound where no database is, Conflict for one that is not of this version, each with what to do."""
+    place = folder or db.url.render_as_string(hide_password=True)
+    call = "assay" if folder is None else f"assay --home {shlex.quote(str(folder))}"
+    init = f"{call} init{' (with the address in ASSAY_DATABASE_URL)' if folder is None else ''}"
+    try:
+        if folder is not None:
+            check_for_loss(db.url, documents=folder / "data" / "documents", backups=folder / "backups")
+        if db.is_sqlite and not Path(str(db.url.database)).is_file():
+            raise NotFound(f"There is no Assay database in {place}. Name the folder that `assay init` made.")
+        found = usable_revision(db)
+    except (DatabaseDamaged, NewerDatabase) as error:
+        if folder is None:
+            raise
+        raise type(error)(f"{error} Stop the server, then: {call} restore FILE") from None
+    if found is None:
+        raise NotFound(f"The database in {place} is empty. Make its tables with: {init}")
+    if found != head_revision():
+        raise Conflict(f"{out_of_date(found)} Bring it up to date with: {init}")
 
 
 @dataclass(frozen=True, eq=False)
