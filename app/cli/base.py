@@ -70,7 +70,9 @@ TableFile = Annotated[
 ]
 ReportFile = Annotated[Path | None, option("FILE", "Also write a report with plots: .html, .md or .tex.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]
-Resamples = Annotated[int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")]
+Resamples = Annotated[
+    int, typer.Option(min=0, help="Resamples behind each interval, up to 100,000; 0 leaves the intervals out.")
+]
 INTERVAL_KINDS: tuple[IntervalKind, ...] = ("BCa", "percentile", "jackknife", "analytic")
 RATERS: tuple[Raters, ...] = ("fixed", "random")
 Level = Annotated[
