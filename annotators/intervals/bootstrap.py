@@ -26,9 +26,9 @@ _kept_draws: dict[tuple[int, int, int, int], list[npt.NDArray[np.uint8]]] = {}
 def check_resampling(resamples: int, seed: int, level: float) -> None:
     """InvalidInput for a level outside 0..1, more than `MOST_RESAMPLES`, a seed above `MOST_SEED`, negative numbers."""
     if not 0 < level < 1:
-        raise InvalidInput(f"level {level} is not between 0 and 1: give a share such as 0.95")
+        raise InvalidInput(f"level {shown(level)} is not between 0 and 1: give a share such as 0.95")
     if resamples < 0 or seed < 0:
-        raise InvalidInput(f"{resamples} resamples and seed {seed}: neither may be negative")
+        raise InvalidInput(f"{shown(resamples)} resamples and seed {shown(seed)}: neither may be negative")
     if resamples > MOST_RESAMPLES:
         raise InvalidInput(
             f"{shown(resamples)} resamples are more than intervals gain from: give up to {MOST_RESAMPLES:,}; 1,000 are "

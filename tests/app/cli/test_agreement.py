@@ -188,6 +188,15 @@ def test_more_resamples_than_memory_holds_are_refused_with_the_limit(assay: Comm
     assert "64 bits" in assay("agreement", "--table", long, "--seed", str(2**70), code=2).err
 
 
+def test_lists_and_objects_where_names_belong_are_told_with_their_line(assay: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    for item, value in ((["a"], "yes"), ({"a": 1}, "yes"), ("a", {"label": "yes"})):
+        path.write_text(json.dumps({"item": item, "annotator": "ada", "value": value}) + "\n")
+        said = assay("agreement", "--table", path, code=2).err
+        assert "line 1 has" in said
+        assert "give a text or a number" in said
+
+
 TONES = "label,good,fair,poor\npoor,0,.5,1\nfair,.9,1,.5\ngood,1,.9,0\n"
 
 
