@@ -7,6 +7,7 @@ traceback.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -134,6 +135,21 @@ class Interrupted(AssayError):
         super().__init__("Interrupted before its end. Give the command again to have it done.")
 
 
+REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+"""What the machine says when something may not, or cannot, be written or read."""
+
+NO_PLACES = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP})
+"""What it says of a path at which nothing can be."""
+
+
+def refusal_of(error: OSError) -> str | None:
+    """What a person is told of a file that the machine does not read or write; None where the error is a bug."""
+    if error.errno not in REFUSALS | NO_PLACES:
+        return None
+    remedy = "Free some space, or check who may write there" if error.errno in REFUSALS else "Name another place"
+    return f"{error.strerror}: {error.filename}. {remedy}."
+
+
 def listed(names: Iterable[str], otherwise: str = "none") -> str:
     """Names that people chose as an error lists them: in quotation marks where a comma or line would make two of one.
 
@@ -148,5 +164,8 @@ def listed(names: Iterable[str], otherwise: str = "none") -> str:
 
 def shown(value: object, most: int = _LONG) -> str:
     """A wrong value as an error names it: as Python writes it, cut after `most` characters."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a number of thousands of digits, which Python does not write
+        return "a number too large to be written"
     return text if len(text) <= most else text[:most] + "…"

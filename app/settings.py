@@ -14,6 +14,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 from annotators.errors import InvalidInput, NotFound
+from db.revisions import known_revisions, revision_in
 
 ROOT = Path(__file__).resolve().parent.parent
 STREAMLIT_CONFIG = ROOT / "streamlit_config" / "config.toml"
@@ -249,8 +250,10 @@ class Settings:
 
     @property
     def restore_call(self) -> str:
-        """The command that puts the newest backup back, for messages; with FILE where there is none."""
-        newest = max(self.backups_folder.glob("*.db"), key=lambda path: path.stat().st_mtime, default=None)
+        """The command that puts the newest backup back that this version takes, for messages; with FILE without one."""
+        known = known_revisions()
+        there = sorted(self.backups_folder.glob("*.db"), key=lambda path: path.stat().st_mtime, reverse=True)
+        newest = next((path for path in there if revision_in(path) in known), None)
         return f"{self.call} restore {'FILE' if newest is None else shlex.quote(str(newest))}"
 
     def prepare(self) -> Settings:

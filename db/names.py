@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from annotators.errors import InvalidInput, NotFound, listed, shown
+from db.revisions import head_revision
 
 _WAIT_SECONDS = 1.0
 _JOINERS = "\u200c\u200d"
@@ -46,10 +47,13 @@ def no_study(name: str, known: Sequence[str]) -> NotFound:
 def check_names_in(path: Path, project: str, study: str | None = None) -> bool:
     """Whether it is known that the first administrator sees the project and its study; NotFound when they do not.
 
-    False where the file does not tell: it is not there, is damaged, or has no administrator. Nothing is written.
+    False where the file does not tell: it is not there, is damaged, of another version, or has no administrator.
+    Nothing is written.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as file:
+            if file.execute("SELECT version_num FROM alembic_version").fetchone() != (head_revision(),):
+                return False
             first = file.execute(
                 "SELECT account.name FROM account JOIN person ON person.id = account.person_id "
                 "WHERE person.is_admin AND person.kind = 'human' ORDER BY person.id LIMIT 1"

@@ -13,14 +13,25 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect
 
-from annotators.errors import Conflict
+from annotators.errors import Conflict, listed
+from annotators.version import program_version
 from db import guards
 from db.engine import Database, connected
+from db.revisions import MIGRATIONS, head_revision, known_revisions
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-MIGRATIONS = Path(__file__).parent / "migrations"
+UPDATE = "`git pull` and then `make setup` in its folder, or as it was installed"
+"""How Assay is brought to its newest version, for messages."""
+
+
+class ForeignDatabase(Conflict):
+    """A database that is none of Assay's."""
+
+
+class NewerDatabase(Conflict):
+    """A database that a newer version of Assay made."""
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
@@ -46,31 +57,54 @@ def _revision(connection: Connection) -> str | None:
     return None if found is None else str(found)
 
 
-def head_revision() -> str:
-    """The revision that this version of the program needs: a revision is the number its file begins with."""
-    return max(_revisions())
+def usable_revision(database: Database) -> str | None:
+    """The revision of a database that this version uses or brings up to date; None of one that has no tables yet.
+
+    Raises NewerDatabase or ForeignDatabase for every other one, with what it is and what can be done. On PostgreSQL
+    tables of others may be there as well, such as those of extensions.
+    """
+    with connected(database) as connection:
+        found = _revision(connection)
+        tables = inspect(connection).get_table_names() if found is None and database.is_sqlite else []
+    name = Path(str(database.url.database)).name
+    if found is None:
+        if others := sorted(set(tables) - {"alembic_version"}):
+            raise ForeignDatabase(
+                f"The database {name} is none of Assay's (its tables: {listed(others)}). Name another home folder, or "
+                "move this file away."
+            )
+        return None
+    if found in known_revisions():
+        return found
+    if not found.isdigit() or found < head_revision():
+        raise ForeignDatabase(
+            f"The database {name} is at revision {found!r}, which Assay never had: another program made it. Name "
+            "another database or home folder."
+        )
+    raise NewerDatabase(
+        f"A newer version of Assay made the database {name}: it is at revision {found}, and this version of Assay, "
+        f"{program_version()}, knows revisions up to {head_revision()}. Update Assay ({UPDATE}), or put back a backup "
+        f"that was made before{'' if database.is_sqlite else ', with pg_restore'}."
+    )
 
 
-def _revisions() -> set[str]:
-    return {path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}
+def out_of_date(found: str) -> str:
+    """What is said of a database of an earlier version; the remedy is `assay init` on it."""
+    needed = head_revision()
+    return f"An earlier version of Assay made the database: it is at revision {found}, and this one needs {needed}."
 
 
 def migrate(database: Database, *, backups: Path | None = None, revision: str = "head") -> bool:
     """Bring the database up to date; True if anything was done.
 
     A database that is behind is first copied into `backups` (SQLite; on PostgreSQL a backup is the operator's, by
-    pg_dump). One that a newer version has written is refused unchanged.
+    pg_dump). One that a newer version or another program has written is refused unchanged, as by `usable_revision`.
     """
     if database.is_sqlite and database.url.database:
         Path(database.url.database).parent.mkdir(parents=True, exist_ok=True)
-    found = current_revision(database)
+    found = usable_revision(database)
     if found == head_revision() and revision == "head":
         return False
-    if found is not None and found not in _revisions():
-        raise Conflict(
-            f"The database is at revision {found!r}, which this version of Assay does not know: a newer version has "
-            "written it. Start that version, or restore a backup from before."
-        )
     if found is not None and backups is not None and database.is_sqlite:
         backup(database, backups / f"assay-{found}-{datetime.now(UTC):%Y%m%dT%H%M%S}.db")
     from alembic import command  # noqa: PLC0415

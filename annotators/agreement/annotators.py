@@ -15,7 +15,7 @@ from annotators.agreement.catalogue import MOST_LABELS
 from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
-from annotators.intervals.bootstrap import Resampled, resample
+from annotators.intervals.bootstrap import Resampled, check_resampling, resample
 from annotators.intervals.result import Statistic
 
 MOST_CELLS = 20_000_000  # units × labels of one annotator: above, only agreement is measured
@@ -109,6 +109,7 @@ class _Beside:
         self, other: Literal["rest", "reference"], resamples: int, seed: int, level: float
     ) -> AnnotatorAgreement:
         """The statistics, on the same resamples of units."""
+        check_resampling(resamples, seed, level)
         ordered = self.ratings.scale in ("ordinal", "interval", "ratio")
         labels = self.ratings.labels if len(self.ratings.labels) <= MOST_LABELS else ()
         entries = [

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from annotators.asking.repairs import Fault, Path
 from annotators.criteria import Misfit
-from annotators.errors import InvalidInput, Problem
+from annotators.errors import InvalidInput, Problem, shown
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16
@@ -197,20 +197,20 @@ def _message(error: ErrorDetails, path: Path, known: FieldsAt) -> str:
         case "string_type":
             return f"{what} should be a text. Write it on one line, or after `|` on several."
         case "string_pattern_mismatch":
-            return f"{what} is {given!r}. Use lower-case letters, digits and _, beginning with a letter."
+            return f"{what} is {shown(given)}. Use lower-case letters, digits and _, beginning with a letter."
         case "list_type" | "tuple_type":
             return f"{what} should be a list. Write [a, b], or one entry a line after `- `."
         case "dict_type" | "model_type" | "model_attributes_type":
             return f"{what} should be fields with values, like `name: value`."
         case "enum" | "literal_error":
-            return f"{what} is {given!r}. Allowed: {error.get('ctx', {}).get('expected')}."
+            return f"{what} is {shown(given)}. Allowed: {error.get('ctx', {}).get('expected')}."
         case "bool_parsing" | "bool_type":
-            return f"{what} is {given!r}. Write true or false."
+            return f"{what} is {shown(given)}. Write true or false."
         case "too_short" | "string_too_short":
             return f"{what} is empty. Give at least one."
         case "value_error":
             return f"{what}: {error['ctx']['error']}"
-    return f"{what} is {given!r}: {error['msg'][:1].lower()}{error['msg'][1:]}. Change it."
+    return f"{what} is {shown(given)}: {error['msg'][:1].lower()}{error['msg'][1:]}. Change it."
 
 
 _NOT_IN_THE_FILE = {"str", "int", "function-before[_word(), str]"}

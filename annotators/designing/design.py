@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -26,16 +27,31 @@ from annotators.moments import moment
 from annotators.protocols import Protocol
 
 RULES = ("unanimous", "majority")
+LONGEST_LEASE = 366 * 24 * 60
 DYNAMIC, BALANCED = "dynamic", "balanced"
 QUEUES = (DYNAMIC, BALANCED)
 """Whether each item goes to who comes first, or is allotted beforehand so that every two people share as many."""
 
 
 def _time(value: Any) -> Any:
+    if value is None or (isinstance(value, datetime) and value.tzinfo is not None):
+        return value
     try:
-        return moment(str(value), until=True) if isinstance(value, str | int) else value
+        return moment(str(value), until=True)
     except InvalidInput as error:
         raise ValueError(str(error)) from None
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers. Give a number.")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_number), Field(ge=-(2**63), lt=2**63)]
+"""A whole number that a database keeps."""
+
+Share = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 
 
 class ItemChoice(BaseModel):
@@ -61,16 +77,16 @@ class ItemChoice(BaseModel):
     with_documents: bool = False
     one_per_question: bool | None = None
     pairs: tuple[Word, ...] = ()
-    sample: int | None = None
+    sample: Whole | None = None
     per: str | None = None
-    seed: int = 0
+    seed: Whole = 0
     order: str = "shuffled"
     order_score: Word | None = None
     order_first: str | None = None
     show_scores: tuple[Word, ...] = ()
-    drawn_with: dict[str, float] | None = None
+    drawn_with: dict[str, Share] | None = None
     not_drawn_from: tuple[Word, ...] = ()
-    draw_seed: int | None = None
+    draw_seed: Whole | None = None
 
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
@@ -121,25 +137,25 @@ class StudyDesign(ItemChoice):
     name: str = ""
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
-    outside: int = 0
+    outside: Whole = 0
     queue: str = DYNAMIC
-    quota: int | None = None
-    quotas: dict[Word, int] = Field(default_factory=dict)
-    overlap: int | None = None
-    part: float | None = None
-    part_overlap: int | None = None
-    most_overlap: int | None = None
+    quota: Whole | None = None
+    quotas: dict[Word, Whole] = Field(default_factory=dict)
+    overlap: Whole | None = None
+    part: Share | None = None
+    part_overlap: Whole | None = None
+    most_overlap: Whole | None = None
     rule: str = "unanimous"
     suggestions: str | None = None
     suggested_by: str | None = None
     ask: tuple[Word, ...] = ()
-    lease_minutes: int = 60
+    lease_minutes: Whole = 60
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
     show_names: bool = False
     allow_own_adjudication: bool = False
     separate_revisers: bool = False
     adjudication: str = SINGLE
-    review_agreed: float = 0
+    review_agreed: Share = 0
     talk: str = NEVER
     own_figures: str = PROGRESS
     phases: Phases = Phases()
@@ -148,7 +164,7 @@ class StudyDesign(ItemChoice):
     qualification: Qualification | None = None
     arms: tuple[Arm, ...] = ()
     allot: str = PEOPLE
-    stop_at: float | None = None
+    stop_at: Share | None = None
 
     @property
     def has_known(self) -> bool:
@@ -169,13 +185,15 @@ class StudyDesign(ItemChoice):
 
     def quota_fault(self, n_items: int, protocol: Protocol) -> str | None:
         """Why the quotas leave slots of so many items open, and what would do; None where they do not."""
-        quotas = [*map(self.quota_of, self.annotators), *[self.quota] * self.outside]
+        quotas = Counter(map(self.quota_of, self.annotators)) + Counter({self.quota: self.outside})
         planting = planting_of(self.gold, self.repeats)
-        slots = self.n_slots(n_items, protocol)
-        can = sum(n_items if quota is None else min(n_items, planting.besides(quota)) for quota in quotas)
-        if can >= slots or not quotas or all(quota is None for quota in quotas):
+        slots, people = self.n_slots(n_items, protocol), quotas.total()
+        can = sum(
+            n * (n_items if quota is None else min(n_items, planting.besides(quota))) for quota, n in quotas.items()
+        )
+        if can >= slots or set(quotas) <= {None}:
             return None
-        each = next((n for n in range(1, 4 * n_items + 2) if planting.besides(n) * len(quotas) >= slots), 4 * n_items)
+        each = next((n for n in range(1, 4 * n_items + 2) if planting.besides(n) * people >= slots), 4 * n_items)
         planted = " besides what is planted" if planting.plants else ""
         return (
             f"The quotas allow {can:,} annotations{planted}; {n_items:,} items need {slots:,}. "
@@ -260,8 +278,11 @@ class StudyDesign(ItemChoice):
         yield from unknown_asides(self.ask)
         yield from self._faults_of_arms(overlap)
         yield from known_faults(self.gold, self.repeats, self.qualification)
-        if self.lease_minutes < 1:
-            yield ("lease_minutes",), f"A lease of {self.lease_minutes} minutes is too short. Give at least 1."
+        if not 1 <= self.lease_minutes <= LONGEST_LEASE:
+            wrong = (
+                "short. Give at least 1" if self.lease_minutes < 1 else f"long. Give at most {LONGEST_LEASE:,}, a year"
+            )
+            yield ("lease_minutes",), f"A lease of {self.lease_minutes:,} minutes is too {wrong}."
         if self.deadline is not None and self.deadline <= at:
             yield (
                 ("deadline",),

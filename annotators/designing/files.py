@@ -16,7 +16,7 @@ from annotators.designing.arms import Arm
 from annotators.designing.design import StudyDesign
 from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
 from annotators.designing.phases import CONSENT, Phases
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.figures import count
 from annotators.protocols import Protocol
 
@@ -79,6 +79,16 @@ def _faults(data: dict[str, Any]) -> list[Fault]:
     overlap = None if {"overlap", "annotators"} & wrong else design.overlap
     hold = design.faults(overlap, at=datetime.now(UTC))
     return found + [Fault(path, "value_error", message) for path, message in hold if path[0] not in wrong]
+
+
+def design_of(**fields: Any) -> StudyDesign:
+    """The design with these values of its fields. Raises InvalidInput with a line for each that it cannot have."""
+    try:
+        return StudyDesign.model_validate(fields)
+    except ValidationError as error:
+        faults = list(faults_of(error, lambda path: _fields_at(path, fields)))
+        problems = [Problem.of(fault.message, fault.path) for fault in faults]
+        raise InvalidInput("\n".join(fault.message for fault in faults), problems) from None
 
 
 def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:

@@ -6,21 +6,43 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from annotators.arrays import FloatArray, IntArray, np, npt, sparse, special
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.intervals.analytic import ROUNDING, t_interval
 from annotators.intervals.result import Interval, IntervalKind
 
 Evaluate = Callable[[FloatArray], FloatArray]
 FEWEST_KEPT, MOST_KEPT, KEPT_DRAWS = 1_000_000, 32_000_000, 6  # bytes of one set of draws that is kept, and how many
 
+MOST_RESAMPLES = 100_000
+"""Ten times what is taken for published figures. The ends of a 95 % interval then stand at the 2.5th percentile of the
+draws give or take .05, and each statistic takes 0.8 MB: a hundred at once, as reports have, 80 MB in one array."""
+
+MOST_SEED = 2**63 - 1
+"""What JSON and a database keep of a whole number."""
+
 _kept_draws: dict[tuple[int, int, int, int], list[npt.NDArray[np.uint8]]] = {}
+
+
+def check_resampling(resamples: int, seed: int, level: float) -> None:
+    """InvalidInput for a level outside 0..1, more than `MOST_RESAMPLES`, a seed above `MOST_SEED`, negative numbers."""
+    if not 0 < level < 1:
+        raise InvalidInput(f"level {shown(level)} is not between 0 and 1: give a share such as 0.95")
+    if resamples < 0 or seed < 0:
+        raise InvalidInput(f"{shown(resamples)} resamples and seed {shown(seed)}: neither may be negative")
+    if resamples > MOST_RESAMPLES:
+        raise InvalidInput(
+            f"{shown(resamples)} resamples are more than intervals gain from: give up to {MOST_RESAMPLES:,}; 1,000 are "
+            "usual, and 10,000 for what is published"
+        )
+    if seed > MOST_SEED:
+        raise InvalidInput(f"seed {shown(seed)} is larger than 64 bits hold: give a smaller one, such as 1")
 
 
 @dataclass(frozen=True)
 class Resampling:
     """How intervals are made: number of resamples, seed, level (0..1), kind, and what a cluster is (`over`, plural).
 
-    Raises InvalidInput for a level outside 0..1 or negative numbers. 0 resamples give values without intervals.
+    Raises InvalidInput as `check_resampling` does. 0 resamples give values without intervals.
     """
 
     resamples: int = 1000
@@ -30,10 +52,7 @@ class Resampling:
     over: str = "questions"
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
-            raise InvalidInput(f"level {self.level} is not between 0 and 1: give a share such as 0.95")
-        if self.resamples < 0 or self.seed < 0:
-            raise InvalidInput(f"{self.resamples} resamples and seed {self.seed}: neither may be negative")
+        check_resampling(self.resamples, self.seed, self.level)
 
 
 @dataclass(frozen=True)

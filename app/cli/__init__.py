@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from functools import cache
 
 import typer
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, refusal_of
 from annotators.version import program_version
 from app.cli import (
     advice,
@@ -47,12 +46,6 @@ from app.cli.output import emit_error
 
 TROUBLE = 1
 """Exit code of a finding (an export that is not what it says) and of a machine that does not do its part."""
-
-REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
-"""What the machine says when something may not, or cannot, be written or read."""
-
-NO_PLACES = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP})
-"""What it says of a path at which nothing can be."""
 
 app = typer.Typer(
     name="assay",
@@ -171,10 +164,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         emit_error(error.format_message(), "Usage", as_json=as_json, said=show is not None)
         code = error.exit_code
     except OSError as error:
-        if error.errno not in REFUSALS | NO_PLACES:
+        if (said := refusal_of(error)) is None:
             raise
-        remedy = "Free some space, or check who may write there" if error.errno in REFUSALS else "Name another place"
-        emit_error(f"{error.strerror}: {error.filename}. {remedy}.", "Machine", as_json=as_json)
+        emit_error(said, "Machine", as_json=as_json)
         code = TROUBLE
     except typer.Abort:
         code = TROUBLE

@@ -70,7 +70,9 @@ TableFile = Annotated[
 ]
 ReportFile = Annotated[Path | None, option("FILE", "Also write a report with plots: .html, .md or .tex.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]
-Resamples = Annotated[int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")]
+Resamples = Annotated[
+    int, typer.Option(min=0, help="Resamples behind each interval, up to 100,000; 0 leaves the intervals out.")
+]
 INTERVAL_KINDS: tuple[IntervalKind, ...] = ("BCa", "percentile", "jackknife", "analytic")
 RATERS: tuple[Raters, ...] = ("fixed", "random")
 Level = Annotated[
@@ -216,17 +218,18 @@ def home_is_given(context: typer.Context) -> bool:
 def database_of(settings: Settings, *, create: bool = False) -> Iterator[Database]:
     """The database, brought up to date (a copy is made before); NotFound when it is not there and not to be made.
 
-    One that is damaged, or whose file is lost, is told with the command that puts a backup back.
+    One that is damaged, of a newer version, or whose file is lost, is told with the command that puts a backup back.
     """
     from db import schema
     from db.engine import Database
     from db.faults import DatabaseDamaged, check_for_loss
+    from db.revisions import head_revision
 
     db = Database(settings.database)
     try:
         check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
         there = not db.is_sqlite or Path(str(db.url.database)).exists()
-        found = schema.current_revision(db) if there else None
+        found = schema.usable_revision(db) if there else None
         if found is None and not create:
             place = settings.home if db.is_sqlite else db.url.render_as_string(hide_password=True)
             raise NotFound(
@@ -235,12 +238,16 @@ def database_of(settings: Settings, *, create: bool = False) -> Iterator[Databas
             )
         if schema.migrate(db, backups=settings.backups_folder) and found is not None:
             note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
-            typer.echo(f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True)
+            typer.echo(f"The database was brought from revision {found} to {head_revision()}.{note}", err=True)
         yield db
     except DatabaseDamaged as error:
         if not db.is_sqlite:
             raise DatabaseDamaged(f"{error} Use pg_restore.") from error
         raise DatabaseDamaged(f"{error} Stop the server, then: {settings.restore_call}") from error
+    except schema.NewerDatabase as error:
+        raise schema.NewerDatabase(
+            f"{error} Stop the server, then: {settings.restore_call}" if db.is_sqlite else str(error)
+        ) from error
     finally:
         db.dispose()
 

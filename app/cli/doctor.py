@@ -22,6 +22,7 @@ from db.engine import Database
 from db.faults import DatabaseDamaged, DatabaseUnavailable, check_for_loss
 from db.items.unpublished import clear_all_broken_off
 from db.people.accounts import local_administrator
+from db.revisions import head_revision
 from db.upkeep import soundness
 
 PACKAGES = (
@@ -66,7 +67,7 @@ def _version(package: str) -> str | None:
 
 
 def _database(settings: Settings, *, deep: bool) -> tuple[dict[str, Any], list[str]]:
-    facts: dict[str, Any] = {"kind": None, "version": None, "revision": None, "needs_revision": schema.head_revision()}
+    facts: dict[str, Any] = {"kind": None, "version": None, "revision": None, "needs_revision": head_revision()}
     try:
         db = Database(settings.database)
     except AssayError as error:
@@ -101,13 +102,17 @@ def _state(db: Database, facts: dict[str, Any], settings: Settings, *, deep: boo
     if said := soundness.damage_of(db, deep=deep):
         return [f"The database is damaged ({said}). {_remedy(settings, db)}"]
     facts["revision"] = schema.current_revision(db)
-    if facts["revision"] is None:
+    try:
+        found = schema.usable_revision(db)
+    except schema.NewerDatabase as error:
+        return [f"{error} {_remedy(settings, db)}" if db.is_sqlite else str(error)]
+    except schema.ForeignDatabase as error:
+        return [str(error)]
+    if found is None:
         return [f"The database is empty. Make its tables with: {settings.call} init"]
-    if facts["revision"] != facts["needs_revision"]:
-        return [
-            f"The database is at revision {facts['revision']}, this version needs {facts['needs_revision']}. Bring it "
-            f"up to date with: {settings.call} init (a copy is made before)"
-        ]
+    if found != facts["needs_revision"]:
+        kept = " (a copy is made before)" if db.is_sqlite else ", after a backup of it was made with pg_dump"
+        return [f"{schema.out_of_date(found)} Bring it up to date with: {settings.call} init{kept}"]
     missing = schema.missing_tables(db)
     if missing:
         return [f"The database lacks the tables {', '.join(missing)}. {_remedy(settings, db)}"]
@@ -118,8 +123,8 @@ def _state(db: Database, facts: dict[str, Any], settings: Settings, *, deep: boo
         raise
     except AssayError:
         problems.append(f"There is no administrator. Make one with: {settings.call} init")
-    if error := soundness.takes_writing(db):
-        problems.append(str(error))
+    if refusal := soundness.takes_writing(db):
+        problems.append(str(refusal))
     if deep:
         problems += [
             f"The database has rows that point at rows which are not there: {row}. {_remedy(settings, db)}"

@@ -56,13 +56,13 @@ def sample(  # noqa: PLR0917 - the command's options
 
     It makes a study by the same protocol. What the judge said is not shown.
     """
-    from annotators.designing.design import StudyDesign
+    from annotators.designing.files import design_of
 
     people = tuple(one.strip() for one in annotators.split(",") if one.strip())
     with opened(context) as here:
         from db.judging.decisions import study_of_decisions
 
-        design = StudyDesign(name=name or f"{study}, checked", annotators=people, overlap=overlap)
+        design = design_of(name=name or f"{study}, checked", annotators=people, overlap=overlap)
         study_id = study_id_of(here, project, study)
         drawn = study_of_decisions(
             here.db, here.actor, study_id, judge=judge, criterion=criterion, per=n, seed=seed, design=design

@@ -286,28 +286,28 @@ def restore(
     """Put a backup of the SQLite database back.
 
     The backup is checked before anything is replaced. What was there is kept: in the folder backups, or, when it is
-    damaged, beside the database. Stop the server first.
+    damaged or of a newer version, beside the database. Stop the server first.
     """
     from app.server.served import running
     from db.engine import Database
-    from db.upkeep.backups import is_usable, replace_unusable
+    from db.upkeep.backups import DAMAGE, replace_unusable, why_unusable
     from db.upkeep.backups import restore as put_back
 
     settings = settings_of(context).prepare()
     database = Database(settings.database)
     try:
-        whole = not database.is_sqlite or is_usable(database)
-        if not whole:
+        why = why_unusable(database) if database.is_sqlite else None
+        if why is not None:
             if served := running(settings):
                 raise Conflict(f"A server is running at {served.address}. Stop it, then restore.")
-            done = replace_unusable(database, source=file, acting_as=context.find_root().obj.acting_as)
+            done = replace_unusable(database, source=file, why=why, acting_as=context.find_root().obj.acting_as)
     finally:
         database.dispose()
-    if whole:
+    if why is None:
         with opened(context) as here:
             done = put_back(here.db, here.actor, source=file, backups=settings.backups_folder)
-    kept = None if done.before is None else str(done.before)
-    document = {"restored": str(file), "revision": done.revision, "before": kept, "was_damaged": not whole}
-    what = "What was there before" if whole else "The damaged database that was there before"
+    kept, damaged = None if done.before is None else str(done.before), why == DAMAGE
+    document = {"restored": str(file), "revision": done.revision, "before": kept, "was_damaged": damaged}
+    what = "The damaged database that was there before" if damaged else "What was there before"
     words = f"Restored {file}. " + ("There was no database before." if kept is None else f"{what} is in {kept}")
     emit(document, words, as_json=as_json)

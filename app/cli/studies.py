@@ -255,12 +255,12 @@ def create(
         if design_file is not None:
             _create_from_file(here, project_id, design_file, name, wanted=wanted)
             return
-        from annotators.designing.design import StudyDesign
+        from annotators.designing.files import design_of
         from exports.importing.decisions import with_labels
 
         chosen = protocol_named(protocol or "", here, project_id)
         named = {"items": _listed(items)} if items is not None else {}
-        design = StudyDesign(
+        design = design_of(
             name=name,
             annotators=_names(annotators),
             outside=outside,

@@ -80,19 +80,26 @@ def restore(db: Database, actor: Actor, *, source: Path, backups: Path) -> Resto
     return Restored(before, revision)
 
 
-def is_usable(db: Database) -> bool:
-    """Whether the SQLite file is an Assay database without damage, with somebody who may restore it."""
+DAMAGE, NEWER = "damaged", "newer"
+
+
+def why_unusable(db: Database) -> str | None:
+    """Why nobody can be asked for leave to replace a SQLite file (DAMAGE, also where it is missing or another
+    program's; NEWER: a newer version made it); None where it is an Assay database with an administrator.
+    """
     path = Path(str(db.url.database))
     if not path.is_file() or path.stat().st_size == 0 or damage_in(path, deep=True):
-        return False
+        return DAMAGE
     try:
-        return schema.current_revision(db) is not None and local_administrator(db) is not None
-    except (DatabaseDamaged, NotFound):
-        return False
+        return None if schema.usable_revision(db) is not None and local_administrator(db) is not None else DAMAGE
+    except schema.NewerDatabase:
+        return NEWER
+    except (DatabaseDamaged, NotFound, schema.ForeignDatabase):
+        return DAMAGE
 
 
-def replace_unusable(db: Database, *, source: Path, acting_as: str | None = None) -> Restored:
-    """Put a backup in the place of a SQLite file that is damaged or missing; that file is kept beside.
+def replace_unusable(db: Database, *, source: Path, why: str = DAMAGE, acting_as: str | None = None) -> Restored:
+    """Put a backup in the place of a SQLite file that is missing or unusable, as `why` says; that is kept beside.
 
     No server may have it open. A database that cannot be read cannot be asked who may do this: whoever acts (by name,
     else the first administrator) has to be an administrator in the backup. Raises as `restore` does.
@@ -104,7 +111,7 @@ def replace_unusable(db: Database, *, source: Path, acting_as: str | None = None
         actor = _administrator(copy, acting_as)
         copy.chmod(0o600)
         sync(copy)
-        before = _moved_away(target)
+        before = _moved_away(target, why)
         copy.replace(target)
         if os.name == "posix":  # elsewhere folders cannot be opened
             sync(target.parent)
@@ -141,10 +148,17 @@ def _checked(copy: Path, source: Path) -> str:
         raise InvalidInput(f"{source} is no whole SQLite database ({said}). Take another backup.")
     database = Database(f"sqlite:///{copy}")
     try:
-        revision = schema.current_revision(database)
+        revision = schema.usable_revision(database)
         if revision is None:
             raise InvalidInput(f"{source} is a SQLite database, but none of Assay's. Take another file.")
         schema.migrate(database)
+    except schema.ForeignDatabase:
+        raise InvalidInput(f"{source} is a SQLite database, but none of Assay's. Take another file.") from None
+    except schema.NewerDatabase:
+        raise Conflict(
+            f"A newer version of Assay made {source}. Take a backup that was made before, or update Assay "
+            f"({schema.UPDATE})."
+        ) from None
     finally:
         database.dispose()
     return revision
@@ -161,12 +175,12 @@ def _administrator(copy: Path, name: str | None) -> Actor:
     return actor
 
 
-def _moved_away(target: Path) -> Path | None:
+def _moved_away(target: Path, why: str) -> Path | None:
     """Rename a database with the files that belong to it, so that SQLite still knows them as one; the new name."""
     there = [ending for ending in ("", *BESIDE) if Path(f"{target}{ending}").exists()]
     if not there:
         return None
-    kept = target.with_name(f"{target.stem}-damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}{target.suffix}")
+    kept = target.with_name(f"{target.stem}-{why}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}{target.suffix}")
     for ending in there:
         Path(f"{target}{ending}").rename(f"{kept}{ending}")
     return kept

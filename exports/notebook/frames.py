@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
-from annotators.errors import InvalidInput, NotFound
+from annotators.errors import InvalidInput, NotFound, shown
 from annotators.later import Later
 from db.engine import Database
 from db.models import Study
@@ -23,13 +23,15 @@ from exports.bundles.labels.kept import KeptTables
 from exports.bundles.labels.stamp import labels_stamp
 from exports.bundles.typed import Batches, Tables, headings_of
 from exports.garbage import seldom_collected
+from exports.notebook.given import is_written
 from exports.sinks import FolderSink, Out
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.parquet as pq
 else:
-    pa, pd = Later("pyarrow"), Later("pandas")
+    pa, pd, pq = Later("pyarrow"), Later("pandas"), Later("pyarrow.parquet")
 
 LABELS, ITEMS = "labels", "table"
 """The formats whose tables labels and items are read from."""
@@ -129,36 +131,56 @@ def _types() -> dict[Any, Any]:
 def as_file(frame: pd.DataFrame, name: str) -> Iterator[Path]:
     """The frame as a Parquet file of this name, for what reads tables; it is gone when the block ends.
 
-    A cell of lists or objects stays one; an index that has a name is a column as well. InvalidInput for what is no
-    frame, two columns of one name, and a column whose values have no type in common.
+    A cell of lists or objects stays one; an index that has a name is a column as well. InvalidInput for two columns of
+    one name, and a column whose values have no type in common, or one that no table has.
     """
-    if not isinstance(frame, pd.DataFrame):
-        raise InvalidInput(f"A {type(frame).__name__} is no pandas DataFrame. Make one of it: pandas.DataFrame(…).")
-    kept = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
-    kept = kept.rename(columns=_column)
-    twice = kept.columns[kept.columns.duplicated()]
-    if len(twice):
-        raise InvalidInput(f"The frame has two columns called {twice[0]!r}. Rename one of the two.")
+    index = [
+        (level, frame.index.get_level_values(place).to_series())
+        for place, level in enumerate(frame.index.names)
+        if level is not None
+    ]
+    columns = [(_column(heading), cells) for heading, cells in [*index, *frame.items()]]
+    if not columns:
+        raise InvalidInput("The frame has no columns. Give one with a row for each unit, and named columns.")
+    headings = [heading for heading, _ in columns]
+    if twice := next((heading for heading in headings if headings.count(heading) > 1), None):
+        raise InvalidInput(f"The frame has two columns called {twice!r}. Rename one of the two.")
+    table = pa.table([_cells(heading, cells) for heading, cells in columns], names=headings)
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.parquet"
-        _check_types(kept)
-        kept.to_parquet(path, index=False)
+        pq.write_table(table, path)
         yield path
 
 
 def _column(name: object) -> str:
-    """A column's name as a text; of several levels with a dot between them."""
-    return ".".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    """A column's name as a text; of several levels with a dot between them. InvalidInput for one that cannot be."""
+    said = ".".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    if not is_written(said):
+        raise InvalidInput(f"The frame has a column called {shown(said)}, which cannot be written. Rename it.")
+    return said
 
 
-def _check_types(frame: pd.DataFrame) -> None:
-    """InvalidInput for the first column of objects that have no type in common."""
-    for name in (name for name, kind in frame.dtypes.items() if pd.api.types.is_object_dtype(kind)):
-        try:
-            pa.array(frame[name], from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            types = ", ".join(sorted({type(cell).__name__ for cell in frame[name].dropna()}))
-            raise InvalidInput(
-                f"The column {name!r} has values of several types ({types}). Give them one: "
-                f"frame[{name!r}] = frame[{name!r}].astype(str)"
-            ) from None
+def _cells(heading: str, cells: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
+    """A column as Arrow has it, as texts what only pandas knows (periods, intervals).
+
+    InvalidInput for values that have no type in common, or one that no table has.
+    """
+    try:
+        found = pa.array(cells, from_pandas=True)
+        if isinstance(found.type, pa.BaseExtensionType):
+            found = pa.array(cells.astype("string"), from_pandas=True)
+        pq.write_table(pa.table([found.slice(0, 0)], names=[heading]), pa.BufferOutputStream())  # the type alone
+        return found
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"The column {heading!r} has {shown(error.object)}, of which half a character cannot be written. Take it "
+            "out, or write it anew."
+        ) from None
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        types = sorted({type(cell).__name__ for cell in cells.dropna()})
+        several = f"values of several types ({', '.join(types)})"
+        why = "numbers beyond 64 bits" if isinstance(error, OverflowError) else str(error).partition("\n")[0]
+        what = several if len(types) > 1 else f"values that no table holds ({', '.join(types)}: {why})"
+        raise InvalidInput(
+            f"The column {heading!r} has {what}. Make them texts: frame[{heading!r}] = frame[{heading!r}].astype(str)"
+        ) from None

@@ -1,14 +1,147 @@
-"""What calls of a notebook are given: one name in place of several, numbers that are none; errors in their words."""
+"""What calls of a notebook are given: checked against what their signatures say, and errors in the words of a call."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cache, wraps
+from inspect import Signature, signature
+from numbers import Integral, Real
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
 
-from annotators.errors import AssayError, InvalidInput, shown
-from annotators.intervals.bootstrap import Resampling
+from annotators.arrays import np
+from annotators.errors import AssayError, InvalidInput, refusal_of, shown
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """The function with its arguments checked against its signature, before it does anything.
+
+    Whole numbers and truths of NumPy become Python's, and whatever has texts in a row a tuple of them. Raises
+    InvalidInput for an argument that is missing, unknown or of another type, and where the machine refuses a file.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = _given(function, args, kwargs)
+        try:
+            return function(*given.args, **given.kwargs)
+        except OSError as error:
+            if (said := refusal_of(error)) is None:
+                raise
+            raise InvalidInput(said) from error
+
+    return call
+
+
+@cache
+def _signature(function: Callable[..., Any]) -> Signature:
+    return signature(function, eval_str=True)
+
+
+def _given(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The arguments of a call, each as what its parameter says."""
+    of = _signature(function)
+    try:
+        given = of.bind(*args, **kwargs)
+    except TypeError as error:
+        known = ", ".join(name for name in of.parameters if name != "self") or "none"
+        raise InvalidInput(f"{function.__name__}: {error}. The arguments are: {known}.") from None
+    for name, value in given.arguments.items():
+        hint = of.parameters[name].annotation
+        if name == "self" or of.parameters[name].kind is of.parameters[name].VAR_KEYWORD:
+            continue
+        taken = _taken(value, hint)
+        if taken is _NOT:
+            raise InvalidInput(f"{name} is {_said(value)}. Give {_wanted(hint)}.")
+        given.arguments[name] = taken
+    return given
+
+
+_NOT = object()
+"""In place of a value that is not what was asked for."""
+
+
+def _taken(value: Any, hint: Any) -> Any:
+    """The value as what a type of a signature says, or _NOT."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return _taken(value, str)  # which words there are the operation says
+    if origin in (Sequence, Mapping):
+        return _several(value, parts) if origin is Sequence else _mapping(value, parts)
+    if parts:
+        return next((taken for part in parts if (taken := _taken(value, part)) is not _NOT), _NOT)
+    if hint is str:
+        return str(value) if isinstance(value, str) and is_written(value) else _NOT
+    if hint is bool:
+        return bool(value) if isinstance(value, bool | np.bool_) else _NOT
+    if hint in (int, float):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return _NOT
+        return int(value) if isinstance(value, Integral) else float(value) if hint is float else _NOT
+    return value if isinstance(value, hint) else _NOT
+
+
+def is_written(text: str) -> bool:
+    """Whether a text can be written anywhere: no half of a character, and no end of a text within it."""
+    return "\0" not in text and not re.search("[\ud800-\udfff]", text)
+
+
+def _several(value: Any, parts: Sequence[Any]) -> Any:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Collection) or getattr(value, "ndim", 1) != 1:
+        return _NOT
+    taken = tuple(_taken(one, parts[0]) for one in value)
+    return _NOT if any(one is _NOT for one in taken) else taken
+
+
+def _mapping(value: Any, parts: Sequence[Any]) -> Any:
+    if not isinstance(value, Mapping):
+        return _NOT
+    taken = [(_taken(key, parts[0]), _taken(one, parts[1])) for key, one in value.items()]
+    return _NOT if any(part is _NOT for pair in taken for part in pair) else dict(taken)
+
+
+_SHOWN = (NoneType, bool, int, float, str, bytes, list, tuple, dict)
+
+
+def _said(value: Any) -> str:
+    """A wrong value as an error names it; what would not tell it apart by its type."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    name = kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
+    try:
+        return shown(value) if kind in _SHOWN else f"of the type {name}"
+    except Exception:  # what it holds cannot say what it is
+        return f"of the type {name}"
+
+
+_WORDS = {
+    str: "a text",
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    NoneType: "None",
+    Path: "a path",
+}
+
+
+def _wanted(hint: Any) -> str:
+    """What a type of a signature asks for, in words."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " or ".join(repr(part) for part in parts)
+    if origin is Sequence:
+        return f"several in a list, each {_wanted(parts[0])}"
+    if origin is Mapping:
+        return f"a dict, with {_wanted(parts[0])} → {_wanted(parts[1])}"
+    if parts:
+        return " or ".join(dict.fromkeys(_wanted(part) for part in parts))
+    return _WORDS.get(hint) or f"a {'pandas ' * (hint.__name__ == 'DataFrame')}{hint.__name__}"
 
 
 def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
@@ -16,12 +149,9 @@ def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def asked_for(seed: int, resamples: int = 1000, level: float = 0.95) -> Resampling:
-    """How intervals are to be made; InvalidInput for what is no number, or none that can be."""
-    for name, value, kind in (("seed", seed, int), ("resamples", resamples, int), ("level", level, int | float)):
-        if isinstance(value, bool) or not isinstance(value, kind):
-            raise InvalidInput(f"{name} is {shown(value)}. Give a {'share' if name == 'level' else 'whole number'}.")
-    return Resampling(resamples, seed, level)
+def plain(value: Any) -> Any:
+    """A number or a truth of NumPy as Python's; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 _IN_PYTHON = {

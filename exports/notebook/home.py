@@ -7,6 +7,7 @@ call, with the same checks, permissions and events.
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +15,21 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlalchemy import Connection
 
-from annotators.designing.design import StudyDesign
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.designing.files import design_of
+from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.figures import count
+from annotators.intervals.bootstrap import Resampling
 from annotators.later import Later
 from annotators.protocols import Protocol
 from db.adjudicating.listed import listed_disputes
 from db.designing.making import create_study as make_study
 from db.engine import Database
+from db.faults import DatabaseDamaged, check_for_loss
 from db.people.accounts import actor_named, local_administrator
 from db.permissions import Actor
 from db.projects import find_project, my_projects
-from db.schema import current_revision, head_revision
+from db.revisions import head_revision
+from db.schema import NewerDatabase, out_of_date, usable_revision
 from db.studies.design import find_study, list_studies
 from db.studies.library import named_protocol
 from exports.agreement.report import Report
@@ -38,7 +42,7 @@ from exports.estimates.report import estimate_report
 from exports.importing.decisions import import_decisions
 from exports.importing.items import import_paths
 from exports.notebook.frames import ITEMS, as_file, frame_of, labels_frame
-from exports.notebook.given import asked_for, in_python, several
+from exports.notebook.given import checked, in_python, plain, several
 from exports.notebook.measured import Measured
 from exports.notebook.tables import rows_of
 from exports.results.document import Results
@@ -59,6 +63,7 @@ class _ReadOnly(Database):
         raise NotAllowed(READ_ONLY)
 
 
+@checked
 def open_home(
     place: str | Path, *, write: bool = False, as_: str | None = None, keep: str | Path | None = None
 ) -> Home:  # fmt: skip
@@ -68,7 +73,8 @@ def open_home(
     and nowhere without one: they hold words that annotators wrote.
 
     What is done is done as the first administrator, or as the account `as_`, with that person's permissions. Raises
-    NotFound where there is no database or no such account, Conflict for a database of another version of the program.
+    NotFound where there is no database or no such account, Conflict for a database of another version of the program
+    or of another program.
 
     >>> open_home(home)
     Home('...'): 1 project, for reading
@@ -79,23 +85,40 @@ def open_home(
     address = str(place)
     folder = None if "://" in address else Path(address).expanduser()
     if folder is not None:
-        if not (folder / "assay.db").is_file():
-            raise NotFound(f"There is no Assay database in {folder}. Name the folder that `assay init` made.")
         address = f"sqlite:///{folder / 'assay.db'}"
     db = (Database if write else _ReadOnly)(address)
-    found = current_revision(db)
-    if found != head_revision():
+    try:
+        _check_up_to_date(db, folder)
+    except AssayError:
         db.dispose()
-        raise Conflict(
-            f"The database is at revision {found}, and this version needs {head_revision()}. Bring it up to date with "
-            "any `assay` command on it, such as `assay doctor`."
-        )
+        raise
     frames = None if folder is None else frames_folder(folder)
     if keep is not None:
         known = hashlib.sha256(db.url.render_as_string(hide_password=True).encode()).hexdigest()[:16]
         frames = Path(keep).expanduser() / known
     kept = None if frames is None else KeptTables(frames)
     return Home(db, actor_named(db, as_) if as_ else local_administrator(db), folder, write, kept)
+
+
+def _check_up_to_date(db: Database, folder: Path | None) -> None:
+    """Raise NotFound where no database is, Conflict for one that is not of this version, each with what to do."""
+    place = folder or db.url.render_as_string(hide_password=True)
+    call = "assay" if folder is None else f"assay --home {shlex.quote(str(folder))}"
+    init = f"{call} init{' (with the address in ASSAY_DATABASE_URL)' if folder is None else ''}"
+    try:
+        if folder is not None:
+            check_for_loss(db.url, documents=folder / "data" / "documents", backups=folder / "backups")
+        if db.is_sqlite and not Path(str(db.url.database)).is_file():
+            raise NotFound(f"There is no Assay database in {place}. Name the folder that `assay init` made.")
+        found = usable_revision(db)
+    except (DatabaseDamaged, NewerDatabase) as error:
+        if folder is None:
+            raise
+        raise type(error)(f"{error} Stop the server, then: {call} restore FILE") from None
+    if found is None:
+        raise NotFound(f"The database in {place} is empty. Make its tables with: {init}")
+    if found != head_revision():
+        raise Conflict(f"{out_of_date(found)} Bring it up to date with: {init}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +134,7 @@ class Home:
     writable: bool
     kept: KeptTables | None = None
 
+    @checked
     def projects(self) -> list[str]:
         """The names of the projects that the person sees.
 
@@ -119,6 +143,7 @@ class Home:
         """
         return [row.name for row in my_projects(self.db, self.actor)]
 
+    @checked
     def project(self, name: str) -> Project:
         """The project of this name; NotFound lists those that there are.
 
@@ -130,6 +155,7 @@ class Home:
         """
         return Project(self, find_project(self.db, self.actor, name).project_id, name)
 
+    @checked
     def close(self) -> None:
         """Close the database; what was read stays.
 
@@ -137,6 +163,7 @@ class Home:
         """
         self.db.dispose()
 
+    @checked
     def check_writable(self) -> None:
         """NotAllowed unless the home was opened for writing.
 
@@ -170,6 +197,7 @@ class Project:
     def _known(self) -> tuple[Database, Actor, int]:
         return self.home.db, self.home.actor, self.project_id
 
+    @checked
     def studies(self) -> list[str]:
         """The names of its studies.
 
@@ -178,6 +206,7 @@ class Project:
         """
         return [row.name for row in list_studies(*self._known)]
 
+    @checked
     def study(self, name: str) -> Study:
         """The study of this name; NotFound lists those that there are.
 
@@ -186,6 +215,7 @@ class Project:
         """
         return Study(self, find_study(*self._known, name=name), name)
 
+    @checked
     def items(self) -> pd.DataFrame:
         """Its current items, a row each, with the columns of an export's table of items.
 
@@ -195,6 +225,7 @@ class Project:
         """
         return frame_of(*self._known, None, ITEMS)
 
+    @checked
     def scores(self) -> pd.DataFrame:
         """Every score of its items, with the columns of `scores.csv`.
 
@@ -204,6 +235,7 @@ class Project:
         """
         return frame_of(*self._known, None, "scores")
 
+    @checked
     def report(self, study: str | None = None, *, seed: int = 0, resamples: int = 1000) -> DatasetReport:
         """The report of the dataset, of all its studies or of one: `.numbers`, `.write(folder)`.
 
@@ -214,8 +246,9 @@ class Project:
         The dataset finance, study grading
         """
         study_id = None if study is None else self.study(study).study_id
-        return dataset_report(*self._known, study_id=study_id, asked=asked_for(seed, resamples))
+        return dataset_report(*self._known, study_id=study_id, asked=Resampling(resamples, seed))
 
+    @checked
     def import_items(
         self,
         frame: pd.DataFrame,
@@ -255,8 +288,9 @@ class Project:
                 )
         return report.to_json()
 
+    @checked
     def create_study(
-        self, name: str, *, protocol: str | Protocol, annotators: Sequence[str], **design: Any
+        self, name: str, *, protocol: str | Protocol, annotators: str | Sequence[str], **design: Any
     ) -> Study:  # fmt: skip
         """Make a study, as `assay study create` does; `design` are fields of `StudyDesign` (overlap, sample, seed, …).
 
@@ -271,14 +305,8 @@ class Project:
         """
         self.home.check_writable()
         chosen = named_protocol(*self._known, name=protocol) if isinstance(protocol, str) else protocol
-        unknown = sorted(design.keys() - StudyDesign.model_fields.keys())
-        if unknown:
-            known = ", ".join(sorted(StudyDesign.model_fields.keys() - {"name", "annotators"}))
-            raise InvalidInput(f"A design has no field {unknown[0]!r}. It has: {known}.")
-        try:
-            wanted = StudyDesign(name=name, annotators=several(annotators), **design)
-        except ValueError as error:
-            raise InvalidInput(f"The design of {name!r} cannot be: {error}") from None
+        asked = {field: plain(value) for field, value in design.items()}
+        wanted = design_of(**asked, name=name, annotators=several(annotators))
         made = make_study(*self._known, protocol=chosen, design=wanted)
         return Study(self, made.study_id, name)
 
@@ -303,6 +331,7 @@ class Study:
         home = self.project.home
         return frame_of(home.db, home.actor, self.project.project_id, self.study_id, table)
 
+    @checked
     def labels(self) -> pd.DataFrame:
         """Every label of every annotator, with the columns of `labels.csv`; annotators have pseudonyms.
 
@@ -317,6 +346,7 @@ class Study:
         home = self.project.home
         return labels_frame(home.db, home.actor, self.project.project_id, self.study_id, home.kept)
 
+    @checked
     def adjudicated(self) -> pd.DataFrame:
         """The final labels, with the columns of `adjudicated.csv`; the votes are a soft label, as JSON.
 
@@ -326,6 +356,7 @@ class Study:
         """
         return self._frame("adjudicated")
 
+    @checked
     def items(self) -> pd.DataFrame:
         """Its items, with the columns of an export's table of items.
 
@@ -334,6 +365,7 @@ class Study:
         """
         return self._frame(ITEMS)
 
+    @checked
     def scores(self) -> pd.DataFrame:
         """The scores of its items, with the columns of `scores.csv`.
 
@@ -343,6 +375,7 @@ class Study:
         """
         return self._frame("scores")
 
+    @checked
     def disputes(self) -> list[dict[str, Any]]:
         """The items that wait for a decision, most disputed first, as `assay disputes --json` lists them.
 
@@ -351,6 +384,7 @@ class Study:
         """
         return [dispute.to_json() for dispute in listed_disputes(*self._known)]
 
+    @checked
     def agreement(self, *, seed: int = 0, resamples: int = 1000, level: float = 0.95, names: bool = False) -> Measured:
         """How far its annotators agree, criterion by criterion, as `assay agreement` measures it.
 
@@ -361,13 +395,14 @@ class Study:
         >>> found[found["name"] == "krippendorff_alpha_ordinal"]["value"].round(3).tolist()
         [0.878]
         """
-        asked = asked_for(seed, resamples, level)
+        asked = Resampling(resamples, seed, level)
         report = agreement_report(
             *self._known, seed=asked.seed, resamples=asked.resamples, level=asked.level, named=names
         )  # fmt: skip
         json = report.to_json()
         return Measured(Report.of_study(report), rows_of(json["criteria"]), json)
 
+    @checked
     def alignment(
         self,
         *,
@@ -385,7 +420,7 @@ class Study:
         >>> {"spearman", "auroc"} <= set(found["name"])
         True
         """
-        asked = asked_for(seed, resamples, level)
+        asked = Resampling(resamples, seed, level)
         with in_python():
             report = alignment_report(
                 *self._known, scorers=several(scorers), labels=labels, by=by, asked=asked, named=names
@@ -393,6 +428,7 @@ class Study:
         json = report.to_json()
         return Measured(AlignmentDocument.of_study(report), json["statistics"], json)
 
+    @checked
     def estimate(
         self,
         criterion: str | None = None,
@@ -409,7 +445,7 @@ class Study:
         >>> found.table()["name"].iloc[0]
         'mean_classical'
         """
-        asked = asked_for(seed, level=level)
+        asked = Resampling(seed=seed, level=level)
         with in_python():
             report, _ = estimate_report(
                 *self._known, criterion=criterion, predict=several(predict), of=of, by=by, seed=asked.seed, level=level
@@ -417,6 +453,7 @@ class Study:
         json = report.to_json()
         return Measured(report, json["statistics"], json)
 
+    @checked
     def results(self, *, seed: int = 0, resamples: int = 1000, level: float = 0.95) -> Measured:
         """What came out of it, by the reports that its protocol has, as `assay results` gives it.
 
@@ -424,10 +461,11 @@ class Study:
         >>> set(found.table()["name"]) >= {"share"}
         True
         """
-        report = Results.of_study(*self._known, asked_for(seed, resamples, level))
+        report = Results.of_study(*self._known, Resampling(resamples, seed, level))
         json = report.to_json()
         return Measured(report.drawn(), json["rows"], json)
 
+    @checked
     def adjudicate(self, frame: pd.DataFrame, *, again: bool = False) -> dict[str, Any]:
         """Decide disputed items as a frame says (columns item, criterion, target, value, reason): all or nothing.
 

@@ -13,6 +13,7 @@ from exports.drawing.latex import latex_table, marked
 from exports.drawing.report_files import ReportDocument, slug, write_report
 from exports.drawing.shown import shown_html, shown_text
 from exports.drawing.tables import TextTable
+from exports.notebook.given import checked
 
 if TYPE_CHECKING:
     import altair as alt
@@ -35,6 +36,7 @@ class Measured:
     rows: Sequence[Mapping[str, Any]]
     json: Mapping[str, Any]
 
+    @checked
     def table(self) -> pd.DataFrame:
         """The statistics, a row each: name, what it is about, value, interval, method, or the reason why none.
 
@@ -49,6 +51,7 @@ class Measured:
             frame["label"] = pd.Series([row.get("label") for row in self.rows], dtype=object)
         return frame
 
+    @checked
     def tables(self) -> list[TextTable]:
         """Every table of the report, as it prints them: caption, columns, rows of texts.
 
@@ -58,6 +61,7 @@ class Measured:
         """
         return [table for section in self.document.sections() for table in section.tables]
 
+    @checked
     def plots(self) -> dict[str, Any]:
         """Name → Altair chart of every plot of the report.
 
@@ -72,6 +76,7 @@ class Measured:
             alt.renderers.enable("svg")
         return {name: chart for section in self.document.sections() for name, _, chart in section.plots}
 
+    @checked
     def plot(self, name: str | None = None) -> Any:
         """One plot, the first where none is named; NotFound lists the names.
 
@@ -91,6 +96,7 @@ class Measured:
             raise NotFound(f"There is no plot {name!r}. There are: {', '.join(found)}.")
         return found[name]
 
+    @checked
     def to_latex(self, *, all_tables: bool = False) -> str:
         r"""The first table as booktabs LaTeX between its marks, or every table.
 
@@ -105,6 +111,7 @@ class Measured:
         tables = self.tables() if all_tables else self.tables()[:1]
         return "\n".join(line for table in tables for line in marked(slug(table.caption), [latex_table(table)]))
 
+    @checked
     def to_json(self) -> dict[str, Any]:
         """The document that the command prints with `--json`.
 
@@ -114,6 +121,7 @@ class Measured:
         """
         return dict(self.json)
 
+    @checked
     def write(self, path: str | Path) -> list[Path]:
         """Write the report with its plots, as .html, .md or .tex; the files that were written.
 

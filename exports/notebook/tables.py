@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotators.agreement.report import agreement_report as report_of
+from annotators.intervals.bootstrap import Resampling
 from annotators.later import Later
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.report import Report
 from exports.checks import check_scale
 from exports.csv_file import csv_cells
 from exports.notebook.frames import as_file
-from exports.notebook.given import asked_for, in_python, several
+from exports.notebook.given import checked, in_python, several
 from exports.notebook.measured import Measured
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ else:
     pd = Later("pandas")
 
 
+@checked
 def agreement(
     frame: pd.DataFrame,
     scale: str = "nominal",
@@ -32,7 +34,7 @@ def agreement(
     target: str | None = None,
     question: str | None = None,
     wide: bool = False,
-    labels: Sequence[object] | None = None,
+    labels: Sequence[str | float | bool] | None = None,
     seed: int = 0,
     resamples: int = 1000,
     level: float = 0.95,
@@ -54,9 +56,9 @@ def agreement(
     Traceback (most recent call last):
     annotators.errors.InvalidInput: scale 'best' is none of nominal, ...
     """
-    if "=" not in str(scale):
-        check_scale(str(scale))
-    asked = asked_for(seed, resamples, level)
+    if "=" not in scale:
+        check_scale(scale)
+    asked = Resampling(resamples, seed, level)
     columns = RatingColumns(unit, rater, value, criterion, target, question)
     said = () if labels is None else (csv_cells(*map(str, several(labels))),)
     with as_file(frame, "frame") as path, in_python():

@@ -12,7 +12,8 @@ from sqlmodel import Session
 
 from db import guards, models
 from db.engine import Database
-from db.schema import MIGRATIONS, head_revision, migrate
+from db.revisions import MIGRATIONS, head_revision
+from db.schema import migrate
 from tests import makers
 from tests.postgresql import Server
 

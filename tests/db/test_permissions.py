@@ -484,7 +484,7 @@ WITHOUT_ACTOR = {
     "people.sign_in.use_one_time",
     # for whoever has the home folder: the first account, and putting back a database that cannot be asked who may
     "people.accounts.begin_administration",
-    "upkeep.backups.is_usable",
+    "upkeep.backups.why_unusable",
     "upkeep.backups.replace_unusable",
     # what the operations that import are made of; they have asked who it is
     "items.imports.staged",

@@ -17,6 +17,7 @@ from sqlmodel import select
 from db import schema
 from db.engine import Database
 from db.models import Account, Event
+from db.revisions import MIGRATIONS, head_revision
 from tests import postgresql
 from tests.conftest import ROOT
 
@@ -25,8 +26,8 @@ AT_ONCE = 4
 
 def test_a_revision_is_the_number_its_file_begins_with() -> None:
     """By which a database that is up to date is known without loading Alembic."""
-    scripts = ScriptDirectory(str(schema.MIGRATIONS))
-    assert schema.head_revision() == scripts.get_current_head()
+    scripts = ScriptDirectory(str(MIGRATIONS))
+    assert head_revision() == scripts.get_current_head()
     for revision in scripts.walk_revisions():
         assert revision.module.__file__
         assert revision.revision in revision.module.__file__
@@ -65,7 +66,7 @@ def check_begun_once(answers: list[dict[str, object]], database: Database) -> No
     assert [answer["created"] for answer in answers if answer["sign_in"]] == [True], (
         "one address, printed by who made the account"
     )
-    assert schema.current_revision(database) == schema.head_revision()
+    assert schema.current_revision(database) == head_revision()
     assert schema.missing_tables(database) == []
     with database.read() as session:
         assert session.exec(select(Account.name)).all() == ["admin"]

@@ -28,6 +28,7 @@ from annotators.agreement.rater_models.fitted import Fit, RaterModel, percentile
 from annotators.agreement.tables.ratings import Ratings
 from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import check_resampling
 
 NEVER_SEEN = 1e-6  # a rater with fewer expected units of a class has no row for it in the confusion matrix
 
@@ -107,11 +108,9 @@ def dawid_skene(
 
     Raises InvalidInput for numbers out of range.
     """
-    if smoothing < 0 or starts < 1 or seed < 0 or resamples < 0 or not 0 < level < 1:
-        raise InvalidInput(
-            f"smoothing {smoothing}, {starts} starts, seed {seed}, {resamples} resamples, level {level}: "
-            "give smoothing, seed and resamples from 0 on, one start or more, and a level such as 0.95"
-        )
+    check_resampling(resamples, seed, level)
+    if smoothing < 0 or starts < 1:
+        raise InvalidInput(f"smoothing {smoothing}, {starts} starts: give smoothing from 0 on, and one start or more")
     data = Observations.of(data) if isinstance(data, Ratings) else data
     reason = data.why_undefined() or data.beside_others().why_undefined()
     n_raters, n_labels = len(data.raters), len(data.labels)

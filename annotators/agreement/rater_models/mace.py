@@ -29,6 +29,7 @@ from annotators.agreement.rater_models.fitted import RaterModel, percentiles, pl
 from annotators.agreement.tables.ratings import Ratings
 from annotators.arrays import FloatArray
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import check_resampling
 
 Method = Literal["variational", "em"]
 COMPETENCE_PRIOR = 0.5  # Beta(0.5, 0.5): a rater tries or does not, few try a little (Hovy et al. 2013, section 3)
@@ -116,11 +117,9 @@ def mace(
     """
     if method not in ("variational", "em"):
         raise InvalidInput(f'method {method!r} is unknown: use "variational" or "em"')
-    if starts < 1 or seed < 0 or resamples < 0 or not 0 < level < 1:
-        raise InvalidInput(
-            f"{starts} starts, seed {seed}, {resamples} resamples, level {level}: "
-            "give one start or more, seed and resamples from 0 on, and a level such as 0.95"
-        )
+    check_resampling(resamples, seed, level)
+    if starts < 1:
+        raise InvalidInput(f"{starts} starts: give one or more")
     data = Observations.of(data) if isinstance(data, Ratings) else data
     n_raters, n_labels = len(data.raters), len(data.labels)
     found = Mace(

@@ -6,11 +6,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotators.agreement.tables.ratings import Label, Ratings, Scale
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.items.targets import target_kind
 from annotators.lists import list_in
 
 ITEM = "item"
+_NO_NAMES = (list, dict, set)
 UNIT_COLUMNS = ("item", "unit", "item_id", "unit_id", "id")
 
 
@@ -67,6 +68,10 @@ def tables_of(
         if column is not None and len(column) != n:
             raise InvalidInput(f"column {name} has {len(column):,} entries for {n:,} values: give one for every row")
     line = list(lines) if lines is not None else list(range(1, n + 1))
+    for name in ("item", "rater", "question"):
+        for row, cell in enumerate(columns[name] or ()):
+            if isinstance(cell, _NO_NAMES):
+                raise InvalidInput(f"line {line[row]} has {shown(cell)} as its {name}: give a text or a number")
     groups: dict[tuple[str, str], list[int]] = {}
     kinds: dict[str, str] = {}
     for row in range(n):
@@ -160,6 +165,11 @@ def _table(
     arrays = _as_arrays(given)
     if arrays is not None:
         scale, given, labels = scale if scale in ("ranking", "spans") else "set", arrays, None
+    elif (strange := next((at for at, value in enumerate(given) if isinstance(value, _NO_NAMES)), None)) is not None:
+        raise InvalidInput(
+            f"criterion {criterion!r}: line {line[rows[strange]]} has the value {shown(given[strange])}: "
+            "give a text or a number, or lists throughout"
+        )
     if labels is not None:
         declared = {str(label): label for label in labels}
         given = [value if value is None else _declared(value, declared) for value in given]

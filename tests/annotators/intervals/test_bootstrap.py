@@ -5,10 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from annotators.agreement.annotators import agreement_with_rest
+from annotators.agreement.differences import difference
+from annotators.agreement.measure import measure
+from annotators.agreement.rater_models.dawid_skene import dawid_skene
+from annotators.agreement.rater_models.mace import mace
 from annotators.arrays import FloatArray
 from annotators.errors import InvalidInput
-from annotators.intervals.bootstrap import SIDE_BY_SIDE, STACKED, Layout, Resampled, Resampling, resample
+from annotators.intervals.bootstrap import (
+    MOST_RESAMPLES,
+    SIDE_BY_SIDE,
+    STACKED,
+    Layout,
+    Resampled,
+    Resampling,
+    resample,
+)
 from annotators.intervals.result import Interval, Statistic
+from tests.annotators.agreement.makers import ratings_of
 
 MULTIPLICITY = np.array([3, 1, 4, 1, 5], dtype=np.int64)
 X = np.array([0.1, 0.9, 0.3, 0.2, 0.6])
@@ -70,6 +84,24 @@ def test_figures_without_a_bound_have_the_interval_of_the_same_figures_in_other_
 def test_a_resampling_that_makes_no_sense_is_refused(asked: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         Resampling(**asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("many", [MOST_RESAMPLES + 1, 10**12, 2**200])
+def test_more_resamples_than_memory_holds_are_refused_wherever_they_are_drawn(many: int) -> None:
+    ratings = ratings_of([["a", "b", "a"], ["a", "a", "b"], ["b", "a", "a"]])
+    for drawn in (
+        lambda: Resampling(many),
+        lambda: measure(ratings, resamples=many),
+        lambda: dawid_skene(ratings, resamples=many),
+        lambda: mace(ratings, resamples=many),
+        lambda: agreement_with_rest(ratings, resamples=many),
+        lambda: difference(ratings, ratings, "krippendorff_alpha_nominal", resamples=many),
+    ):
+        with pytest.raises(InvalidInput, match=r"give up to 100,000; 1,000 are usual"):
+            drawn()  # type: ignore[no-untyped-call]
+    assert Resampling(MOST_RESAMPLES).resamples == MOST_RESAMPLES
+    with pytest.raises(InvalidInput, match="64 bits"):
+        Resampling(seed=2**63)
 
 
 def test_a_figure_has_a_value_with_an_interval_or_a_reason() -> None:

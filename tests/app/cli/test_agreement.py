@@ -14,6 +14,8 @@ import pytest
 from annotators.agreement.measure import measure
 from annotators.agreement.statistics.base import all_coefficients
 from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.intervals.bootstrap import MOST_RESAMPLES
+from app.cli.base import Resamples
 from tests.annotators.agreement.makers import ratings_of
 from tests.app.cli.command_line import ROOT, CommandLine, subprocess_of
 from tests.exports.labelled import CRITERIA, labelled_study
@@ -176,6 +178,24 @@ def test_undefined_is_null_with_its_reason_in_json_table_and_report(assay: Comma
 
 
 # Own weights ----------------------------------------------------------------------------------------------------------
+
+
+def test_more_resamples_than_memory_holds_are_refused_with_the_limit(assay: CommandLine, long: Path) -> None:
+    for given in (MOST_RESAMPLES + 1, 10**12):
+        said = assay("agreement", "--table", long, "--resamples", str(given), code=2).err
+        assert f"give up to {MOST_RESAMPLES:,}" in said
+    assert f"up to {MOST_RESAMPLES:,};" in Resamples.__metadata__[0].help
+    assert "64 bits" in assay("agreement", "--table", long, "--seed", str(2**70), code=2).err
+
+
+def test_lists_and_objects_where_names_belong_are_told_with_their_line(assay: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    for item, value in ((["a"], "yes"), ({"a": 1}, "yes"), ("a", {"label": "yes"})):
+        path.write_text(json.dumps({"item": item, "annotator": "ada", "value": value}) + "\n")
+        said = assay("agreement", "--table", path, code=2).err
+        assert "line 1 has" in said
+        assert "give a text or a number" in said
+
 
 TONES = "label,good,fair,poor\npoor,0,.5,1\nfair,.9,1,.5\ngood,1,.9,0\n"
 

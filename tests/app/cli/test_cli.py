@@ -282,6 +282,31 @@ def test_a_study_is_made_with_the_sample_that_was_asked_for(begun: CommandLine, 
     assert begun.json("study", "list", "finance")[0]["slots"] == 12
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--seed", str(2**80), "`seed` is 1208925819614629174706176: input should be less than"),
+        ("--sample", str(2**80), "`sample` is"),
+        ("--part", "nan", "`part` is nan: input should be a finite number"),
+        ("--stop-at", "inf", "`stop_at` is inf: input should be a finite number"),
+        (
+            "--lease-minutes",
+            str(10**12),
+            "A lease of 1,000,000,000,000 minutes is too long. Give at most 527,040, a year.",
+        ),
+        ("--outside", str(10**12), "The quotas allow"),
+    ],
+)
+def test_numbers_that_no_study_can_have_are_refused_in_words(
+    begun: CommandLine, tmp_path: Path, option: str, value: str, words: str
+) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    create = ("study", "create", "finance", "verification", "--protocol", "qa_verification", "--annotators", "ada,ben")
+    more = ("--quota", "1", "--gold-rate", "1") if option == "--outside" else ()
+    assert words in begun(*create, "--overlap", "2", option, value, *more, code=2).err
+    assert begun.json("study", "list", "finance") == []
+
+
 def test_a_study_is_paused_amended_and_closed_with_reasons(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
     create = ("study", "create", "finance", "v", "--protocol", "qa_verification", "--sample", "2")

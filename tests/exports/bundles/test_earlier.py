@@ -17,6 +17,7 @@ from db import schema
 from db.engine import Database
 from db.people.accounts import actor_named
 from db.permissions import Actor
+from db.revisions import head_revision
 from db.studies.design import find_study
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
@@ -45,7 +46,7 @@ def test_its_database_is_brought_up_to_date_and_gives_the_same_export(
     there: tuple[Database, Actor], tmp_path: Path
 ) -> None:
     db, actor = there
-    assert schema.current_revision(db) == schema.head_revision()
+    assert schema.current_revision(db) == head_revision()
     study = find_study(db, actor, PROJECT, name="study")
     export_project(db, actor, PROJECT, to=tmp_path / "out", study_id=study, names=True)
     for name in FILES:
