@@ -1,4 +1,8 @@
-"""What calls of a notebook are given: checked against what their signatures say, and errors in the words of a call."""
+"""What calls of a notebook are given: checked against what their signatures say, and errors in the words of a call.
+
+pydantic's `validate_call` would do the checking, but takes a text for a number where it is not strict, refuses NumPy's
+numbers where it is, and its errors are to be put into words all the same.
+"""
 
 from __future__ import annotations
 
