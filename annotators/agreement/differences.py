@@ -80,7 +80,7 @@ def difference(
 
     `label` chooses the entry of `specific_agreement`. A statistic of one pair of raters needs tables of two raters.
     Raises InvalidInput for an unknown statistic, one with several entries, tables on different scales, or ordered
-    labels that are not the same.
+    labels that are not the same. The interval is the jackknife's where units are not drawn (`Sample.once`).
     """
     coefficient = chosen(a, statistic)[0]
     a, b = _on_the_same_labels(a, b)
@@ -104,6 +104,8 @@ def difference(
     if sides[0].value is None or sides[1].value is None:
         why = sides[0].reason if sides[0].value is None else sides[1].reason
         return replace(made, reason=f"{UNDEFINED_IN_ONE}: {why}")
+    if found[0][0].once or found[1][0].once:
+        kind = "jackknife"
     both = _combined(drawn, [place for _, _, place in found], paired=paired)
     interval = both.interval(0, level, kind)
     p, p_reason = None, None

@@ -11,7 +11,7 @@ from annotators.arrays import np
 from annotators.errors import InvalidInput
 from annotators.figures import ends, number, percent
 from annotators.intervals.remarks import FEW_UNITS, cluster_warning, few_units_warning
-from annotators.intervals.result import BOOTSTRAPS, TWO_WAY, Statistic
+from annotators.intervals.result import BOOTSTRAPS, TWO_WAY, TWO_WAY_JACKKNIFE, Statistic
 
 NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 HIGH_AGREEMENT = 0.8
@@ -163,7 +163,10 @@ def small_sample_warning(ratings: Ratings) -> str | None:
 
 def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
     n = len(ratings.raters)
-    two_way = any(statistic.interval is not None and statistic.interval.kind == TWO_WAY for statistic in statistics)
+    two_way = any(
+        statistic.interval is not None and statistic.interval.kind in (TWO_WAY, TWO_WAY_JACKKNIFE)
+        for statistic in statistics
+    )
     if n > FEW_RATERS or not two_way:
         return None
     return (

@@ -6,7 +6,7 @@ closed form, and what units and raters have in common is taken off once, since i
 
     V = V_units + max(V_raters - V_both, 0)
 
-V_units is the variance over resamples of units; V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both =
+V_units is the variance over resamples of units, or by the jackknife where units are not drawn (`Sample.once`); V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both =
 (n - 1)(R - 1) / (n R) Σ_ir (θ_(ir) - θ_(i) - θ_(r) + θ)², θ without unit i and rater r. For a mean over a table of
 units × raters with independent effects of both and of their product, V is its variance: Efron & Stein (1981), Annals of
 Statistics 9, 586-596, and Owen (2007), Annals of Applied Statistics 1, 386-411, section 3, on what each of the two
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from annotators.agreement.statistics.base import Asked, Coefficient, Sampling, samples
 from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.arrays import FloatArray, IntArray, np, special
-from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, Interval
+from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, TWO_WAY_JACKKNIFE, Interval
 
 Key = tuple[str, Label | None]
 GROUPS = 400
@@ -31,11 +31,23 @@ GROUPS = 400
 
 @dataclass(frozen=True, eq=False)
 class _WithoutEach:
-    """A statistic on one table: its value, its bootstrap replicates (B), and without each group of units (G)."""
+    """A statistic on one table: its value, its bootstrap replicates (B), and without each group of units (G).
+
+    `once`: there are no replicates to speak of, and the groups that are left out say how units vary.
+    """
 
     value: float
     replicates: FloatArray
     without: FloatArray
+    once: bool
+
+    def of_units(self) -> float:
+        """The variance that units bring, NaN where most samples of them leave the statistic undefined."""
+        drawn = self.without if self.once else self.replicates
+        defined = drawn[~np.isnan(drawn)]
+        if 2 * len(defined) <= len(drawn):
+            return np.nan
+        return float(defined.var() * (len(defined) - 1) if self.once else defined.var(ddof=1))
 
 
 def two_way_intervals(
@@ -64,15 +76,14 @@ def two_way_intervals(
 
 
 def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], sampling: Sampling) -> Interval:
-    defined = whole.replicates[~np.isnan(whole.replicates)]
-    if 2 * len(defined) <= len(whole.replicates):
+    of_units = whole.of_units()
+    if np.isnan(of_units):
         return _without(sampling, "no resamples of units define it" if sampling.resamples else "no resamples")
     there = [part for part in parts if part is not None and not np.isnan(part.value)]
     if len(there) < len(parts):
         return _without(sampling, "without one of the raters it is not defined")
     n, r = len(whole.without), len(there)
     left_out = np.array([part.value for part in there])
-    of_units = float(defined.var(ddof=1))
     of_raters = float((r - 1) / r * ((left_out - left_out.mean()) ** 2).sum())
     both = np.stack([part.without for part in there]) - whole.without - left_out[:, None] + whole.value
     in_common = float((n - 1) * (r - 1) / (n * r) * np.nansum(both**2))
@@ -84,10 +95,10 @@ def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], samplin
     return Interval(
         min(whole.value - reach, 1.0),
         min(whole.value + reach, 1.0),
-        TWO_WAY,
+        TWO_WAY_JACKKNIFE if whole.once else TWO_WAY,
         sampling.level,
         len(whole.replicates),
-        len(whole.replicates) - len(defined),
+        int(np.isnan(whole.replicates).sum()),
         sampling.seed,
         over=f"{sampling.over} and raters",
         error=float(np.sqrt(total)),
@@ -114,7 +125,9 @@ def _measured(
             if entry.reason is None and not np.isnan(drawn.values[place]) and len(drawn.jackknife):
                 found.setdefault(
                     (entry.name, entry.label),
-                    _WithoutEach(float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place]),
+                    _WithoutEach(
+                        float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place], sample.once
+                    ),
                 )
     return found
 
