@@ -95,6 +95,9 @@ def difference(
         for place, code in enumerate(codes)
     ]
     found = [_prepared(table, coefficient, label, sampling) for table, sampling in zip((a, b), samplings, strict=True)]
+    if found[0][0].once or found[1][0].once:
+        kind = "jackknife"
+        samplings = [replace(sampling, kind=kind) for sampling in samplings]
     drawn = [_resampled(*prepared, sampling) for prepared, sampling in zip(found, samplings, strict=True)]
     sides = [
         part.figure(place, sampled, place, sampling)
@@ -104,8 +107,6 @@ def difference(
     if sides[0].value is None or sides[1].value is None:
         why = sides[0].reason if sides[0].value is None else sides[1].reason
         return replace(made, reason=f"{UNDEFINED_IN_ONE}: {why}")
-    if found[0][0].once or found[1][0].once:
-        kind = "jackknife"
     both = _combined(drawn, [place for _, _, place in found], paired=paired)
     interval = both.interval(0, level, kind)
     p, p_reason = None, None

@@ -6,12 +6,13 @@ closed form, and what units and raters have in common is taken off once, since i
 
     V = V_units + max(V_raters - V_both, 0)
 
-V_units is the variance over resamples of units, or by the jackknife where units are not drawn (`Sample.once`); V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both =
-(n - 1)(R - 1) / (n R) Σ_ir (θ_(ir) - θ_(i) - θ_(r) + θ)², θ without unit i and rater r. For a mean over a table of
-units × raters with independent effects of both and of their product, V is its variance: Efron & Stein (1981), Annals of
-Statistics 9, 586-596, and Owen (2007), Annals of Applied Statistics 1, 386-411, section 3, on what each of the two
-counts twice. That raters are a sample of their kind: Gwet (2008), Psychometrika 73, 407-430. t has Satterthwaite's
-(1946, Biometrics Bulletin 2, 110-114) degrees of freedom from n - 1 and R - 1.
+V_units is the variance over resamples of units, or by the jackknife where units are not drawn (`Sample.once`);
+V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both = (n - 1)(R - 1) / (n R) Σ_ir (θ_(ir) - θ_(i) -
+θ_(r) + θ)², θ without unit i and rater r. For a mean over a table of units × raters with independent effects of both
+and of their product, V is its variance: Efron & Stein (1981), Annals of Statistics 9, 586-596, and Owen (2007), Annals
+of Applied Statistics 1, 386-411, section 3, on what each of the two counts twice. That raters are a sample of their
+kind: Gwet (2008), Psychometrika 73, 407-430. t has Satterthwaite's (1946, Biometrics Bulletin 2, 110-114) degrees of
+freedom from n - 1 and R - 1.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, TWO_WAY_JACKKNIF
 Key = tuple[str, Label | None]
 GROUPS = 400
 """Units (or clusters) are resampled one by one up to so many, above in so many random groups."""
+RATER_GROUPS = 20
+"""Raters are left out one by one, but above so many in random groups where that takes long (`Sample.once`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +71,13 @@ def two_way_intervals(
         return {key: _without(sampling, why) for key in whole}
     few = replace(drawn, resamples=1)
     raters = range(len(ratings.raters))
+    groups_of_raters = [[rater] for rater in counting.tolist()]
+    if any(found.once for found in whole.values()) and len(counting) > RATER_GROUPS:
+        shuffled = np.random.default_rng([sampling.seed, 4]).permutation(counting)
+        groups_of_raters = [shuffled[start::RATER_GROUPS].tolist() for start in range(RATER_GROUPS)]
     parts = [
-        _measured(ratings.of_raters([other for other in raters if other != rater]), wanted, asked, few)
-        for rater in counting.tolist()
+        _measured(ratings.of_raters([other for other in raters if other not in left_out]), wanted, asked, few)
+        for left_out in groups_of_raters
     ]
     return {key: _interval(found, [part.get(key) for part in parts], sampling) for key, found in whole.items()}
 

@@ -23,12 +23,12 @@ FIXED_RATERS, RANDOM_RATERS = "these raters", "raters like these"
 class Interval:
     """How an interval was made: by which method, at which level (0..1), from how many resamples and which seed.
 
-    `kind` is "BCa" or "percentile" (bootstrap), "two-way bootstrap", "jackknife", "two-way jackknife", or the name of an analytic method;
-    `raters` says which raters it is about ("these raters", "raters like these"), where that is a question; `over` says
-    what was resampled or left out ("units", "questions"). `undefined` is how many of the resamples left the coefficient
-    undefined and were left out; `low` and `high` are None when no interval could be made, and `note` says why, or what
-    else is to be known. `error` is the standard error and `freedom` the degrees of freedom of t, where the method has
-    them.
+    `kind` is "BCa" or "percentile" (bootstrap), "two-way bootstrap", "jackknife", "two-way jackknife", or the name of
+    an analytic method; `raters` says which raters it is about ("these raters", "raters like these"), where that is a
+    question; `over` says what was resampled or left out ("units", "questions"). `undefined` is how many of the
+    resamples left the coefficient undefined and were left out; `low` and `high` are None when no interval could be
+    made, and `note` says why, or what else is to be known. `error` is the standard error and `freedom` the degrees of
+    freedom of t, where the method has them.
     """
 
     low: float | None

@@ -21,7 +21,7 @@ from annotators.registry import Registry
 LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 OVERLAP = 0.5  # two boxes are the same find from this intersection over union on
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
-FEW_GROUPS = replace(STACKED, groups=100)
+FEW_GROUPS = replace(STACKED, groups=50)
 """Where only the jackknife is made, which is then of what takes longer to evaluate than sums do."""
 
 
@@ -56,6 +56,11 @@ class Sampling(Resampling):
     clusters: IntArray | None = None
     drawn_from: int = 0
     raters: Raters | None = None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether an analytic interval of what is not resampled does not do, so that units are left out."""
+        return self.clusters is not None or self.kind == "jackknife" or self.raters == "fixed"
 
 
 # What is measured on one set of resamples -----------------------------------------------------------------------------
@@ -101,7 +106,7 @@ class Measurement:
             return entry.undefined(self.undefined)
         analytic = self.analytic(i, value, level) if self.analytic and sampling.clusters is None else None
         if self.once:
-            made = _without_draws(sampled.interval(place, level, "jackknife"), analytic, sampling)
+            made = _without_draws(_of_left_out(sampled, place, sampling), analytic, sampling)
         else:
             made = _with_draws(sampled, place, analytic, sampling)
         if asks_which_raters(entry):
@@ -120,6 +125,12 @@ def _with_draws(sampled: Resampled, place: int, analytic: Interval | None, sampl
         kinds = [interval.kind for interval in made]
         made += [sampled.interval(place, level, kind) for kind in FURTHER if kind not in (*kinds, sampling.kind)]
     return made
+
+
+def _of_left_out(sampled: Resampled, place: int, sampling: Sampling) -> Interval:
+    if sampling.leaves_out and not sampling.resamples:
+        return Interval(None, None, "jackknife", sampling.level, note="no resamples were asked for", over=sampled.over)
+    return sampled.interval(place, sampling.level, "jackknife")
 
 
 def _without_draws(jackknife: Interval, analytic: Interval | None, sampling: Sampling) -> list[Interval]:
@@ -180,7 +191,7 @@ class Sample:
 
         measured = partial(resample, resamples=sampling.resamples, seed=sampling.seed)
         if self.once:
-            measured = partial(resample, resamples=min(1, sampling.resamples), seed=sampling.seed, layout=FEW_GROUPS)
+            measured = partial(measured, resamples=min(int(sampling.leaves_out), sampling.resamples), layout=FEW_GROUPS)
         if sampling.clusters is None or self.blocked:
             return measured(together, self.multiplicity, width=self.width)
         counting = self.of_unit >= 0

@@ -19,27 +19,62 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from annotators.arrays import BoolArray, FloatArray, np, sparse, special
 
 STEPS, NUMBERS = 60, 20_000_000  # most steps of Lanczos' method, and how many numbers of one sample they may keep
 FEWEST_STEPS = 15
+CONVERGED = 1e-11  # what a further step adds, beside all before, when there are enough of them
+DENSE = 50_000  # cells of a table up to which it is dense
 HALVINGS = 60
-DRAWS = 5_000
+DRAWS, KNOTS = 10_000, 500
+TINY = 1e-9  # eigenvalues and lengths this small beside the largest are none
 LITTLE = 1e-12  # sums of squares this small beside the squares they come from are none
+
+
+if TYPE_CHECKING:
+    Matrix = sparse.csr_array | FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Ratings of P patterns of units by R raters: who `rated` (P × R, ones) and what each `gave` (P × R)."""
+    """Ratings of P patterns of units by R raters: who `rated` (P × R, ones) and what each `gave` (P × R).
 
-    rated: sparse.csr_array
-    gave: sparse.csr_array
+    `raters_of` (R × P) is `rated` turned. `sizes`, `sums`, `squares` (P) are of the ratings of a unit. Small tables are
+    dense, for which products take less time.
+    """
+
+    rated: Matrix
+    raters_of: Matrix
+    gave: Matrix
+    sizes: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, rated: sparse.csr_array, gave: sparse.csr_array) -> Table:
+        """From who rated and what they gave."""
+        sizes, sums, squares = (
+            np.asarray(x.sum(axis=1), dtype=np.float64).ravel() for x in (rated, gave, gave.power(2))
+        )
+        if rated.shape[0] * rated.shape[1] <= DENSE:
+            dense = rated.toarray()
+            return cls(dense, np.ascontiguousarray(dense.T), gave.toarray(), sizes, sums, squares)
+        return cls(rated, rated.T.tocsr(), gave, sizes, sums, squares)
 
     @property
     def width(self) -> int:
         """How many numbers one sample needs at once."""
-        return max(self.rated.shape) * STEPS
+        return int(max(self.rated.shape)) * STEPS
+
+    def on_raters(self, units: FloatArray) -> FloatArray:
+        """Sums over the units that each rater rated (B × R), of numbers of units (B × P)."""
+        return np.asarray(units @ self.rated)
+
+    def on_units(self, raters: FloatArray) -> FloatArray:
+        """Sums over the raters that rated each unit (B × P), of numbers of raters (B × R)."""
+        return np.asarray(raters @ self.raters_of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,24 +141,23 @@ class Fit:
 def fit(table: Table, weights: FloatArray) -> Fit:
     """The fit of B samples, in which each pattern of units is there `weights` (B × P) times."""
     weights = np.where((weights.sum(axis=1) > 0)[:, None], weights, 1.0)
-    sizes, sums = np.asarray(table.rated.sum(axis=1)).ravel(), np.asarray(table.gave.sum(axis=1)).ravel()
-    squares = np.asarray(table.gave.power(2).sum(axis=1)).ravel()
-    by_rater, sums_by_rater = np.asarray(weights @ table.rated), np.asarray(weights @ table.gave)
+    sizes, sums = table.sizes, table.sums
+    by_rater, sums_by_rater = table.on_raters(weights), np.asarray(weights @ table.gave)
     rated = np.maximum(by_rater, 1.0)
-    units, total, all_squares = weights.sum(axis=1), weights @ sizes, weights @ squares
+    units, total, all_squares = weights.sum(axis=1), weights @ sizes, weights @ table.squares
     raters = (by_rater > 0).sum(axis=1).astype(np.float64)
     parts = _parts(table, weights)
     within_units = all_squares - weights @ (sums**2 / sizes)
     within_raters = all_squares - (sums_by_rater**2 / rated).sum(axis=1)
 
     def on_units(v: FloatArray) -> FloatArray:
-        return np.asarray(sizes * v - ((weights * v) @ table.rated / rated) @ table.rated.T)
+        return np.asarray(sizes * v - table.on_units(table.on_raters(weights * v) / rated))
 
     def on_raters(v: FloatArray) -> FloatArray:
-        return np.asarray(by_rater * v - (weights * (v @ table.rated.T) / sizes) @ table.rated)
+        return np.asarray(by_rater * v - table.on_raters(weights * table.on_units(v) / sizes))
 
-    of_units = sums - (sums_by_rater / rated) @ table.rated.T
-    of_raters = sums_by_rater - (weights * (sums / sizes)) @ table.rated
+    of_units = sums - table.on_units(sums_by_rater / rated)
+    of_raters = sums_by_rater - table.on_raters(weights * (sums / sizes))
     free_units, free_raters = units - parts, raters - parts
     there = (weights > 0) * sizes
     sides = (
@@ -141,15 +175,15 @@ def fit(table: Table, weights: FloatArray) -> Fit:
 
 def _parts(table: Table, weights: FloatArray) -> FloatArray:
     """Into how many parts without a rater in common the units of each sample fall (B)."""
+    pattern, rater = table.rated.nonzero()
     patterns, raters = table.rated.shape
     found = []
     for there in weights > 0:
-        here = table.rated[np.flatnonzero(there)].tocoo()
-        of_rater = raters + here.coords[0]
-        size = raters + int(there.sum())
-        links = sparse.csr_array((np.ones(len(of_rater)), (here.coords[1], of_rater)), shape=(size, size))
+        ends = pattern[there[pattern]], patterns + rater[there[pattern]]
+        links = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(patterns + raters,) * 2)
         parts, _ = sparse.csgraph.connected_components(links, directed=False)
-        found.append(parts - (raters - len(np.unique(here.coords[1]))))
+        alone = patterns - int(there.sum()) + raters - len(np.unique(ends[1]))
+        found.append(parts - alone)
     return np.array(found, dtype=np.float64)
 
 
@@ -158,7 +192,8 @@ def _spectrum(
 ) -> tuple[FloatArray, FloatArray]:
     """Δ and t² (B × steps) of an operator that is symmetric in the inner product with these weights (B × n).
 
-    Lanczos' method with every vector kept orthogonal to all before it.
+    Lanczos' method with every vector kept orthogonal to all before it. It ends when a step adds nothing to Σ t², which
+    it adds to as the method of conjugate gradients does to what it minimises (Golub & Meurant 2010, chapter 12).
     """
     samples, n = start.shape
     steps = max(1, min(STEPS, n, max(FEWEST_STEPS, NUMBERS // n)))
@@ -166,22 +201,32 @@ def _spectrum(
     basis = np.zeros((samples, steps, n))
     matrix = np.zeros((samples, steps, steps))
     vector, scale = _unit(start, size, np.zeros(samples)), np.zeros(samples)
-    for step in range(steps):
+    length, pivot, share, total, step = np.zeros(samples), np.ones(samples), np.ones(samples), np.zeros(samples), 0
+    while True:
         basis[:, step] = vector
         moved = apply(vector)
         along = (weights * vector * moved).sum(axis=1)
         matrix[:, step, step] = along
         scale = np.maximum(scale, along)
+        pivot = along - length**2 / pivot
+        going = pivot > TINY * scale
+        added = np.where(going, share / np.where(going, pivot, 1.0), 0.0)
+        total += added
+        if step + 1 == steps or (added <= CONVERGED * total).all():
+            break
         before = basis[:, : step + 1]
         for _ in range(2):
-            moved = moved - np.einsum("bs,bsn->bn", np.einsum("bsn,bn->bs", before, weights * moved), before)
+            moved = moved - ((before @ (weights * moved)[:, :, None]).transpose(0, 2, 1) @ before)[:, 0]
         length = np.sqrt((weights * moved**2).sum(axis=1))
-        vector = _unit(moved, length, 1e-9 * scale)
-        if step + 1 < steps:
-            matrix[:, step, step + 1] = matrix[:, step + 1, step] = np.where(length > 1e-9 * scale, length, 0.0)
-    values, vectors = np.linalg.eigh(matrix)
+        vector = _unit(moved, length, TINY * scale)
+        length = np.where(length > TINY * scale, length, 0.0)
+        pivot = np.where(going, pivot, 1.0)
+        share = np.where(going, share * (length / pivot) ** 2, 0.0)
+        step += 1
+        matrix[:, step - 1, step] = matrix[:, step, step - 1] = length
+    values, vectors = np.linalg.eigh(matrix[:, : step + 1, : step + 1])
     weight = (size[:, None] * vectors[:, 0, :]) ** 2
-    real = (values > 1e-9 * scale[:, None]) & (weight > 0)
+    real = (values > TINY * scale[:, None]) & (weight > 0)
     information = np.where(real, values, 1.0)
     return information, np.where(real, weight / information, 0.0)
 
@@ -192,7 +237,7 @@ def _unit(vector: FloatArray, length: FloatArray, least: FloatArray) -> FloatArr
     return np.asarray(np.where(there, 1 / np.where(there, length, 1.0), 0.0)[:, None] * vector)
 
 
-# Intervals of one sample -----------------------------------------------------------------------------------------------
+# Intervals of one sample ----------------------------------------------------------------------------------------------
 
 
 def consistency_ends(found: Fit, level: float) -> tuple[float, float]:
@@ -214,18 +259,22 @@ def agreement_ends(found: Fit, level: float, seed: int) -> tuple[float, float]:
     """
     rng = np.random.default_rng(seed)
     error = found.error[0] / rng.chisquare(found.freedom[0], DRAWS)
-    ratios = [
-        _first(side, DRAWS).ratio_at(error * rng.chisquare(side.freedom[0], DRAWS))
-        for side in (found.units, found.raters)
-    ]
+    ratios = [_solved(side, error * rng.chisquare(side.freedom[0], DRAWS)) for side in (found.units, found.raters)]
     low, high = np.quantile(ratios[0] / (1 + ratios[0] + ratios[1]), [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
 
+def _solved(side: Side, targets: FloatArray) -> FloatArray:
+    """The ratio at each of many sums for the first sample, between knots that are solved."""
+    knots = np.geomspace(targets.min(), targets.max(), KNOTS)
+    above = np.log(_first(side, KNOTS).ratio_at(knots) - side.floor[0])
+    return np.asarray(side.floor[0] + np.exp(np.interp(np.log(targets), np.log(knots), above)))
+
+
 def _first(side: Side, times: int) -> Side:
     """The first sample so many times."""
-    return Side(
-        *(np.broadcast_to(x[:1], (times, *x.shape[1:])) for x in (side.information, side.squares)),
-        np.full(times, side.freedom[0]),
-        np.full(times, side.floor[0]),
-    )
+
+    def repeated(x: FloatArray) -> FloatArray:
+        return np.broadcast_to(x[:1], (times, *x.shape[1:]))
+
+    return Side(repeated(side.information), repeated(side.squares), repeated(side.freedom), repeated(side.floor))

@@ -5,11 +5,11 @@ agreement and (C,1) consistency with raters as the second factor; k: of the mean
 Fleiss (1979), Psychological Bulletin 86, 420-428, call them (1,1), (2,1), (3,1), (1,k), (2,k), (3,k).
 
 Without gaps the two-way forms come from the analysis of variance and have McGraw & Wong's intervals; with gaps see
-`crossed`. Units with a single rating do not count. k is the number of raters; with gaps it is the mean number of ratings
-of a unit.
+`crossed`. Units with a single rating do not count. k is the number of raters; with gaps it is the mean number of
+ratings of a unit.
 
-With gaps units are not resampled: a unit that is drawn twice brings the same errors of the same raters twice, which look
-like differences between raters, and the variance of error comes out too small.
+With gaps units are not resampled: a unit that is drawn twice brings the same errors of the same raters twice, which
+look like differences between raters, and the variance of error comes out too small.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class WithGaps:
     @classmethod
     def of(cls, numbers: Numbers) -> WithGaps:
         """Of numbers that are not complete."""
-        return cls(numbers, crossed.Table(numbers.rated, numbers.gave))
+        return cls(numbers, crossed.Table.of(numbers.rated, numbers.gave))
 
     @cached_property
     def fit(self) -> crossed.Fit:
@@ -206,19 +206,21 @@ class WithGaps:
         self._weights = weights
         return self._forms
 
-    def interval(self, form: str, level: float, seed: int) -> Interval:
-        """Wald's exact interval of a C form, the generalized one of an A form; none where there is no error at all."""
-        agreement = form.startswith("A")
-        kind, about = (GENERALIZED, RANDOM_RATERS) if agreement else (WALD, "")
+    def interval(self, form: str, sampling: Sampling, level: float) -> Interval:
+        """Wald's exact interval of a C form, the generalized one of an A form; none where there is no error at all.
+
+        Wald's holds whatever the raters are like, so that it is about these raters and about raters like these.
+        """
+        agreement, seed = form.startswith("A"), sampling.seed
+        kind = GENERALIZED if agreement else WALD
+        about = RANDOM_RATERS if agreement or sampling.raters == "random" else ""
         if self.fit.error[0] <= 0:
             return Interval(None, None, kind, level, note=reasons.NO_ERROR, raters=about)
-        if agreement:
-            ends = crossed.agreement_ends(self.fit, level, seed)
-        else:
-            ends = crossed.consistency_ends(self.fit, level)
-        low, high = ends
+        ends = crossed.agreement_ends(self.fit, level, seed) if agreement else crossed.consistency_ends(self.fit, level)
         if form.endswith("k"):
             low, high = _stepped_up(np.array(ends), np.array(self.k)).tolist()
+        else:
+            low, high = ends
         note = f"{crossed.DRAWS:,} draws, seed {seed}" if agreement else ""
         return Interval(low, high, kind, level, note=note, raters=about)
 
@@ -263,16 +265,16 @@ class Icc(Coefficient):
             words = "; ".join(filter(None, notes))
             if gaps and member.who_matters:
                 reason = reason or (None if gaps.fit.apart[0] else reasons.NOT_APART)
-                once.parts.append(member._with_gaps(gaps, member.entry(ratings, reason), words, sampling.seed))
+                once.parts.append(member._with_gaps(gaps, member.entry(ratings, reason), words, sampling))
             else:
                 ways, interval = partial(member._value, member.ways, numbers), partial(member._interval, numbers)
                 entries = [member.entry(ratings, reason)]
                 plain.parts.append(Measurement(entries, ways, interval, reasons.NO_VARIANCE, words))
         yield from [plain] * bool(plain.parts) + [once] * bool(gaps and once.parts)
 
-    def _with_gaps(self, gaps: WithGaps, entry: Statistic, note: str, seed: int) -> Measurement:
+    def _with_gaps(self, gaps: WithGaps, entry: Statistic, note: str, sampling: Sampling) -> Measurement:
         def interval(_: int, __: float, level: float) -> Interval:
-            return gaps.interval(self.form, level, seed)
+            return gaps.interval(self.form, sampling, level)
 
         ways = partial(self._value, gaps.forms, gaps.numbers)
         return Measurement([entry], ways, interval, reasons.NO_VARIANCE, note, once=True)
