@@ -23,6 +23,8 @@ OVERLAP = 0.5  # two boxes are the same find from this intersection over union o
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
 FEW_GROUPS = replace(STACKED, groups=50)
 """Where only the jackknife is made, which is then of what takes longer to evaluate than sums do."""
+QUICK = 2_000
+"""Up to so many patterns of units this jackknife is made whether it is needed or not."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,8 @@ class Sample:
 
         measured = partial(resample, resamples=sampling.resamples, seed=sampling.seed)
         if self.once:
-            measured = partial(measured, resamples=min(int(sampling.leaves_out), sampling.resamples), layout=FEW_GROUPS)
+            leaves_out = sampling.leaves_out or len(self.multiplicity) <= QUICK
+            measured = partial(measured, resamples=min(int(leaves_out), sampling.resamples), layout=FEW_GROUPS)
         if sampling.clusters is None or self.blocked:
             return measured(together, self.multiplicity, width=self.width)
         counting = self.of_unit >= 0

@@ -10,6 +10,7 @@ from scipy import sparse, stats
 
 from annotators.agreement.differences import difference
 from annotators.agreement.measure import measure
+from annotators.agreement.remarks import warnings_about
 from annotators.agreement.statistics import crossed, reasons
 from annotators.agreement.statistics.icc import Numbers
 from annotators.agreement.tables.ratings import Ratings
@@ -224,6 +225,18 @@ def test_a_seed_gives_the_same_interval_whatever_the_order() -> None:
     )
     first, second = (found(table, seed=4)["icc_a_1"] for table in (ratings, turned))
     assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(("tails", "said"), [(0, False), (1, True)])
+def test_the_report_warns_of_units_that_lie_far_from_the_others(tails: int, said: bool) -> None:
+    matrix = sparse_matrix(11, units=100, raters=20)
+    matrix[:, :3] += 10 * tails
+    ratings = rated(matrix)
+    for asked in ({}, {"kind": "jackknife", "raters": "fixed"}):
+        statistics = measure(ratings, TWO_WAY, **asked)  # type: ignore[arg-type]
+        words = [text for text in warnings_about(ratings, statistics) if "take units for normally distributed" in text]
+        assert len(words) == (said and not asked)
+    assert "jackknife" in [other.kind for other in measure(ratings, ["icc_c_1"])[0].beside]
 
 
 def test_a_difference_leaves_units_out_and_does_not_draw_them() -> None:
