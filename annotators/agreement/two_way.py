@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from annotators.agreement.statistics.base import Asked, Coefficient, Sampling, samples
 from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.arrays import FloatArray, IntArray, np, special
+from annotators.intervals.analytic import NO_SPREAD, ROUNDING
 from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, TWO_WAY_JACKKNIFE, Interval
 
 Key = tuple[str, Label | None]
@@ -107,6 +108,7 @@ def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], samplin
         len(whole.replicates),
         int(np.isnan(whole.replicates).sum()),
         sampling.seed,
+        note=NO_SPREAD if total <= ROUNDING**2 else "",
         over=f"{sampling.over} and raters",
         error=float(np.sqrt(total)),
         freedom=freedom,

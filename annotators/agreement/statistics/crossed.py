@@ -29,7 +29,7 @@ CONVERGED = 1e-11  # what a further step adds, beside all before, when there are
 DENSE = 50_000  # cells of a table up to which it is dense
 HALVINGS = 60
 DRAWS, KNOTS = 10_000, 500
-TINY = 1e-9  # eigenvalues and lengths this small beside the largest are none
+TINY = 1e-9  # eigenvalues and lengths this small beside the largest, and what they leave of the squares, are none
 LITTLE = 1e-12  # sums of squares this small beside the squares they come from are none
 
 
@@ -166,7 +166,8 @@ def fit(table: Table, weights: FloatArray) -> Fit:
     )
     left = within_raters - sides[0].squares.sum(axis=1)
     freedom = total - units - raters + parts
-    found = [np.where(x <= LITTLE * all_squares, 0.0, x) for x in (left, within_units, within_raters)]
+    sums_left = ((left, TINY), (within_units, LITTLE), (within_raters, LITTLE))
+    found = [np.where(x <= least * all_squares, 0.0, x) for x, least in sums_left]
     error = np.minimum(found[0], np.minimum(found[1], found[2]))
     apart = (freedom > 0) & (free_units > 0)
     means = (found[1] / np.maximum(total - units, 1.0), found[2] / np.maximum(total - raters, 1.0))

@@ -136,6 +136,10 @@ def test_perfect_agreement_with_gaps_is_1_and_says_why_it_has_no_interval() -> N
         assert statistic.value == 1
         assert (statistic.low, statistic.high) == (None, None)
         assert (statistic.method or "").startswith(NO_ERROR)
+    questions = {unit: unit // 2 for unit in range(6)}
+    for statistic in found(ratings_of(perfect, scale="interval"), clusters=questions).values():
+        assert statistic.value == 1
+        assert "the standard error is 0, which understates the uncertainty" in (statistic.method or "")
 
 
 def test_raters_who_differ_by_constants_are_consistent_and_do_not_agree() -> None:
@@ -145,6 +149,10 @@ def test_raters_who_differ_by_constants_are_consistent_and_do_not_agree() -> Non
     assert measured["icc_c_1"].value == 1
     assert measured["icc_a_1"].value == pytest.approx(3 / 4.125)
     assert all((statistic.method or "").startswith(NO_ERROR) for statistic in measured.values())
+    rng = np.random.default_rng(0)
+    many = np.where(rng.random((40, 300)) < 0.1, rng.normal(size=300) + rng.normal(size=(40, 1)), np.nan)
+    assert found(many)["icc_c_1"].value == 1
+    assert (found(many)["icc_c_1"].method or "").startswith(NO_ERROR)
 
 
 def test_units_that_do_not_differ_at_all_are_not_consistent() -> None:
