@@ -80,7 +80,7 @@ def difference(
 
     `label` chooses the entry of `specific_agreement`. A statistic of one pair of raters needs tables of two raters.
     Raises InvalidInput for an unknown statistic, one with several entries, tables on different scales, or ordered
-    labels that are not the same.
+    labels that are not the same. The interval is the jackknife's where units are not drawn (`Sample.once`).
     """
     coefficient = chosen(a, statistic)[0]
     a, b = _on_the_same_labels(a, b)
@@ -95,6 +95,9 @@ def difference(
         for place, code in enumerate(codes)
     ]
     found = [_prepared(table, coefficient, label, sampling) for table, sampling in zip((a, b), samplings, strict=True)]
+    if found[0][0].once or found[1][0].once:
+        kind = "jackknife"
+        samplings = [replace(sampling, kind=kind) for sampling in samplings]
     drawn = [_resampled(*prepared, sampling) for prepared, sampling in zip(found, samplings, strict=True)]
     sides = [
         part.figure(place, sampled, place, sampling)

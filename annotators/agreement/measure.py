@@ -23,7 +23,7 @@ from annotators.agreement.tables.ratings import Ratings
 from annotators.agreement.two_way import two_way_intervals
 from annotators.arrays import IntArray, np
 from annotators.errors import InvalidInput
-from annotators.intervals.result import F_TEST, IntervalKind, Raters, Statistic
+from annotators.intervals.result import F_TEST, GENERALIZED, WALD, IntervalKind, Raters, Statistic
 
 
 def measure(
@@ -116,6 +116,7 @@ def _about_raters_like_these(
             sampling.raters == "random"
             or (coefficient.random_raters and sampling.raters is None and not _is_by_f(first))
         )
+        and not _is_about_any(first)
     ]
     if not wanted or not sampling.resamples:
         return
@@ -128,6 +129,12 @@ def _about_raters_like_these(
                 continue
             first = [entry.interval, made] if _is_by_f(entry) else [made, entry.interval]
             entries[place] = entry.measured(entry.value, [*first, *entry.beside], entry.note)
+
+
+def _is_about_any(entry: Statistic) -> bool:
+    """Whether its interval, or the reason for none, holds for raters like these as well: of an ICC with gaps."""
+    made = [] if entry.interval is None else [entry.interval, *entry.beside]
+    return any(interval.kind in (WALD, GENERALIZED) for interval in made)
 
 
 def _is_by_f(entry: Statistic) -> bool:

@@ -6,12 +6,13 @@ closed form, and what units and raters have in common is taken off once, since i
 
     V = V_units + max(V_raters - V_both, 0)
 
-V_units is the variance over resamples of units; V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both =
-(n - 1)(R - 1) / (n R) Σ_ir (θ_(ir) - θ_(i) - θ_(r) + θ)², θ without unit i and rater r. For a mean over a table of
-units × raters with independent effects of both and of their product, V is its variance: Efron & Stein (1981), Annals of
-Statistics 9, 586-596, and Owen (2007), Annals of Applied Statistics 1, 386-411, section 3, on what each of the two
-counts twice. That raters are a sample of their kind: Gwet (2008), Psychometrika 73, 407-430. t has Satterthwaite's
-(1946, Biometrics Bulletin 2, 110-114) degrees of freedom from n - 1 and R - 1.
+V_units is the variance over resamples of units, or by the jackknife where units are not drawn (`Sample.once`);
+V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both = (n - 1)(R - 1) / (n R) Σ_ir (θ_(ir) - θ_(i) -
+θ_(r) + θ)², θ without unit i and rater r. For a mean over a table of units × raters with independent effects of both
+and of their product, V is its variance: Efron & Stein (1981), Annals of Statistics 9, 586-596, and Owen (2007), Annals
+of Applied Statistics 1, 386-411, section 3, on what each of the two counts twice. That raters are a sample of their
+kind: Gwet (2008), Psychometrika 73, 407-430. t has Satterthwaite's (1946, Biometrics Bulletin 2, 110-114) degrees of
+freedom from n - 1 and R - 1.
 """
 
 from __future__ import annotations
@@ -22,20 +23,35 @@ from dataclasses import dataclass, replace
 from annotators.agreement.statistics.base import Asked, Coefficient, Sampling, samples
 from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.arrays import FloatArray, IntArray, np, special
-from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, Interval
+from annotators.intervals.analytic import NO_SPREAD, ROUNDING
+from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, TWO_WAY_JACKKNIFE, Interval
 
 Key = tuple[str, Label | None]
 GROUPS = 400
 """Units (or clusters) are resampled one by one up to so many, above in so many random groups."""
+RATER_GROUPS = 20
+"""Raters are left out one by one, but above so many in random groups where that takes long (`Sample.once`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _WithoutEach:
-    """A statistic on one table: its value, its bootstrap replicates (B), and without each group of units (G)."""
+    """A statistic on one table: its value, its bootstrap replicates (B), and without each group of units (G).
+
+    `once`: there are no replicates to speak of, and the groups that are left out say how units vary.
+    """
 
     value: float
     replicates: FloatArray
     without: FloatArray
+    once: bool
+
+    def of_units(self) -> float:
+        """The variance that units bring, NaN where most samples of them leave the statistic undefined."""
+        drawn = self.without if self.once else self.replicates
+        defined = drawn[~np.isnan(drawn)]
+        if 2 * len(defined) <= len(drawn):
+            return np.nan
+        return float(defined.var() * (len(defined) - 1) if self.once else defined.var(ddof=1))
 
 
 def two_way_intervals(
@@ -56,23 +72,26 @@ def two_way_intervals(
         return {key: _without(sampling, why) for key in whole}
     few = replace(drawn, resamples=1)
     raters = range(len(ratings.raters))
+    groups_of_raters = [[rater] for rater in counting.tolist()]
+    if any(found.once for found in whole.values()) and len(counting) > RATER_GROUPS:
+        shuffled = np.random.default_rng([sampling.seed, 4]).permutation(counting)
+        groups_of_raters = [shuffled[start::RATER_GROUPS].tolist() for start in range(RATER_GROUPS)]
     parts = [
-        _measured(ratings.of_raters([other for other in raters if other != rater]), wanted, asked, few)
-        for rater in counting.tolist()
+        _measured(ratings.of_raters([other for other in raters if other not in left_out]), wanted, asked, few)
+        for left_out in groups_of_raters
     ]
     return {key: _interval(found, [part.get(key) for part in parts], sampling) for key, found in whole.items()}
 
 
 def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], sampling: Sampling) -> Interval:
-    defined = whole.replicates[~np.isnan(whole.replicates)]
-    if 2 * len(defined) <= len(whole.replicates):
+    of_units = whole.of_units()
+    if np.isnan(of_units):
         return _without(sampling, "no resamples of units define it" if sampling.resamples else "no resamples")
     there = [part for part in parts if part is not None and not np.isnan(part.value)]
     if len(there) < len(parts):
         return _without(sampling, "without one of the raters it is not defined")
     n, r = len(whole.without), len(there)
     left_out = np.array([part.value for part in there])
-    of_units = float(defined.var(ddof=1))
     of_raters = float((r - 1) / r * ((left_out - left_out.mean()) ** 2).sum())
     both = np.stack([part.without for part in there]) - whole.without - left_out[:, None] + whole.value
     in_common = float((n - 1) * (r - 1) / (n * r) * np.nansum(both**2))
@@ -84,11 +103,12 @@ def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], samplin
     return Interval(
         min(whole.value - reach, 1.0),
         min(whole.value + reach, 1.0),
-        TWO_WAY,
+        TWO_WAY_JACKKNIFE if whole.once else TWO_WAY,
         sampling.level,
         len(whole.replicates),
-        len(whole.replicates) - len(defined),
+        int(np.isnan(whole.replicates).sum()),
         sampling.seed,
+        note=NO_SPREAD if total <= ROUNDING**2 else "",
         over=f"{sampling.over} and raters",
         error=float(np.sqrt(total)),
         freedom=freedom,
@@ -114,7 +134,9 @@ def _measured(
             if entry.reason is None and not np.isnan(drawn.values[place]) and len(drawn.jackknife):
                 found.setdefault(
                     (entry.name, entry.label),
-                    _WithoutEach(float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place]),
+                    _WithoutEach(
+                        float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place], sample.once
+                    ),
                 )
     return found
 

@@ -11,6 +11,7 @@ from annotators.intervals.result import Interval
 
 LINEARISED = "linearised"
 ROUNDING = 1e-12  # values closer than this are ties
+NO_SPREAD = "the standard error is 0, which understates the uncertainty"
 
 
 def t_interval(
@@ -20,7 +21,7 @@ def t_interval(
     if freedom < 1 or not np.isfinite(error):
         return Interval(None, None, kind, level, note="one unit gives no standard error", over=over)
     if error <= ROUNDING:
-        note = note or "the standard error is 0, which understates the uncertainty"
+        note = note or NO_SPREAD
     reach = float(special.stdtrit(freedom, (1 + level) / 2)) * error
     low, high = min(value - reach, 1.0), min(value + reach, 1.0)
     return Interval(low, high, kind, level, note=note, over=over, error=error, freedom=freedom)

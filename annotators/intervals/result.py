@@ -9,8 +9,11 @@ from typing import Any, Literal, Self
 IntervalKind = Literal["BCa", "percentile", "jackknife", "analytic"]
 BOOTSTRAPS = ("BCa", "percentile")
 TWO_WAY = "two-way bootstrap"
+TWO_WAY_JACKKNIFE = "two-way jackknife"
 F_TEST = "F"
 MCGRAW_WONG = "McGraw & Wong's F"
+WALD = "Wald's F"
+GENERALIZED = "generalized confidence interval"
 Raters = Literal["fixed", "random"]
 FIXED_RATERS, RANDOM_RATERS = "these raters", "raters like these"
 """Which raters a figure is about: those who rated, or others of their kind as well."""
@@ -20,12 +23,12 @@ FIXED_RATERS, RANDOM_RATERS = "these raters", "raters like these"
 class Interval:
     """How an interval was made: by which method, at which level (0..1), from how many resamples and which seed.
 
-    `kind` is "BCa" or "percentile" (bootstrap), "two-way bootstrap", "jackknife", or the name of an analytic method;
-    `raters` says which raters it is about ("these raters", "raters like these"), where that is a question; `over` says
-    what was resampled or left out ("units", "questions"). `undefined` is how many of the resamples left the coefficient
-    undefined and were left out; `low` and `high` are None when no interval could be made, and `note` says why, or what
-    else is to be known. `error` is the standard error and `freedom` the degrees of freedom of t, where the method has
-    them.
+    `kind` is "BCa" or "percentile" (bootstrap), "two-way bootstrap", "jackknife", "two-way jackknife", or the name of
+    an analytic method; `raters` says which raters it is about ("these raters", "raters like these"), where that is a
+    question; `over` says what was resampled or left out ("units", "questions"). `undefined` is how many of the
+    resamples left the coefficient undefined and were left out; `low` and `high` are None when no interval could be
+    made, and `note` says why, or what else is to be known. `error` is the standard error and `freedom` the degrees of
+    freedom of t, where the method has them.
     """
 
     low: float | None
@@ -50,7 +53,7 @@ class Interval:
         if self.kind in BOOTSTRAPS:
             words = f"{self.kind} bootstrap over {self.over}{about}, {level}"
         else:
-            over = f" over {self.over}" if self.kind in ("jackknife", TWO_WAY) else ""
+            over = f" over {self.over}" if self.kind in ("jackknife", TWO_WAY, TWO_WAY_JACKKNIFE) else ""
             words = f"{MCGRAW_WONG if self.kind == F_TEST else self.kind}{over}{about}"
             if self.freedom is not None:
                 words += f", t with {self.freedom:,.0f} degree{'s' * (round(self.freedom) != 1)} of freedom"

@@ -188,6 +188,21 @@ def sparse_orders(rng: np.random.Generator, seed: int) -> tuple[float, Found, Fo
     return _mean_rho(1.0), None, measure(ratings, ["mean_spearman"], RESAMPLES, seed)[0]
 
 
+def sparse_numbers(
+    form: str, sizes: tuple[int, int], variances: tuple[float, float], rng: np.random.Generator, seed: int
+) -> tuple[float, Found, Found]:
+    """40 units by so many raters, with one to so many ratings each; the variances of units and raters, 1 of units and
+    error together; ICC(C,1) or ICC(A,1) by its `form`."""
+    (raters, most), (icc, spread) = sizes, variances
+    matrix = np.sqrt(icc) * rng.standard_normal(40) + np.sqrt(spread) * rng.standard_normal((raters, 1))
+    matrix = matrix + np.sqrt(1 - icc) * rng.standard_normal((raters, 40))
+    for unit in range(40):
+        matrix[rng.permutation(raters)[rng.integers(1, most + 1) :], unit] = np.nan
+    truth = icc if form == "c" else icc / (1 + spread)
+    found = measure(ratings_of(matrix.tolist(), scale="interval"), [f"icc_{form}_1"], RESAMPLES, seed)[0]
+    return truth, None, found
+
+
 DESIGNS: dict[str, tuple[str, Simulation]] = {
     "sparse crowd: 40 raters, 150 units, 3 ratings each": ("α (Light's κ: undefined)", sparse_crowd),
     "6 questions of 10 units": ("raw agreement", partial(few_clusters, 6)),
@@ -204,6 +219,16 @@ DESIGNS: dict[str, tuple[str, Simulation]] = {
     "40 texts of 10 sentences, 3 of 12 raters each": ("α for unitizing", partial(sparse_stretches, UNITIZING)),
     "40 texts of 10 sentences, 3 of 12 raters each, overlap": ("F1 of characters", partial(sparse_stretches, OVERLAPS)),
     "60 orders of 4 images, 2 of 12 raters each": ("mean ρ", sparse_orders),
+    "40 numbers, 1 to 4 of 50 raters each": ("ICC(C,1) of .9", partial(sparse_numbers, "c", (50, 4), (0.9, 1.0))),
+    "40 numbers, 1 to 4 of 50 raters each, raters alike": (
+        "ICC(C,1) of .3",
+        partial(sparse_numbers, "c", (50, 4), (0.3, 0.0)),
+    ),
+    "40 numbers, 1 to 4 of 50 raters each, agreement": (
+        "ICC(A,1) of .45",
+        partial(sparse_numbers, "a", (50, 4), (0.9, 1.0)),
+    ),
+    "40 numbers, 1 to 4 of 4 raters each": ("ICC(A,1) of .46", partial(sparse_numbers, "a", (4, 4), (0.6, 0.3))),
 }
 """Design → what is estimated, and one simulation of it: the truth, the interval without the remedy, and with it."""
 

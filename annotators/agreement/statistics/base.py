@@ -14,13 +14,17 @@ from annotators.agreement.tables.patterns import Counts, Grouped
 from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.arrays import FloatArray, IntArray, np, sparse
 from annotators.errors import InvalidInput
-from annotators.intervals.bootstrap import Evaluate, Resampled, Resampling, resample
+from annotators.intervals.bootstrap import STACKED, Evaluate, Resampled, Resampling, resample
 from annotators.intervals.result import FIXED_RATERS, RANDOM_RATERS, Interval, IntervalKind, Raters, Statistic
 from annotators.registry import Registry
 
 LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 OVERLAP = 0.5  # two boxes are the same find from this intersection over union on
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
+FEW_GROUPS = replace(STACKED, groups=50)
+"""Where only the jackknife is made, which is then of what takes longer to evaluate than sums do."""
+QUICK = 2_000
+"""Up to so many patterns of units this jackknife is made whether it is needed or not."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ class Sampling(Resampling):
     drawn_from: int = 0
     raters: Raters | None = None
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether an analytic interval of what is not resampled does not do, so that units are left out."""
+        return self.clusters is not None or self.kind == "jackknife" or self.raters == "fixed"
+
 
 # What is measured on one set of resamples -----------------------------------------------------------------------------
 
@@ -65,6 +74,7 @@ class Measurement:
 
     `evaluate` takes weights (B × P) and gives B or B × entries. `analytic` (entry, value, level) is None where there is
     no accepted one. `undefined` is the reason of a value that turns out to be NaN, `note` what the method adds.
+    `once`: a unit that is drawn twice would count as two that agree, so that units are left out and never drawn.
     """
 
     entries: list[Statistic]
@@ -72,6 +82,7 @@ class Measurement:
     analytic: Callable[[int, float, float], Interval | None] | None = None
     undefined: str = reasons.NOTHING_LEFT
     note: str = ""
+    once: bool = False
 
     @classmethod
     def without_value(cls, *entries: Statistic) -> Measurement:
@@ -96,16 +107,43 @@ class Measurement:
         if np.isnan(value):
             return entry.undefined(self.undefined)
         analytic = self.analytic(i, value, level) if self.analytic and sampling.clusters is None else None
-        made = [sampled.interval(place, level, "BCa" if sampling.kind == "analytic" else sampling.kind)]
-        if analytic is not None:
-            of_random = analytic.raters == RANDOM_RATERS and sampling.raters != "fixed"
-            made.insert(0 if sampling.kind == "analytic" or of_random else 1, analytic)
-        if made[0].low is not None or made[0] is analytic:
-            kinds = [interval.kind for interval in made]
-            made += [sampled.interval(place, level, kind) for kind in FURTHER if kind not in (*kinds, sampling.kind)]
+        if self.once:
+            made = _without_draws(_of_left_out(sampled, place, sampling), analytic, sampling)
+        else:
+            made = _with_draws(sampled, place, analytic, sampling)
         if asks_which_raters(entry):
             made = [interval if interval.raters else replace(interval, raters=FIXED_RATERS) for interval in made]
         return entry.measured(value, made, self.note)
+
+
+def _with_draws(sampled: Resampled, place: int, analytic: Interval | None, sampling: Sampling) -> list[Interval]:
+    """The bootstrap's interval, the analytic one and the others, in their order."""
+    level = sampling.level
+    made = [sampled.interval(place, level, "BCa" if sampling.kind == "analytic" else sampling.kind)]
+    if analytic is not None:
+        of_random = analytic.raters == RANDOM_RATERS and sampling.raters != "fixed"
+        made.insert(0 if sampling.kind == "analytic" or of_random else 1, analytic)
+    if made[0].low is not None or made[0] is analytic:
+        kinds = [interval.kind for interval in made]
+        made += [sampled.interval(place, level, kind) for kind in FURTHER if kind not in (*kinds, sampling.kind)]
+    return made
+
+
+def _of_left_out(sampled: Resampled, place: int, sampling: Sampling) -> Interval:
+    if sampling.leaves_out and not sampling.resamples:
+        return Interval(None, None, "jackknife", sampling.level, note="no resamples were asked for", over=sampled.over)
+    return sampled.interval(place, sampling.level, "jackknife")
+
+
+def _without_draws(jackknife: Interval, analytic: Interval | None, sampling: Sampling) -> list[Interval]:
+    """The analytic interval before the jackknife's, unless that is asked for or the other is about other raters."""
+    if analytic is None:
+        return [jackknife]
+    if analytic.low is None:
+        return [analytic]
+    if sampling.kind == "jackknife" or (analytic.raters == RANDOM_RATERS and sampling.raters == "fixed"):
+        return [jackknife, analytic]
+    return [analytic, jackknife]
 
 
 def asks_which_raters(entry: Statistic) -> bool:
@@ -118,7 +156,7 @@ class Sample:
     """Units as P patterns, `multiplicity` (P) alike, `of_unit` (U) each one's pattern (-1: none), and what is measured.
 
     `width` is the length of the longest array that one resample needs. `blocked`: a pattern is a block of units, or of
-    clusters of them, so that clusters are resampled together already.
+    clusters of them, so that clusters are resampled together already. `once`: see `Measurement`.
     """
 
     multiplicity: IntArray
@@ -126,6 +164,7 @@ class Sample:
     width: int
     parts: list[Measurement] = field(default_factory=list)
     blocked: bool = False
+    once: bool = False
 
     @classmethod
     def without_units(cls, *parts: Measurement) -> Sample:
@@ -153,6 +192,9 @@ class Sample:
             return np.column_stack([part.evaluate(weights) for part in parts])
 
         measured = partial(resample, resamples=sampling.resamples, seed=sampling.seed)
+        if self.once:
+            leaves_out = sampling.leaves_out or len(self.multiplicity) <= QUICK
+            measured = partial(measured, resamples=min(int(leaves_out), sampling.resamples), layout=FEW_GROUPS)
         if sampling.clusters is None or self.blocked:
             return measured(together, self.multiplicity, width=self.width)
         counting = self.of_unit >= 0

@@ -4,24 +4,27 @@ Names are McGraw & Wong's (1996), Psychological Methods 1, 30-46: (1,1) every un
 agreement and (C,1) consistency with raters as the second factor; k: of the mean of k ratings instead of one. Shrout &
 Fleiss (1979), Psychological Bulletin 86, 420-428, call them (1,1), (2,1), (3,1), (1,k), (2,k), (3,k).
 
-With gaps the variances are estimated by Henderson's first method (1953, Biometrics 9, 226-252), whose sums of squares
-have expectations that are linear in them; without gaps that is the analysis of variance. Units with a single rating do
-not count. k is the number of raters; with gaps it is the mean number of ratings of a unit.
+Without gaps the two-way forms come from the analysis of variance and have McGraw & Wong's intervals; with gaps see
+`crossed`. Units with a single rating do not count. k is the number of raters; with gaps it is the mean number of
+ratings of a unit.
+
+With gaps units are not resampled: a unit that is drawn twice brings the same errors of the same raters twice, which
+look like differences between raters, and the variance of error comes out too small.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Self
 
-from annotators.agreement.statistics import reasons
+from annotators.agreement.statistics import crossed, reasons
 from annotators.agreement.statistics.base import Asked, Coefficient, Measurement, Needs, Sample, Sampling, register
 from annotators.agreement.tables.patterns import Grouped, Rows
 from annotators.agreement.tables.ratings import Ratings
 from annotators.arrays import FloatArray, np, ratio, sparse, stats
-from annotators.intervals.result import F_TEST, RANDOM_RATERS, Interval
+from annotators.intervals.result import F_TEST, GENERALIZED, RANDOM_RATERS, WALD, Interval, Statistic
 
 LITTLE = 1e-12  # a variance this small beside the squares it comes from is none
 
@@ -86,41 +89,26 @@ def one_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
 
 
 def two_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
-    """ICC(A,1), (C,1), (A,k) and (C,k) (B × 4); NaN where the variances are 0 or cannot be told apart."""
-    # A sample without any of these units has no variances; it takes every unit, so that its sums can be divided.
+    """ICC(A,1), (C,1), (A,k) and (C,k) (B × 4) without gaps, by the analysis of variance; NaN where nothing varies."""
     empty = weights.sum(axis=1) <= 0
     weights = np.where(empty[:, None], 1.0, weights)
-    units, total = weights.sum(axis=1), weights @ numbers.sizes
-    by_rater, sum_by_rater = np.asarray(weights @ numbers.rated), np.asarray(weights @ numbers.gave)
-    raters = (by_rater > 0).sum(axis=1).astype(np.float64)
-    mean = (weights @ numbers.sums) ** 2 / total
+    units, k = weights.sum(axis=1), float(numbers.sizes.max(initial=1))
+    mean = (weights @ numbers.sums) ** 2 / (units * k)
     all_squares = weights @ numbers.squares
-    unit_squares = weights @ (numbers.sums**2 / numbers.sizes)
-    rater_squares = (sum_by_rater**2 / np.maximum(by_rater, 1.0)).sum(axis=1)
-    k1, k3 = weights @ numbers.sizes**2 / total, (by_rater**2).sum(axis=1) / total
-    expectations = np.stack(
-        [
-            np.stack([total - k1, units - k3, units - 1], axis=-1),
-            np.stack([raters - k1, total - k3, raters - 1], axis=-1),
-            np.stack([k1 - raters, k3 - units, total - units - raters + 1], axis=-1),
-        ],
-        axis=-2,
-    )
-    found = np.stack(
-        [unit_squares - mean, rater_squares - mean, all_squares - unit_squares - rater_squares + mean], axis=-1
-    )
-    found = np.where(np.abs(found) <= LITTLE * all_squares[:, None], 0.0, found)
-    solvable = np.linalg.matrix_rank(expectations) == 3
-    expectations[~solvable] = np.eye(3)
-    of_units, of_raters, error = np.moveaxis(np.linalg.solve(expectations, found[..., None])[..., 0], -1, 0)
-    k = total / units
+    rows = weights @ numbers.sums**2 / k - mean
+    columns = (np.asarray(weights @ numbers.gave) ** 2).sum(axis=1) / units - mean
+    found = (rows, columns, all_squares - mean - rows - columns)
+    rows, columns, rest = (np.where(np.abs(sums) <= LITTLE * all_squares, 0.0, sums) for sums in found)
+    error = ratio(rest, (units - 1) * (k - 1), cut=False)
+    of_units = (ratio(rows, units - 1, cut=False) - error) / k
+    of_raters = (columns / (k - 1) - error) / units
     forms = [
         _share(of_units, of_raters, error),
         _share(of_units, error),
         _share(of_units, of_raters / k, error / k),
         _share(of_units, error / k),
     ]
-    return np.where((solvable & ~empty)[:, None], np.column_stack(forms), np.nan)
+    return np.where(empty[:, None], np.nan, np.column_stack(forms))
 
 
 def _share(part: FloatArray, *others: FloatArray) -> FloatArray:
@@ -180,9 +168,68 @@ def _f(level: float, above: float, below: float) -> float:
     return float(stats.f.ppf((1 + level) / 2, above, below))
 
 
+@dataclass(eq=False)
+class WithGaps:
+    """The two-way forms of data with gaps: all of them are made at once, and kept for the next of the same weights."""
+
+    numbers: Numbers
+    table: crossed.Table
+    _weights: FloatArray | None = None
+    _forms: FloatArray | None = None
+
+    @classmethod
+    def of(cls, numbers: Numbers) -> WithGaps:
+        """Of numbers that are not complete."""
+        return cls(numbers, crossed.Table.of(numbers.rated, numbers.gave))
+
+    @cached_property
+    def fit(self) -> crossed.Fit:
+        """The fit of the data."""
+        return crossed.fit(self.table, self.numbers.rows.multiplicity[None, :].astype(np.float64))
+
+    @cached_property
+    def k(self) -> float:
+        """The mean number of ratings of a unit."""
+        m = self.numbers.rows.multiplicity
+        return float(self.numbers.sizes @ m) / float(m.sum())
+
+    def forms(self, _: Numbers, weights: FloatArray) -> FloatArray:
+        """ICC(A,1), (C,1), (A,k) and (C,k) (B × 4); NaN where the variances are 0 or cannot be told apart."""
+        if self._weights is weights and self._forms is not None:
+            return self._forms
+        found = crossed.fit(self.table, weights)
+        units = weights.sum(axis=1)
+        k = np.divide(weights @ self.numbers.sizes, units, out=np.ones_like(units), where=units > 0)
+        agreement, consistency = found.agreement(), found.consistency()
+        forms = [agreement, consistency, _stepped_up(agreement, k), _stepped_up(consistency, k)]
+        self._forms = np.where((units > 0)[:, None], np.minimum(np.column_stack(forms), 1.0), np.nan)
+        self._weights = weights
+        return self._forms
+
+    def interval(self, form: str, sampling: Sampling, level: float) -> Interval:
+        """Wald's exact interval of a C form, the generalized one of an A form; none where there is no error at all.
+
+        Wald's holds whatever the raters are like, so that it is about these raters and about raters like these.
+        """
+        agreement, seed = form.startswith("A"), sampling.seed
+        kind = GENERALIZED if agreement else WALD
+        about = RANDOM_RATERS if agreement or sampling.raters == "random" else ""
+        if self.fit.error[0] <= 0:
+            return Interval(None, None, kind, level, note=reasons.NO_ERROR, raters=about)
+        ends = crossed.agreement_ends(self.fit, level, seed) if agreement else crossed.consistency_ends(self.fit, level)
+        if form.endswith("k"):
+            low, high = _stepped_up(np.array(ends), np.array(self.k)).tolist()
+        else:
+            low, high = ends
+        note = f"{crossed.DRAWS:,} draws, seed {seed}" if agreement else ""
+        return Interval(low, high, kind, level, note=note, raters=about)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Icc(Coefficient):
     """An intraclass correlation of this `form`, which is one `column` of what `ways` gives for weights (B × P).
+
+    With gaps `WithGaps` has the same columns for the two-way forms (`who_matters`).
 
     `of_mean` says that it is the reliability of a mean of k ratings.
     """
@@ -200,7 +247,9 @@ class Icc(Coefficient):
         numbers = Numbers.of(ratings)
         used = np.bincount(numbers.rows.code, minlength=len(ratings.labels)).astype(np.float64)
         units = int(numbers.rows.multiplicity.sum())
-        sample = Sample(numbers.rows.multiplicity, numbers.rows.of_unit, 4 * len(ratings.raters) + 12)
+        gaps = None if numbers.complete else WithGaps.of(numbers)
+        plain = Sample(numbers.rows.multiplicity, numbers.rows.of_unit, 4 * len(ratings.raters) + 12)
+        once = replace(plain, width=gaps.table.width, parts=[], once=True) if gaps else plain
         for member in members:
             reason = reasons.of_counts(
                 ratings,
@@ -213,18 +262,27 @@ class Icc(Coefficient):
             if member.of_mean:
                 k = numbers.rows.lengths @ numbers.rows.multiplicity / max(1, units)
                 notes.insert(0, f"k = {k:g}" if numbers.complete else f"k = {k:.3g} on average")
-            part = Measurement(
-                [member.entry(ratings, reason)],
-                partial(member._value, numbers),
-                partial(member._interval, numbers),
-                reasons.NO_VARIANCE,
-                "; ".join(filter(None, notes)),
-            )
-            sample.parts.append(part)
-        yield sample
+            words = "; ".join(filter(None, notes))
+            if gaps and member.who_matters:
+                reason = reason or (None if gaps.fit.apart[0] else reasons.NOT_APART)
+                once.parts.append(member._with_gaps(gaps, member.entry(ratings, reason), words, sampling))
+            else:
+                ways, interval = partial(member._value, member.ways, numbers), partial(member._interval, numbers)
+                entries = [member.entry(ratings, reason)]
+                plain.parts.append(Measurement(entries, ways, interval, reasons.NO_VARIANCE, words))
+        yield from [plain] * bool(plain.parts) + [once] * bool(gaps and once.parts)
 
-    def _value(self, numbers: Numbers, weights: FloatArray) -> FloatArray:
-        return self.ways(numbers, weights)[:, self.column]
+    def _with_gaps(self, gaps: WithGaps, entry: Statistic, note: str, sampling: Sampling) -> Measurement:
+        def interval(_: int, __: float, level: float) -> Interval:
+            return gaps.interval(self.form, sampling, level)
+
+        ways = partial(self._value, gaps.forms, gaps.numbers)
+        return Measurement([entry], ways, interval, reasons.NO_VARIANCE, note, once=True)
+
+    def _value(
+        self, ways: Callable[[Numbers, FloatArray], FloatArray], numbers: Numbers, weights: FloatArray
+    ) -> FloatArray:
+        return ways(numbers, weights)[:, self.column]
 
     def _interval(self, numbers: Numbers, _: int, __: float, level: float) -> Interval | None:
         ends = f_ends(numbers, level).get(self.form)

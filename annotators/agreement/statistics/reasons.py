@@ -8,6 +8,10 @@ from annotators.arrays import FloatArray, np
 
 NOTHING_LEFT = "observed and chance agreement leave nothing to measure (0/0)"
 NO_VARIANCE = "the numbers do not vary enough between units and raters to tell the variances apart"
+NO_ERROR = (
+    "beside what units and raters differ by there is no error at all, which says nothing of how much there may be"
+)
+NOT_APART = "too few units have raters in common to tell differences between raters from error: read ICC(1,1)"
 NO_SPREAD = "one of the two raters gave one label throughout"
 ALL_EMPTY = "every set is empty, so that there is nothing to find"
 NOTHING_MARKED = "nobody marked anything, so that there is nothing to find"
