@@ -4,16 +4,17 @@ Names are McGraw & Wong's (1996), Psychological Methods 1, 30-46: (1,1) every un
 agreement and (C,1) consistency with raters as the second factor; k: of the mean of k ratings instead of one. Shrout &
 Fleiss (1979), Psychological Bulletin 86, 420-428, call them (1,1), (2,1), (3,1), (1,k), (2,k), (3,k).
 
-Without gaps the two-way forms come from the analysis of variance and have McGraw & Wong's intervals; with gaps see
-`crossed`. Units with a single rating do not count. k is the number of raters; with gaps it is the mean number of
-ratings of a unit.
+Without gaps all come from the analysis of variance and have McGraw & Wong's intervals. With gaps the one-way forms
+still do, with Wald's intervals; for the two-way forms see `crossed`. Units with a single rating do not count. k is the
+number of raters; with gaps it is the mean number of ratings of a unit.
 
-With gaps units are not resampled: a unit that is drawn twice brings the same errors of the same raters twice, which
+With gaps units are not resampled for the two-way forms: a unit that is drawn twice brings the same errors of the same raters twice, which
 look like differences between raters, and the variance of error comes out too small.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -23,7 +24,7 @@ from annotators.agreement.statistics import crossed, reasons
 from annotators.agreement.statistics.base import Asked, Coefficient, Measurement, Needs, Sample, Sampling, register
 from annotators.agreement.tables.patterns import Grouped, Rows
 from annotators.agreement.tables.ratings import Ratings
-from annotators.arrays import FloatArray, np, ratio, sparse, stats
+from annotators.arrays import FloatArray, np, optimize, ratio, sparse, stats
 from annotators.intervals.result import F_TEST, GENERALIZED, RANDOM_RATERS, WALD, Interval, Statistic
 
 LITTLE = 1e-12  # a variance this small beside the squares it comes from is none
@@ -164,6 +165,37 @@ def f_ends(numbers: Numbers, level: float) -> dict[str, tuple[float, float]]:
     return ends
 
 
+def wald_ends(numbers: Numbers, level: float) -> dict[str, tuple[float, float]]:
+    """The ends of ICC(1,1) and ICC(1,k) where units have different numbers of ratings; none without any error.
+
+    Wald (1940), Annals of Mathematical Statistics 11, 96-100: the mean square of the means of units about their mean,
+    each weighted by 1 / (γ + 1 / n_u), has with that within units the F distribution at the true ratio γ = σ²_u / σ²_e.
+    Without gaps these are the ends of the analysis of variance; (1,k) steps them up to the mean number of ratings.
+    """
+    m, sizes = numbers.rows.multiplicity.astype(np.float64), numbers.sizes
+    units, total = float(m.sum()), float(m @ sizes)
+    within = float(m @ (numbers.squares - numbers.sums**2 / sizes))
+    if units < 2 or within <= LITTLE * float(m @ numbers.squares):
+        return {}
+    means, floor = numbers.sums / sizes, -0.5 / float(sizes.max())
+
+    def between(ratio: float) -> float:
+        weights = m / (ratio + 1 / sizes)
+        return float(weights @ (means - (weights @ means) / weights.sum()) ** 2)
+
+    def end(quantile: float) -> float:
+        target = quantile * (units - 1) * within / (total - units)
+        low, high = (math.log(bound) for bound in (1e-12, 1e12))
+        if between(floor + math.exp(low)) <= target:
+            return floor
+        return floor + math.exp(optimize.brentq(lambda x: between(floor + math.exp(x)) - target, low, high))
+
+    above = _f(level, units - 1, total - units), 1 / _f(level, total - units, units - 1)
+    ends = np.array([ratio / (1 + ratio) for ratio in map(end, above)])
+    single, mean = ends.tolist(), _stepped_up(ends, np.array(total / units)).tolist()
+    return {"1,1": (single[0], single[1]), "1,k": (mean[0], mean[1])}
+
+
 def _f(level: float, above: float, below: float) -> float:
     return float(stats.f.ppf((1 + level) / 2, above, below))
 
@@ -285,11 +317,12 @@ class Icc(Coefficient):
         return ways(numbers, weights)[:, self.column]
 
     def _interval(self, numbers: Numbers, _: int, __: float, level: float) -> Interval | None:
-        ends = f_ends(numbers, level).get(self.form)
+        of, kind = (f_ends, F_TEST) if numbers.complete else (wald_ends, WALD)
+        ends = of(numbers, level).get(self.form)
         if ends is None:
             return None
         about = RANDOM_RATERS if self.random_raters else ""
-        return Interval(min(ends[0], 1.0), min(ends[1], 1.0), F_TEST, level, raters=about)
+        return Interval(min(ends[0], 1.0), min(ends[1], 1.0), kind, level, raters=about)
 
 
 register(

@@ -1,4 +1,4 @@
-"""ICC(A,·) and ICC(C,·) with gaps: estimates and intervals from sums of squares that are adjusted for each other."""
+"""ICC with gaps: estimates and intervals, of two-way forms from sums of squares that are adjusted for each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotators.agreement.differences import difference
 from annotators.agreement.measure import measure
 from annotators.agreement.remarks import warnings_about
 from annotators.agreement.statistics import crossed, reasons
-from annotators.agreement.statistics.icc import Numbers
+from annotators.agreement.statistics.icc import Numbers, f_ends, wald_ends
 from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.result import Statistic
 from tests.annotators.agreement.makers import SHROUT_FLEISS, rated, ratings_of
@@ -265,3 +265,29 @@ def test_intervals_of_sparse_crowds_cover_what_they_estimate() -> None:
             for name, truth in (("icc_c_1", 0.9), ("icc_a_1", 0.45))
         ])  # fmt: skip
     assert (np.mean(hits, axis=0) > 0.89).all()
+
+
+def test_one_way_forms_without_gaps_have_the_ends_of_the_analysis_of_variance() -> None:
+    numbers = Numbers.of(rated(np.asarray(SHROUT_FLEISS, dtype=float)))
+    of_wald, of_variance = wald_ends(numbers, 0.95), f_ends(numbers, 0.95)
+    for form in ("1,1", "1,k"):
+        assert of_wald[form] == pytest.approx(of_variance[form])
+
+
+def test_one_way_forms_with_gaps_have_walds_ends_beside_the_bootstrap() -> None:
+    rng = np.random.default_rng(5)
+    covered = {"Wald's F": 0, "BCa": 0}
+    for _ in range(150):
+        matrix = np.full((50, 15), np.nan)
+        for unit in range(15):
+            n = rng.integers(1, 5)
+            matrix[rng.permutation(50)[:n], unit] = np.sqrt(0.9) * rng.normal() + np.sqrt(0.1) * rng.normal(size=n)
+        measured = found(matrix, ["icc_1_1"], resamples=200)["icc_1_1"]
+        assert measured.interval is not None
+        for made in (measured.interval, *measured.beside):
+            if made.kind in covered:
+                covered[made.kind] += (made.low or 0) <= 0.9 <= (made.high or 0)
+    assert covered["Wald's F"] >= 138, "94 %, two standard errors below"
+    perfect = found([[1, 2, 3], [1, 2, np.nan], [np.nan, 2, 3]], ["icc_1_1"])["icc_1_1"]
+    assert perfect.value == 1
+    assert "Wald's F" not in {made.kind for made in perfect.beside}
