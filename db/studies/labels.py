@@ -319,7 +319,7 @@ def _grouped(
                 raise InvalidInput(f"{what} is not in the study. Import it, or leave the row out.")
             fits = fitting(criterion, target, value, turned)
             parts.check_target(item, target_kind(target), target)
-            if parts.answers is not None:
+            if parts.units is not None:
                 fits = dumps(parts.fitted(item, criteria[criterion], parsed_value(fits)))
             support = checked_rationale(places, f"{criterion!r} of {item!r} ({target})") if places else None
             first = seen.setdefault((name, annotator, criterion, target), line)

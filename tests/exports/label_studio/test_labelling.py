@@ -160,6 +160,19 @@ def test_labels_as_results_and_back_are_the_same(project: Project) -> None:
         }
 
 
+def test_a_place_in_a_paragraph_that_the_answer_does_not_have_is_refused(project: Project) -> None:
+    study_id, labelling = project.study("places", all_kinds()), labelling_of(all_kinds())
+    study, item = (
+        study_elsewhere(project.db, project.admin, study_id),
+        items_elsewhere(project.db, project.admin, study_id)[0],
+    )
+    data = task_data(labelling, item.materials, study=study.token, item=item.token, picture=lambda *_: None)
+    place = GivenLabel("place", next(iter(item.materials[0]["units"]["place"])), "block:9")
+    results = results_of(labelling, data, [place], item.materials)
+    with pytest.raises(InvalidInput, match="the answer has 2 paragraphs, so that there is no 'block:9'"):
+        labels_of(labelling, data, results, item.materials, Lost())
+
+
 def test_whatever_is_changed_in_a_task_there_is_seen_but_for_its_pictures(project: Project) -> None:
     labelling = labelling_of(all_kinds())
     item = items_elsewhere(project.db, project.admin, project.study("as here", all_kinds()))[0]
