@@ -235,9 +235,9 @@ def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(projec
         exports.append(tmp_path / f"export{number}.json")
         exports[-1].write_bytes(orjson.dumps(tasks))
 
-    def pull() -> dict[str, Any]:
+    def pull(**said: Any) -> dict[str, Any]:
         people = {"1": "ada", "2": "ben"}
-        return pull_from_files(project.db, project.admin, study_id, paths=exports, people=people).to_json()
+        return pull_from_files(project.db, project.admin, study_id, paths=exports, people=people, **said).to_json()
 
     n = len(items)
     assert write() == [(n, 0), (0, n), (0, n)]
@@ -252,6 +252,15 @@ def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(projec
     label(tmp_path / "out1" / "step-2" / "tasks.json", 1, [*units, GivenLabel("why", "item", "So.")])
     assert write(labelled=exports) == [(0, 0), (0, 0), (n, 0)]
     label(tmp_path / "out2" / "step-3" / "tasks.json", 2, [GivenLabel("sure", "item", "sure")])
+    # What does not fit at any step is left out as a whole, and waits for nothing.
+    for number in (0, 1):
+        whole = exports[number].read_bytes()
+        tasks = orjson.loads(whole)
+        tasks[0]["annotations"][0]["result"][0] |= {"type": "rating"}
+        exports[number].write_bytes(orjson.dumps(tasks))
+        bad = pull(skip_bad=True, dry_run=True)
+        assert (bad["new"], bad["waiting"], bad["left"], len(bad["problems"])) == (2 * n - 1, 0, [], 1)
+        exports[number].write_bytes(whole)
     assert (pull()["new"], pull()["unchanged"]) == (2 * n, 2 * n)
     with pytest.raises(InvalidInput, match="Leave --labelled out"):
         push_to_files(
@@ -306,7 +315,7 @@ def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
         "completed_by": 5,
         "result": [{"from_name": "other", "type": "choices", "value": {"choices": ["x"]}}],
     }
-    with pytest.raises(InvalidInput, match="annotation 9: it has a result of 'other'"):
+    with pytest.raises(InvalidInput, match="annotation 9 by 'label-studio-5': it has a result of 'other'"):
         pull(export(3, more=[wrong]))
     assert pull(export(2))["unchanged"] == n + 1, "nothing of the refused export was stored"
 
