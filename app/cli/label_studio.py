@@ -174,7 +174,8 @@ def fetch(
     from exports.label_studio.theirs.fetch import fetch_project
 
     with opened(context) as here, working("Fetching the project"):
-        files, n, lost = fetch_project(_server(here, url, private=private), number, to)
+        server = _server(here, url, private=private)
+        files, n, lost = fetch_project(here.db, here.actor, server=server, number=number, folder=to)
     words = "\n".join([f"{count(n, 'task')} in {to}.", *(f"Lost: {line}." for line in lost.lines())])
     emit({"files": files, "tasks": n, "lost": lost.to_json()}, words, as_json=as_json)
 

@@ -30,11 +30,13 @@ from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
 from db.engine import Database
 from db.judging.pictures import StoredPictures
 from db.models import Account, Annotation, Assignment, StoredLabel
+from db.permissions import Actor
 from db.studies.design import find_study
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
 from exports.label_studio.known import ITEM
 from exports.label_studio.labelling import Labelling, labelling_of, labellings_of
+from exports.label_studio.lost import Lost
 from exports.label_studio.pull import Pulled, pull_from_server
 from exports.label_studio.push import Pushed, push_to_server
 from exports.label_studio.server import Server
@@ -47,7 +49,7 @@ from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
 from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, lend_sdk, recorded, start
 from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
-from tests.makers import read_guidelines, tiny_protocol
+from tests.makers import make_member, make_person, make_project, read_guidelines, tiny_protocol
 
 pytestmark = pytest.mark.slow
 
@@ -542,6 +544,12 @@ def test_what_raters_said_goes_along_only_where_it_is_asked_for_and_once(there: 
     assert {*later} <= {orjson.dumps(one["result"]) for one in at_once}
 
 
+def fetch(
+    project: Project, there: LabelStudio, number: int, folder: Path, actor: Actor | None = None
+) -> tuple[list[str], int, Lost]:
+    return fetch_project(project.db, actor or project.admin, server=server_at(there.url), number=number, folder=folder)
+
+
 def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     there: LabelStudio, project: Project, tmp_path: Path
 ) -> None:
@@ -558,7 +566,13 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
          "value": {"start": 0, "end": 3, "text": "Zoe", "labels": ["PER"]}},
     ]  # fmt: skip
     there.json("POST", f"/api/tasks/{task['id']}/annotations/", json={"result": results, "lead_time": 2.0})
-    names, n, lost = fetch_project(server_at(there.url), made["id"], tmp_path / "theirs")
+    viewer = make_person(project.db, role="viewer")
+    with pytest.raises(NotAllowed, match="Only researchers and administrators fetch"):
+        fetch(project, there, made["id"], tmp_path / "theirs", viewer)
+    researcher = make_person(project.db, role=None)
+    make_member(project.db, make_project(project.db), researcher, "researcher")
+    fetch(project, there, made["id"], tmp_path / "by a researcher", researcher)
+    names, n, lost = fetch(project, there, made["id"], tmp_path / "theirs")
     assert (names, n, bool(lost)) == (["A project of theirs.xml", "tasks.json"], 1, False)
     report = import_paths(project.db, project.admin, project.id, paths=[tmp_path / "theirs"], labels_into="theirs")
     assert (report.added, report.rejected) == (1, [])
@@ -569,7 +583,10 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     pushed = push(project, study_id, there.url, predictions=True)
     assert pushed.created == 1
     assert pushed.project is not None
-    _, again, _ = fetch_project(server_at(there.url), pushed.project, tmp_path / "ours")
+    with pytest.raises(NotAllowed, match="of the study 'theirs', whose labels"):
+        fetch(project, there, pushed.project, tmp_path / "ours", researcher)
+    assert not (tmp_path / "ours").exists()
+    _, again, _ = fetch(project, there, pushed.project, tmp_path / "ours")
     assert again == 1
     theirs = read_theirs(read_config((tmp_path / "ours" / "theirs.xml").read_text(), "ours"), "theirs").protocol
     assert theirs is not None
@@ -592,7 +609,7 @@ def test_what_the_server_serves_is_fetched_by_its_path_and_what_it_does_not_give
     [task] = there.json("GET", f"/api/tasks/?project={made}")["tasks"]
     said = {"from_name": "used", "to_name": "pages", "type": "choices", "value": {"choices": ["Yes"]}, "item_index": 1}
     there.json("POST", f"/api/tasks/{task['id']}/annotations/", json={"result": [said]})
-    names, n, lost = fetch_project(server_at(there.url), made, tmp_path / "pages")
+    names, n, lost = fetch(project, there, made, tmp_path / "pages")
     assert (names, n) == (["Pages.xml", *(f"documents/scans/{name}/p1.png" for name in "ab"), "tasks.json"], 1)
     [missing, elsewhere] = lost.lines()
     assert missing.startswith("The file '/data/local-files/?d=scans/c/p1.png', which the server does not give")
