@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -23,13 +24,13 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.pages.documents.renderer import Renderer
 from annotators.protocols import PROTOCOLS
 from app.cli import main
-from db.annotating.amendments import StudyChange, amend_study
+from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
 from db.engine import Database
 from db.judging.pictures import StoredPictures
-from db.models import Account, Annotation, Assignment, StoredLabel
+from db.models import Account, Annotation, Assignment, StoredLabel, StudyState
 from db.permissions import Actor
 from db.studies.design import find_study
 from exports.importing.items import import_paths
@@ -385,6 +386,36 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
                 act(project, study_id, there.url)
     there.json("PATCH", f"/api/projects/{done.project}", json={"label_config": config})
     assert push(project, study_id, there.url).unchanged == 2
+
+
+def test_what_does_not_fit_is_left_out_by_name_and_what_comes_after_the_end_is_surplus(
+    there: LabelStudio, project: Project
+) -> None:
+    study_id = project.study("unfit", all_kinds())
+    number = push(project, study_id, there.url).project
+    assert number is not None
+    items, tasks = items_of(project, study_id), server_at(there.url).tasks(number)
+    marks = [{"start": at, "end": at + 5, "label": "bad", "text": ""} for at in (0, 3)]
+    wrong = [("marks", marks), ("place", "block:9"), ("", None), ("", None)]
+    numbers = []
+    for task, (name, value) in zip(tasks, wrong, strict=True):
+        item = items[task["data"]["assay_item"]]
+        labels = [replace(one, value=value) if one.criterion == name else one for one in said(item.materials[0], 0)]
+        labels += [GivenLabel("marks", "item", value)] if name == "marks" else []
+        numbers.append(annotate(there, task, item, labels, EMAIL))
+    with pytest.raises(InvalidInput, match="overlap") as refused:
+        pull(project, study_id, there.url)
+    assert f"annotation {numbers[1]} by 'ada': 'place' of image:" in str(refused.value)
+    found = pull(project, study_id, there.url, skip_bad=True).came
+    assert (found.new, [one.line for one in found.problems]) == (2, numbers[:2])
+    # Mended there, they come, and are surplus as the study is over.
+    set_state(project.db, project.admin, study_id, state=StudyState.CLOSED, reason="enough")
+    for task, of in zip(tasks[:2], numbers, strict=False):
+        item = items[task["data"]["assay_item"]]
+        result = results_of(labelling_of(all_kinds()), task["data"], said(item.materials[0], 0), item.materials)
+        there.json("PATCH", f"/api/annotations/{of}/", json={"result": result})
+    found = pull(project, study_id, there.url).came
+    assert (found.new, found.unchanged, found.not_counted.surplus) == (2, 2, 2)
 
 
 def test_a_project_is_called_as_it_is_called_there(there: LabelStudio, project: Project) -> None:
