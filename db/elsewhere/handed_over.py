@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,27 +13,14 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel
-from annotators.errors import NotAllowed
 from annotators.protocols import Protocol
 from db.annotating.presentations import Wire
 from db.engine import Database
 from db.items.current import counting_annotations
 from db.judging.items import read_to_judge, secret_of
-from db.models import (
-    Annotation,
-    AnnotationKind,
-    DataMark,
-    Person,
-    Project,
-    Purpose,
-    StoredLabel,
-    Study,
-    StudyItem,
-    StudyMember,
-)
+from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem, StudyMember
 from db.people.pseudonyms import pseudonyms, real_names
-from db.people.uploads import imports_anywhere
-from db.permissions import RESEARCHERS, Actor, On, operation, role_in
+from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING
@@ -85,30 +72,6 @@ def study_elsewhere(db: Database, _actor: Actor, study_id: int) -> StudyElsewher
         found = study.project_id, project.name, study.name, protocol_of(study), study.overlap, study.n_items, n
     secret = secret_of(db, found[0])
     return StudyElsewhere(study_id, *found, token_of(secret, f"study:{study_id}"), partial(token_of, secret))
-
-
-@operation(On.APP, anyone_signed_in=True)
-def check_may_fetch(db: Database, actor: Actor, *, tokens: Collection[str] = ()) -> None:
-    """Raise NotAllowed unless this person may have a project of another program as files.
-
-    Those may who import anywhere; a project whose tasks are of studies of ours, by the tokens of these, who may take
-    back their labels.
-    """
-    with db.read() as session:
-        if not imports_anywhere(session, actor.person_id):
-            raise NotAllowed("Only researchers and administrators fetch projects. Ask one of them.")
-        person = session.get_one(Person, actor.person_id)
-        marks = pick(Study.id, Study.name, Study.project_id, DataMark.secret).join(
-            DataMark, col(DataMark.project_id) == Study.project_id
-        )
-        for study_id, name, project_id, secret in session.execute(marks) if tokens and not person.is_admin else ():
-            if token_of(bytes.fromhex(secret), f"study:{study_id}") not in tokens:
-                continue
-            if role_in(session, actor.person_id, person.default_role, project_id) not in RESEARCHERS:
-                raise NotAllowed(
-                    f"That project is of the study {name!r}, whose labels {actor.name!r} may not take: its researchers "
-                    "may."
-                )
 
 
 @operation(On.STUDY, RESEARCHERS)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import orjson
 
 from annotators.errors import Conflict, InvalidInput, NotFound, shown
-from db.elsewhere.handed_over import check_may_fetch
+from db.elsewhere.fetching import check_may_fetch
 from db.engine import Database
 from db.permissions import Actor
 from exports.label_studio.known import STUDY
