@@ -8,8 +8,8 @@ Without gaps all come from the analysis of variance and have McGraw & Wong's int
 still do, with Wald's intervals; for the two-way forms see `crossed`. Units with a single rating do not count. k is the
 number of raters; with gaps it is the mean number of ratings of a unit.
 
-With gaps units are not resampled for the two-way forms: a unit that is drawn twice brings the same errors of the same raters twice, which
-look like differences between raters, and the variance of error comes out too small.
+Of two-way forms with gaps units are not resampled: a unit that is drawn twice brings the same errors of the same raters
+twice, which look like differences between raters, and the variance of error comes out too small.
 """
 
 from __future__ import annotations
