@@ -345,7 +345,7 @@ class _ProjectThere:
             self._labelling.lost.add("Predictions for tasks that are labelled there, or begun", len(found))
             return
         for one in found:
-            self._server.add_prediction(task["id"], one)
+            self._server.add_prediction(self._step.project, task["id"], one)
             self._step.predictions += 1
 
     def _is_idle(self) -> bool:
