@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -155,9 +155,9 @@ def push_to_server(
     labelled in the project before, and not earlier, so that what a step hides is not there before it is labelled.
     Tasks that are labelled there, or begun, stay as they are. With `predictions` what raters of ours said is shown to
     the annotators there, under pseudonyms unless `names`: in a task that is there it is added of raters of whom it has
-    nothing, unless it is labelled or begun. Each task waits for as many annotators as its item wants by now, but for
-    one whose next step is there already: whoever came anew could see that first. Conflict where a project's config was
-    changed there, and where the server leaves open whether it took something.
+    nothing, unless it is labelled or begun. Each task waits for as many annotators as its item wants by now; nobody new
+    is asked of one whose next step is there already. Conflict where a project's config was changed there, and where the
+    server leaves open whether it took something.
     """
     pushing = Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
     study, labellings, done = pushing.study, pushing.labellings, pushing.done
@@ -175,7 +175,7 @@ def push_to_server(
         for one in (first, *later):
             ends.enter_context(one)
         there = first.there()
-        tasks = list(there.values())
+        tasks, closed = list(there.values()), set[str]()
         for n, item in enumerate(pushing.items(), 1):
             first.put(
                 pushing.data(labellings[0], item, draw), item, there.get(item.token), pushing.raters(labellings[0])
@@ -189,11 +189,9 @@ def push_to_server(
             for number, item, seals, task in pushing.later(said):
                 data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
                 later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
-                if task is None:
-                    first.has_enough(item)
-        seen = {str(task["data"].get(ITEM)) for task in tasks if STEP in task["data"]}
+                closed.add(item.token)
         for one in (first, *later):
-            one.ask_more(but=seen)
+            one.ask_of_enough(closed=closed if one is first else ())
     done.lost.add(
         "Tasks that differ from the item and are labelled there already: they stay as they are", done.total("kept")
     )
@@ -305,7 +303,8 @@ class _ProjectThere:
         self._waiting: list[dict[str, Any]] = []
         self._bytes = 0
         self._asks = study.overlap if project is None else project.annotators
-        self._short: dict[str, int] = {}
+        self._there: dict[str, dict[str, Any]] = {}
+        self._wanted: dict[str, int] = {}
         self._predicted: set[tuple[int, str]] | None = None
         self._thread = ThreadPoolExecutor(1, "push")
         self._sent: Future[None] | None = None
@@ -330,30 +329,31 @@ class _ProjectThere:
             self._server.ask_as_many(self._step.project, self._study.overlap)
             self._asks = self._study.overlap
 
-    def has_enough(self, item: ItemElsewhere) -> None:
-        """Ask nobody more of an item than its task is asked of now."""
-        self._short.pop(item.token, None)
+    def ask_of_enough(self, *, closed: Collection[str]) -> None:
+        """Have each task wait for as many as its item wants, in one request each where that is more than it does.
 
-    def ask_more(self, *, but: Collection[str]) -> None:
-        """Have each task wait for as many as its item wants where that is more than it waits for, one request each.
-
-        `but`: the tokens of items of which a task of a later step was there before.
+        `closed`: the tokens of items of which a task of a later step is there. Nobody new is asked of them: who comes
+        anew could see that first, so that nothing they say would count.
         """
-        if self._labelling.number == 1:
-            self._labelling.lost.add(
-                "Items that want more annotators than before, and whose next step is there already: they are not asked "
-                "of more people there, who could see it first. Have them labelled here",
-                len(self._short.keys() & set(but)),
-            )
-        if not self._short.keys() - set(but):
-            return
-        self._send_all()
-        assert self._step.project is not None
-        for task in filter(_has_data, self._server.listed(self._step.project)):
-            token = str(task["data"].get(ITEM))
-            wanted = self._short.get(token, 0) if token not in but else 0
-            if int(task.get("overlap") or self._asks) < wanted:
-                self._server.ask_more(task, wanted)
+        tasks: Iterable[Mapping[str, Any]] = self._there.values()
+        if any(n > self._asks for token, n in self._wanted.items() if token not in self._there):
+            self._send_all()
+            assert self._step.project is not None
+            tasks = filter(_has_data, self._server.listed(self._step.project))
+        for task in tasks:
+            token, labelled = str(task["data"].get(ITEM)), int(task.get("total_annotations") or 0)
+            wanted, waits = self._wanted.get(token, 0), int(task.get("overlap") or self._asks)
+            if token not in closed:
+                if waits < wanted:
+                    self._server.ask_of(task, wanted)
+                continue
+            if labelled < wanted:
+                self._labelling.lost.add(
+                    "Items that want more annotators than have labelled them, and whose next step is there already: "
+                    "nobody new is asked of them there, as they could see it first. Have them labelled here"
+                )
+            if 0 < labelled < waits:
+                self._server.ask_of(task, labelled)
 
     def _send_all(self) -> None:
         """Send what waits, and wait until all is there; the first project is made also without a task."""
@@ -373,14 +373,15 @@ class _ProjectThere:
                 "Tasks of items that are there twice, as two pushes at once make them: delete one of each there",
                 len(listed) - len(found),
             )
+        self._there = found
         return found
 
     def put(
         self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: Raters | None
     ) -> None:
         """Have the item's task there, which `task` is where it is there already."""
-        if item.overlap > (self._asks if task is None else int(task.get("overlap") or self._asks)):
-            self._short[item.token] = item.overlap
+        if task is None or item.token in self._there:
+            self._wanted[item.token] = item.overlap
         if task is None:
             predictions = [] if raters is None else raters.of(item, data)
             self._waiting.append({"data": data, "predictions": predictions} if raters is not None else {"data": data})

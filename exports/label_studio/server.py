@@ -247,7 +247,7 @@ class Server:
         with self._asking():
             self._client.projects.update(id=project, maximum_annotations=annotators)
 
-    def ask_more(self, task: Mapping[str, Any], annotators: int) -> None:
+    def ask_of(self, task: Mapping[str, Any], annotators: int) -> None:
         """Have a task of `listed` wait for so many annotators.
 
         The server itself counts anew whether it is labelled only with its next annotation.

@@ -189,7 +189,13 @@ def test_nobody_comes_anew_to_an_item_whose_next_step_is_there(there: LabelStudi
     overlaps = {task["data"][ITEM]: task["overlap"] for task in listed(there.url, again)}
     assert [overlaps[item.token] for item in items] == [1, 2, 2, 2]
     assert [task["overlap"] for task in listed(there.url, again, 1)] == [1]
-    assert lost(again, "whose next step is there already: they are not asked of more people") == 1
+    assert lost(again, "whose next step is there already: nobody new is asked") == 1
+    # Also where it was raised there.
+    number = first[items[0].token]["id"]
+    there.json("PATCH", f"/api/tasks/{number}/", json={"overlap": 2, "is_labeled": False})
+    push(project, study_id, there.url)
+    closed = there.json("GET", f"/api/tasks/{number}/")
+    assert (closed["overlap"], closed["is_labeled"]) == (1, True)
     # What waited for the next step waits for one more now, and its task is for both.
     for who in (EMAIL, BEN):
         assert push(project, study_id, there.url).steps[1].created == 0
@@ -234,7 +240,7 @@ def test_a_key_that_may_not_list_the_users_is_told_from_one_that_is_not_taken(
         (push, "/api/projects", "takes the key, but does not let its account do this"),
     ):
         with (
-            recorded(there.url, lambda _, path, part=forbidden: -403 if part in path else None) as (address, _),
+            recorded(there.url, once(-403, "GET", forbidden)) as (address, _),
             pytest.raises(NotAllowed, match=words),
         ):
             act(project, study_id, address)
