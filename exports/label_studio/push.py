@@ -277,6 +277,13 @@ class Pushing:
             step.waiting = self._n
         for there in said.read(self._db, self._actor, tasks, leaves=self._leaves):
             asked = not there.item.kept and there.item.token not in self.given_to_nobody
+            if asked and 1 in there.tasks:
+                labelled = sum(not one.skipped for one in there.said[0].values())
+                self.done.lost.add(
+                    "Items that want more annotators than have labelled them, and whose next step is there already: "
+                    "nobody new is asked of them there, as they could see it first. Have them labelled here",
+                    labelled < there.item.overlap,
+                )
             for number in range(1, len(self.labellings) if asked else 0):
                 task, seals = there.tasks.get(number), said.seals(there, number)
                 steps[number].waiting -= task is not None or seals is not None
@@ -347,11 +354,6 @@ class _ProjectThere:
                 if waits < wanted:
                     self._server.ask_of(task, wanted)
                 continue
-            if labelled < wanted:
-                self._labelling.lost.add(
-                    "Items that want more annotators than have labelled them, and whose next step is there already: "
-                    "nobody new is asked of them there, as they could see it first. Have them labelled here"
-                )
             if 0 < labelled < waits:
                 self._server.ask_of(task, labelled)
 

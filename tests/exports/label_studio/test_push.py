@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from annotators.asking.submissions import GivenLabel
@@ -81,6 +82,16 @@ def test_what_a_gateway_hands_on_and_does_not_answer_is_made_once(
     assert (done.created, len(tokens), len(set(tokens))) == (2, 2, 2)
     again = push(project, study_id, there.url)
     assert (again.project, again.created, again.unchanged) == (done.project, 0, 2)
+
+
+@pytest.mark.slow
+def test_what_a_server_still_does_when_a_gateway_has_given_up_is_waited_for(
+    there: LabelStudio, project: Project
+) -> None:
+    study_id = project.study("late", PROTOCOLS.get("self_contained"))
+    with recorded(there.url, once(504, "POST", "/import"), late=1.5) as (address, _):
+        done = push(project, study_id, address)
+        assert (done.created, len(listed(there.url, done))) == (2, 2)
 
 
 @pytest.mark.slow
@@ -306,3 +317,24 @@ def test_the_versions_that_are_known_are_said_without_leaving_one_open(
     monkeypatch.setattr("exports.label_studio.server.NEWEST", (1, 22))
     with pytest.raises(Conflict, match=r"from 1\.20 on that are older than 1\.22"):
         server_at(there.url).check_version()
+
+
+def test_files_say_too_which_items_nobody_new_is_asked_of(project: Project, tmp_path: Path) -> None:
+    protocol = staged()
+    study_id = project.study("raised in files", protocol, overlap=1)
+    about = (project.db, project.admin, study_id)
+    push_to_files(*about, folder=tmp_path / "first")
+    tasks = orjson.loads((tmp_path / "first" / "tasks.json").read_bytes())
+    items, (alone, *_) = items_of(project, study_id), labellings_of(protocol)
+    item = items[tasks[0]["data"][ITEM]]
+    result = results_of(alone, tasks[0]["data"], [right("yes")], item.materials)
+    tasks[0] |= {"id": 1, "annotations": [{"id": 1, "completed_by": 1, "result": result}]}
+    export = tmp_path / "export.json"
+    export.write_bytes(orjson.dumps(tasks))
+    done = push_to_files(*about, folder=tmp_path / "second", labelled=[export])
+    assert (done.steps[1].created, lost(done, "nobody new is asked")) == (1, 0)
+    amend_study(*about, change=StudyChange(overlap=2), reason="too few")
+    later = orjson.loads((tmp_path / "second" / "step-2" / "tasks.json").read_bytes())
+    export.write_bytes(orjson.dumps([*tasks, *later]))
+    done = push_to_files(*about, folder=tmp_path / "third", labelled=[export])
+    assert (done.steps[1].unchanged, lost(done, "nobody new is asked")) == (1, 1)
