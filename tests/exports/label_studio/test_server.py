@@ -27,7 +27,6 @@ from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
-from db.engine import Database
 from db.judging.pictures import StoredPictures
 from db.models import Account, Annotation, Assignment, StoredLabel
 from db.studies.design import find_study
@@ -43,35 +42,14 @@ from exports.label_studio.theirs.asked import read_theirs
 from exports.label_studio.theirs.fetch import fetch_project
 from exports.label_studio.xml import read_config
 from tests.conftest import ROOT
-from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
-from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, lend_sdk, recorded, start
+from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, recorded, start
 from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
 from tests.makers import read_guidelines, tiny_protocol
 
 pytestmark = pytest.mark.slow
 
 PEOPLE = {EMAIL: "ada", "ben@example.org": "ben"}
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
-    running = start(tmp_path_factory.mktemp("there"))
-    lend_sdk(running.python)
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    put_database(folder / "assay.db")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def project(home: Path) -> Project:
-    return Project(Database(f"sqlite:///{home / 'assay.db'}"), home, n=2)
 
 
 def server_at(url: str, key: str = KEY) -> Server:
