@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from sqlmodel import col
 
+from annotators.addresses import is_here
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.errors import InvalidInput
@@ -29,7 +30,7 @@ from db.annotating.previews import preview
 from db.engine import Database
 from db.items.current import version_is_latest
 from db.jobs import job_facts
-from db.judging.items import is_here, kept_versions, secret_of
+from db.judging.items import kept_versions, secret_of
 from db.judging.pictures import StoredPictures
 from db.judging.planning import NoPictures, written
 from db.judging.replies import StoredReplies

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from sqlalchemy import ColumnElement, func
 from sqlmodel import Session, col
@@ -34,8 +33,6 @@ from db.studies.selection import candidates
 
 _AT_ONCE = 5_000
 
-_HERE = ("localhost", "127.0.0.1", "::1")
-
 
 @dataclass(frozen=True)
 class ItemToJudge:
@@ -45,12 +42,6 @@ class ItemToJudge:
     version_id: int
     steps: list[StepToJudge] = field(default_factory=list)
     kept: bool = False
-
-
-def is_here(server: str) -> bool:
-    """Whether a server, by its base URL, is on this machine, so that nothing leaves it."""
-    host = urlsplit(server).hostname or ""
-    return host in _HERE or host.startswith("127.")
 
 
 def _of_sample(study: Study, left: ColumnElement[bool] | None) -> list[ColumnElement[bool]]:

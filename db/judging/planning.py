@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlmodel import Session, col
 
+from annotators.addresses import is_here
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.figures import count
@@ -19,7 +20,7 @@ from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.read import item_counts
 from db.judging.examples import example_items
-from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, is_here, read_to_judge, secret_of
+from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.run import ALL, Sample
 from db.models import Item, ItemVersion, Study, StudyItem

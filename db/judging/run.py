@@ -20,6 +20,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, select
 from sqlmodel import Session, col
 
+from annotators.addresses import is_here
 from annotators.errors import InvalidInput, NotFound
 from annotators.judges.asking import Answer, Asker, OutOfBudget, Pace, Stopped
 from annotators.judges.base import Call
@@ -31,7 +32,7 @@ from annotators.pages.documents.renderer import Renderer
 from annotators.progress import Progress, unheard
 from db.engine import Database
 from db.judging.examples import example_items
-from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.items import ItemToJudge, count_to_judge, drawn_items, read_to_judge, secret_of
 from db.judging.judged import judged_in_runs
 from db.judging.judges import JudgeSettings, judge_for
 from db.judging.pictures import StoredPictures

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlmodel import Session, col
 
+from annotators.addresses import is_here
 from annotators.errors import InvalidInput, NotFound
 from annotators.judges.base import Call
 from annotators.judges.budget import Price
@@ -24,7 +25,7 @@ from annotators.judges.trust.trials import Trial, Tried
 from annotators.progress import Progress, unheard
 from db.engine import Database, dumps
 from db.judging.examples import example_items
-from db.judging.items import ItemToJudge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.items import ItemToJudge, drawn_items, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.planning import LOOKED_AT, JudgePlan, NoPictures, check_prompt, plan_of, without_conditions
 from db.judging.run import ALL, CANCELLED, NOTHING_BESIDES, Heard, JudgeRun, Means, Sample, asking
