@@ -30,6 +30,7 @@ from db.annotating.previews import preview
 from db.engine import Database
 from db.items.current import version_is_latest
 from db.jobs import job_facts
+from db.judging.examples import check_examples_may_leave
 from db.judging.items import kept_versions, secret_of
 from db.judging.pictures import StoredPictures
 from db.judging.planning import NoPictures, written
@@ -124,7 +125,7 @@ def plan_draft(
     """What `write_draft` would send; nothing is sent.
 
     NotFound for an item that the project does not have; InvalidInput for one of whose documents nothing may leave this
-    machine, and for a prompt that writes something else.
+    machine, for a prompt with an example of which nothing may, and for a prompt that writes something else.
     """
     material = _material(db, actor, project_id, asked, writer)
     call = _call(
@@ -244,6 +245,8 @@ def _material(db: Database, actor: Actor, project_id: int, asked: Asked, writer:
             f"The item {asked.item!r} has a document that must not leave this machine, and {writer.server} is "
             "elsewhere. Take a model on this machine."
         )
+    with db.read() as session:
+        check_examples_may_leave(session, project_id, writer.prompt, writer.server)
     return {**material, **{name: text for name, text in asked.texts.items() if name in ("question", "answer")}}
 
 
