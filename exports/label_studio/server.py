@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from annotators.addresses import is_here, redirected
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound, shown
 from annotators.figures import count
 from exports.label_studio.addresses import ServerAddress
@@ -90,7 +91,7 @@ class Server:
                 api_key=key,
                 timeout=_SECONDS,
                 follow_redirects=False,
-                httpx_client=_pinned(address),
+                httpx_client=_http_client(address),
             )
 
     @contextmanager
@@ -125,10 +126,7 @@ class Server:
                 )
             if status < 400:
                 headers = {name.lower(): value for name, value in (getattr(error, "headers", None) or {}).items()}
-                return InvalidInput(
-                    f"The server at {self.address} redirects ({status}) to {shown(headers.get('location'))}, and "
-                    "redirects are not followed. Give the address of the server that this leads to."
-                )
+                return InvalidInput(redirected(self.address, status, headers.get("location")))
             return InvalidInput(f"Label Studio at {self.address} refuses ({status}): {_said(error)}")
         if type(error).__module__.partition(".")[0] in ("httpx", "httpcore", "json", "pydantic_core", "orjson", "jwt"):
             return InvalidInput(
@@ -399,11 +397,16 @@ class Server:
         return answer
 
 
-def _pinned(address: ServerAddress) -> Any:
-    """A client that asks the addresses which were checked; None where any will do, so that the SDK makes its own."""
+def _http_client(address: ServerAddress) -> Any:
+    """A client that asks the addresses which were checked, and a server on this machine without a proxy.
+
+    None where neither is to be kept to, so that the SDK makes its own.
+    """
+    httpx = importlib.import_module("httpx")
+    if is_here(address.url):
+        return httpx.Client(trust_env=False, timeout=_SECONDS, follow_redirects=False)
     if not address.checked:
         return None
-    httpx = importlib.import_module("httpx")
     transport = importlib.import_module("exports.label_studio.pinned").PinnedTransport(address.host, address.checked)
     return httpx.Client(transport=transport, timeout=_SECONDS, follow_redirects=False)
 

@@ -422,6 +422,16 @@ def test_where_a_server_redirects_to_is_said(there: LabelStudio) -> None:
                 ask()
 
 
+def test_a_server_on_this_machine_is_asked_without_a_proxy(there: LabelStudio, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with answering(b"", 502) as (proxy, asked):
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        assert server_at(there.url).check_version()
+    assert asked == []
+
+
 def test_what_fails_there_is_said_in_words(
     there: LabelStudio,
     project: Project,
