@@ -76,8 +76,8 @@ def push(
     if labelled and to is None:
         raise typer.BadParameter("It goes with --to: a server is asked what is labelled.", param_hint="--labelled")
     check_names(context, project, study)
+    from annotators.addresses import is_here
     from annotators.pages.documents.renderer import Renderer
-    from db.judging.items import is_here
     from db.judging.pictures import StoredPictures
     from exports.label_studio.files import push_to_files
     from exports.label_studio.push import push_to_server

@@ -58,6 +58,8 @@ READ_ONLY = "This home was opened for reading. Open it with open_home(…, write
 class _ReadOnly(Database):
     """A database that is only read: what writes is refused before it begins."""
 
+    only_read = True
+
     def write(self, on: Connection | None = None, *, synced: bool = True) -> NoReturn:
         """Refuse; NotAllowed says how to write."""
         raise NotAllowed(READ_ONLY)

@@ -28,7 +28,6 @@ from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
-from db.engine import Database
 from db.judging.pictures import StoredPictures
 from db.models import Account, Annotation, Assignment, StoredLabel, StudyState
 from db.permissions import Actor
@@ -46,35 +45,14 @@ from exports.label_studio.theirs.asked import read_theirs
 from exports.label_studio.theirs.fetch import fetch_project
 from exports.label_studio.xml import read_config
 from tests.conftest import ROOT
-from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
-from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, lend_sdk, recorded, start
+from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, recorded, start
 from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
 from tests.makers import make_member, make_person, make_project, read_guidelines, tiny_protocol
 
 pytestmark = pytest.mark.slow
 
 PEOPLE = {EMAIL: "ada", "ben@example.org": "ben"}
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
-    running = start(tmp_path_factory.mktemp("there"))
-    lend_sdk(running.python)
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    put_database(folder / "assay.db")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def project(home: Path) -> Project:
-    return Project(Database(f"sqlite:///{home / 'assay.db'}"), home, n=2)
 
 
 def server_at(url: str, key: str = KEY) -> Server:
@@ -475,6 +453,16 @@ def test_where_a_server_redirects_to_is_said(there: LabelStudio) -> None:
         for ask in (lambda: server_at(url).check_version(), lambda: list(server_at(url).listed(1))):
             with pytest.raises(InvalidInput, match=r"redirects \(302\) to 'https://label-studio\.example\.org/'.*Give"):
                 ask()
+
+
+def test_a_server_on_this_machine_is_asked_without_a_proxy(there: LabelStudio, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with answering(b"", 502) as (proxy, asked):
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        assert server_at(there.url).check_version()
+    assert asked == []
 
 
 def test_what_fails_there_is_said_in_words(
