@@ -64,9 +64,7 @@ def batches_of_lines(lines: bytes, columns: Sequence[Column]) -> Iterator[pa.Rec
     """Rows of a CSV file of ours, without its heading."""
     read = pa_csv.read_csv(
         pa.BufferReader(lines),
-        read_options=pa_csv.ReadOptions(
-            column_names=_headings(columns), block_size=len(lines) + 1, use_threads=False
-        ),
+        read_options=pa_csv.ReadOptions(column_names=_headings(columns), block_size=len(lines) + 1, use_threads=False),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True),
         convert_options=_converted(columns),
     )
