@@ -97,7 +97,10 @@ def is_written(text: str) -> bool:
 
 
 def _several(value: Any, parts: Sequence[Any]) -> Any:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Collection) or getattr(value, "ndim", 1) != 1:
+    """Several in a row; what has no places, as a set, is in no order that stays."""
+    if isinstance(value, str | bytes | Mapping) or getattr(value, "ndim", 1) != 1:
+        return _NOT
+    if not isinstance(value, Collection) or not hasattr(value, "__getitem__"):
         return _NOT
     taken = tuple(_taken(one, parts[0]) for one in value)
     return _NOT if any(one is _NOT for one in taken) else taken
@@ -154,7 +157,11 @@ def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """A number or a truth of NumPy as Python's; anything else as it is."""
+    """A number or a truth of NumPy as Python's, in lists and dicts as well; anything else as it is."""
+    if isinstance(value, dict):
+        return {plain(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -41,7 +41,8 @@ WRONG: list[tuple[str, Any]] = [
     ("lists", [["x"]]), ("no names", [True]), ("fields", {1: 2}), ("columns", {"a": [1]}), ("array", np.zeros((2, 2))),
     ("frame", pd.DataFrame({"a": ["x"]})), ("missing", pd.NA), ("no time", pd.NaT), ("time", datetime(2026, 1, 1)),
     ("decimal", Decimal(1)), ("type", int), ("function", len), ("object", Unspeakable()), ("objects", [Unspeakable()]),
-    ("without an end", itertools.count()),
+    ("without an end", itertools.count()), ("in no order", {"x", "y"}), ("in no order", frozenset("x")),
+    ("in no order", {"x": 1}.keys()), ("in no order", {1: "x"}.values()),
 ]  # fmt: skip
 """Values, each with what it would be right for; what nothing is called by is wrong everywhere."""
 
@@ -189,9 +190,16 @@ def test_a_call_of_another_shape_says_which_arguments_there_are(home: Path) -> N
     ("design", "words"),
     [
         ({"overlap": True}, "`overlap`: true and false are no numbers"),
+        ({"overlap": "2"}, "`overlap` is '2': input should be a valid integer"),
+        ({"seed": 7.0}, "`seed` is 7.0: input should be a valid integer"),
+        ({"part": "0.5", "part_overlap": 2}, "`part` is '0.5': input should be a valid number"),
+        ({"one_per_question": "no"}, "`one_per_question` is 'no'. Write true or false."),
+        ({"with_documents": 1}, "`with_documents` is 1. Write true or false."),
+        ({"items": {"q1", "q2"}}, "`items` should be a list"),
+        ({"gold": {"rate": "0.5", "file": "g.csv"}}, "`rate` of `gold` is '0.5': input should be a valid number"),
         ({"overlap": 1.5}, "`overlap` is 1.5: input should be a valid integer"),
         ({"seed": 2**80}, "`seed` is 1208925819614629174706176: input should be less than"),
-        ({"sample": float("nan")}, "`sample` is nan: input should be a finite number"),
+        ({"sample": float("nan")}, "`sample` is nan: input should be a valid integer"),
         ({"part": float("nan"), "part_overlap": 2}, "`part` is nan: input should be a finite number"),
         ({"quota": 10**5000}, "`quota` is a number too large to be written"),
         ({"rule": 5}, "`rule` should be a text"),
@@ -226,7 +234,7 @@ def test_a_design_takes_numbers_of_numpy_and_times_of_pandas(home: Path) -> None
     ):
         made = project.create_study(
             f"pilot {place}", protocol="qa_verification", annotators=np.array(["dora"]), overlap=np.int64(1),
-            sample=np.uint8(2), seed=np.int32(3), deadline=deadline,
+            sample=np.uint8(2), seed=np.int32(3), deadline=deadline, quotas={"dora": np.int64(9)},
         )  # fmt: skip
         assert len(made.items()) == 2
 
