@@ -81,7 +81,7 @@ def _taken(value: Any, hint: Any) -> Any:
     if parts:
         return next((taken for part in parts if (taken := _taken(value, part)) is not _NOT), _NOT)
     if hint is str:
-        return str(value) if isinstance(value, str) and is_written(value) else _NOT
+        return str.__str__(value) if isinstance(value, str) and is_written(value) else _NOT
     if hint is bool:
         return bool(value) if isinstance(value, bool | np.bool_) else _NOT
     if hint in (int, float):

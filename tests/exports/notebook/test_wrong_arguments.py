@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,15 @@ __all__ = ["home", "made_home"]
 
 RATINGS = pd.DataFrame({"ada": ["yes", "no", "yes"], "ben": ["yes", "no", "no"]})
 ITEMS = pd.DataFrame({"id": ["n1"], "question": ["Why?"], "answer": ["So."]})
+
+
+NOON, EAST = datetime(2026, 3, 31, 12), timezone(timedelta(hours=2))
+
+
+class Kind(str, Enum):  # noqa: UP042 - a text of another kind, which says something else of itself
+    """Words as enumerations had them before StrEnum."""
+
+    ONE, TWO, ORDINAL, FINANCE = "one", "two", "ordinal", "finance"
 
 
 class Unspeakable:
@@ -250,7 +260,31 @@ BAD_FRAMES: dict[str, tuple[pd.DataFrame, str]] = {
     "objects": (_items(x=[object(), object()]), "'x' has values that no table holds (object"),
     "frames": (_items(x=[ITEMS, ITEMS]), "'x' has values that no table holds (DataFrame"),
     "objects without fields": (_items(x=[{}, {}]), "'x' has values that no table holds (dict"),
-    "sparse": (_items(x=pd.arrays.SparseArray([1, 2])), "'x' has values that no table holds (int"),
+    "days and times": (_items(x=[date(2026, 3, 30), NOON]), "'x' has values of several types (date, datetime)"),
+    "a day and a time of pandas": (
+        _items(x=pd.Series([date(2026, 3, 30), pd.Timestamp(NOON)], dtype=object)),
+        "'x' has values of several types (date, datetime)",
+    ),
+    "with and without a zone": (
+        _items(x=pd.Series([NOON, NOON.astimezone(EAST)], dtype=object)),
+        "'x' has values of several types (datetime, datetime of a zone)",
+    ),
+    "days and times in objects": (
+        _items(x=[{"a": [date(2026, 3, 30)]}, {"a": [NOON]}]),
+        "'x' has values of several types (date, datetime)",
+    ),
+    "days and times as categories": (
+        _items(x=pd.Categorical([date(2026, 3, 30), NOON])),
+        "'x' has values of several types (date, datetime)",
+    ),
+    "a time of day with a zone": (
+        _items(x=[time(1, 2, tzinfo=EAST), None]),
+        "'x' has values that no table holds (time of a zone",
+    ),
+    "nanoseconds among objects": (
+        _items(x=pd.Series([pd.Timestamp("2026-03-31 12:00:00.123456789"), None], dtype=object)),
+        "'x' has values that no table holds (Timestamp of nanoseconds",
+    ),
     "half a letter": (_items(x=pd.Series(["\ud800", "a"], dtype=object)), "'x' has '\\ud800', of which half"),
     "a name that is none": (_items(**{"a\0b": [1, 2]}), "has a column called 'a\\x00b'"),
     "without columns": (pd.DataFrame(index=[1, 2]), "The frame has no columns"),
@@ -303,6 +337,21 @@ GOOD_COLUMNS: dict[str, tuple[Any, list[Any]]] = {
     "no times": ([pd.NaT, pd.NaT], [None, None]),
     "periods": (pd.PeriodIndex(["2026-01", None], freq="M"), ["2026-01", None]),
     "intervals": (pd.interval_range(0, 2), ["(0, 1]", "(1, 2]"]),
+    "categories of intervals": (pd.cut([1, 2], [0, 1, 2]), ["(0, 1]", "(1, 2]"]),
+    "categories of quantiles": (pd.qcut(pd.Series([1, 9]), 2), ["(0.999, 5.0]", "(5.0, 9.0]"]),
+    "categories of periods": (pd.Categorical(pd.PeriodIndex(["2026-01", None], freq="M")), ["2026-01", None]),
+    "categories of tuples": (pd.Categorical([(1, 2), (3, 4)]), ['{"x":[1,2]}', '{"x":[3,4]}']),
+    "sparse": (pd.arrays.SparseArray([1, 2]), ['{"x":1}', '{"x":2}']),
+    "sparse with gaps": (pd.arrays.SparseArray([0.5, np.nan]), ['{"x":0.5}', None]),
+    "words of an enumeration": (pd.Series([Kind.ONE, Kind.TWO], dtype=object), ["one", "two"]),
+    "days and times apart": (
+        [{"on": date(2026, 3, 30), "at": NOON}, {"on": None, "at": pd.NaT}],
+        ['{"x":{"at":"2026-03-31T12:00:00","on":"2026-03-30"}}', '{"x":{"at":null,"on":null}}'],
+    ),
+    "times of two zones": (
+        pd.Series([NOON.replace(tzinfo=UTC), NOON.replace(tzinfo=EAST)], dtype=object),
+        ["2026-03-31T12:00:00+00:00", "2026-03-31T10:00:00+00:00"],
+    ),
 }  # fmt: skip
 
 
@@ -321,6 +370,13 @@ def test_columns_of_several_levels_are_called_with_dots(home: Path) -> None:
     frame.columns = pd.MultiIndex.from_product([["of"], frame.columns])
     mapping = {"id": "of.id", "question": np.str_("of.question"), "answer": ["of.answer"]}
     assert open_home(home, write=True).project("finance").import_items(frame, mapping)["added"] == 2
+
+
+def test_a_word_of_an_enumeration_is_the_word(home: Path) -> None:
+    assert open_home(home, write=True).project(Kind.FINANCE).name == "finance"
+    grades = pd.DataFrame({"ada": ["one", "two"], "ben": ["one", "one"]})
+    found = agreement(grades, Kind.ORDINAL, wide=True, labels=[Kind.ONE, Kind.TWO], resamples=5)
+    assert "krippendorff_alpha_ordinal" in set(found.table()["name"])
 
 
 @pytest.mark.parametrize("column", ["item", "annotator", "value", "question"])
