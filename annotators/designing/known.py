@@ -12,7 +12,6 @@ from annotators.asking.qualifying import Qualifying
 from annotators.asking.repairs import Path
 from annotators.designing.values import Share, Whole, Word
 
-
 _PART = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
 
 

@@ -173,19 +173,26 @@ _IN_PYTHON = {
 }
 """What commands say → what stands for it in a call."""
 
+_COMMAND = re.compile(r"(\bassay [a-z][^`\n]*)")
+"""A command within a message: up to its closing mark, or the end of the line."""
+
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?![\w-])")
 
 
 @contextmanager
 def in_python() -> Iterator[None]:
-    """Let errors name the arguments of a call where they name the options of a command."""
+    """Let errors name the arguments of a call where they name the options of a command; commands stay as they are."""
     try:
         yield
     except AssayError as error:
-        said = str(error)
-        for option, argument in _IN_PYTHON.items():
-            said = said.replace(option, argument)
-        said = _OPTION.sub(lambda found: f"{found[1].replace('-', '_')}=…", said)
+        said = "".join(part if _COMMAND.match(part) else _argument_for(part) for part in _COMMAND.split(str(error)))
         if said == str(error):
             raise
         raise type(error)(said) from None
+
+
+def _argument_for(words: str) -> str:
+    """Words about options, as words about arguments."""
+    for option, argument in _IN_PYTHON.items():
+        words = words.replace(option, argument)
+    return _OPTION.sub(lambda found: f"{found[1].replace('-', '_')}=…", words)

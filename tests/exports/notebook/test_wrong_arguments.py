@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import AssayError, InvalidInput, NotFound
 from exports.notebook import Home, agreement, open_home
 from tests.exports.notebook.test_examples import home, made_home
 
@@ -398,3 +398,34 @@ def test_a_file_that_the_machine_refuses_is_told_in_a_sentence(home: Path, tmp_p
             figures.write(path)
     with pytest.raises(AssayError, match=r"Name another place\.$"):
         open_home("a" * 5000)
+
+
+def test_nobody_is_no_administrator(home: Path) -> None:
+    for nobody in ("", " "):
+        with pytest.raises(NotFound, match=r"There is no person named '"):
+            open_home(home, as_=nobody)
+
+
+def test_commands_within_errors_stay_commands(home: Path) -> None:
+    with pytest.raises(AssayError, match=r"with: assay score PROJECT --scorer rouge_l$"):
+        open_home(home).project("finance").study("grading").alignment(scorers="rouge_l", resamples=5)
+
+
+@pytest.mark.parametrize("labels", [[], [""], ()])
+def test_no_labels_are_told_in_the_words_of_a_call(labels: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^labels names none\. Give those that there are in their order"):
+        agreement(RATINGS, wide=True, labels=labels)
+
+
+def test_a_tilde_is_the_home_folder_wherever_a_path_is_taken(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    figures = open_home("~/home").project("finance").study("grading").agreement(resamples=5)
+    assert [path.parent for path in figures.write("~/a.html")] == [tmp_path]
+    open_home(home).project("finance").report("grading", resamples=5).write("~/report")
+    assert (tmp_path / "report").is_dir()
+    assert not (tmp_path / "~").exists()
+    with pytest.raises(InvalidInput, match=r"Write the folder out\.$"):
+        figures.write("~nobody-of-this-name/a.html")
