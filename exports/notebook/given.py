@@ -157,10 +157,10 @@ def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """A number or a truth of NumPy as Python's, in lists and dicts as well; anything else as it is."""
+    """A number or a truth of NumPy as Python's, in lists and dicts as well, and a row of things as a list of them."""
     if isinstance(value, dict):
         return {plain(name): plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1:
         return [plain(part) for part in value]
     return value.item() if isinstance(value, np.generic) else value
 
