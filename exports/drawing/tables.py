@@ -149,7 +149,7 @@ def latex_text(text: str) -> str:
     return _LIGATURE.sub(r"\g<0>{}", "".join(_LATEX.get(letter, letter) for letter in plain))
 
 
-_INTERVAL = re.compile(r"(\[[^\s\]]*\d,) ([^\s\]]*\d\])")
+_INTERVAL = re.compile(r"(\[[^\s\[\]]*\d,) ([^\s\[\]]*\d\])")
 
 
 def latex_cell(text: str) -> str:
