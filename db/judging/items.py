@@ -17,13 +17,13 @@ from annotators.items.sampling import draw
 from annotators.judges.judging import StepToJudge
 from db.annotating.presentations import Unassigned, present, units_at
 from db.engine import Database
+from db.items.documents import stays_here
 from db.models import (
     DataMark,
     Document,
     Evidence,
     Image,
     ItemDocument,
-    KeptDocument,
     Purpose,
     Study,
     StudyItem,
@@ -129,19 +129,11 @@ def read_to_judge(
 
 def kept_versions(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
     """Those of the versions that are about, or cite, a document that must not leave this machine."""
-    ids = list(
-        session.execute(
-            pick(Document.id)
-            .join(KeptDocument, col(KeptDocument.key) == Document.key)
-            .where(col(Document.project_id) == project_id, col(KeptDocument.project_id) == project_id)
-        ).scalars()
-    )
-    if not ids:
-        return set()
     found: set[int] = set()
     for table in (ItemDocument, Evidence, Image):
         of, document = col(table.item_version_id), col(table.document_id)
-        found.update(session.execute(pick(of).where(of.in_(versions), document.in_(ids)).distinct()).scalars())
+        query = pick(of).join(Document, col(Document.id) == document).where(of.in_(versions), stays_here(project_id))
+        found.update(session.execute(query.distinct()).scalars())
     return found
 
 

@@ -46,7 +46,7 @@ class Place:
         return self.folder / name / "native"
 
     def kept(self) -> list[str]:
-        return list_kept_documents(self.db, self.actor, self.project)
+        return list(list_kept_documents(self.db, self.actor, self.project))
 
     def marks_logged(self) -> list[dict[str, Any]]:
         with self.db.read() as session:
