@@ -131,18 +131,17 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> int:
     """
     newer = aliased(Annotation)
     superseded = pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists()
-    submitted = col(Assignment.state) == AssignmentState.SUBMITTED
     rows = session.execute(
-        pick(Annotation.study_id, Annotation.study_item_id, Annotation.person_id, ~superseded & submitted)
+        pick(Annotation.study_id, Annotation.study_item_id, Annotation.person_id, Assignment.state, ~superseded)
         .join(Assignment, col(Assignment.id) == Annotation.assignment_id)
         .where(col(Annotation.batch_id) == batch_id)
     )
     counts: dict[int, Tallies] = {}
     touched: dict[int, set[int]] = defaultdict(set)
-    for study_id, study_item_id, person_id, counted in rows:
+    for study_id, study_item_id, person_id, state, counted in rows:
         touched[study_id].add(study_item_id)
         if counted:
-            before, after = (None, AssignmentState.SUBMITTED) if reinstates else (AssignmentState.SUBMITTED, None)
+            before, after = (None, state) if reinstates else (state, None)
             counts.setdefault(study_id, Tallies(study_id)).move(before, after, person_id)
     skips = _skips_beside(session, batch_id) if reinstates else []
     for skip in skips:

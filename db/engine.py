@@ -115,6 +115,9 @@ class Database:
     db/waiting.py) for a place, a connection and locks together, and is then told that the database is busy.
     """
 
+    only_read = False
+    """Whether writing is refused."""
+
     def __init__(self, url: str, *, pool_size: int = MOST_CONNECTIONS, wait_seconds: float = WAIT_SECONDS) -> None:
         self.url = _checked_url(url)
         self.wait_seconds = wait_seconds

@@ -24,6 +24,14 @@ SAID = ("nominal", "ordinal", "interval", "ratio", "ranking", "spans")
 """The scales that can be said of the ratings of a table; other JSON arrays are sets."""
 
 
+def place_at(path: Path | str) -> Path:
+    """The path with the home folder that a `~` at its beginning stands for; InvalidInput where there is none."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise InvalidInput(f"{path}: {error} Write the folder out.") from None
+
+
 def check_there(paths: Iterable[Path | str]) -> None:
     """NotFound for the first path at which there is nothing."""
     for path in map(Path, paths):

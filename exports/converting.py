@@ -159,8 +159,11 @@ class _Source:
             if isinstance(row, Rejected):
                 bad.append(row)
                 continue
-            item = to_json(row.item)
-            digest = content_hash(item)
+            try:
+                digest = content_hash(to_json(row.item))
+            except InvalidInput as error:
+                bad.append(Rejected(row.file, row.line, str(error)))
+                continue
             if seen.setdefault(row.item.id, digest) != digest:
                 reason = f"an item {row.item.id!r} with other content stands before it. Give one of them another id."
                 bad.append(Rejected(row.file, row.line, reason))
@@ -237,9 +240,13 @@ class _Source:
         """Every item in normal form; one that stands twice comes once."""
         left = dict(self._ids)
         for row in items_in(self.reading):
-            if not isinstance(row, Rejected):
+            if not isinstance(row, Rejected) and row.item.id in left:
                 item = to_json(row.item)
-                if left.get(row.item.id) == content_hash(item):
+                try:
+                    digest = content_hash(item)
+                except InvalidInput:  # a bad row, which was named
+                    continue
+                if left[row.item.id] == digest:
                     del left[row.item.id]
                     yield _plain(item)
 

@@ -151,7 +151,9 @@ class Criterion(BaseModel):
     compared: ClassVar[bool] = True
     """Whether values of several people can be the same, so that they are counted, settled and decided on."""
     fits_items: ClassVar[bool] = False
-    """Whether a value made elsewhere has to be checked against the item that it is about."""
+    """Whether a value made elsewhere has to be checked against the answer of the item that it is about."""
+    fits_images: ClassVar[bool] = False
+    """Whether it has to be checked against the images of the item."""
     for_the_rest: ClassVar[bool] = False
     """Whether one of its labels can be given to all units that have none (`rest`)."""
     unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score", "derived", "suggested_by"})

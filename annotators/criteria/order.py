@@ -20,6 +20,7 @@ class Order(Criterion):
 
     kind: Literal["order"] = "order"
     scale: ClassVar[Scale] = "ranking"
+    fits_images: ClassVar[bool] = True
     about: ClassVar[str] = "the order of the item's images"
 
     def _sides(self) -> tuple[str, ...]:

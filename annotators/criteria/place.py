@@ -25,6 +25,7 @@ class Place(Criterion):
 
     kind: Literal["place"] = "place"
     scale: ClassVar[Scale] = "nominal"
+    fits_items: ClassVar[bool] = True
     about: ClassVar[str] = "the paragraph of the answer that the image belongs after, or nowhere"
     target: TargetKind = TargetKind.IMAGE
 

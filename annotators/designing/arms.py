@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from annotators.designing.known import Word
+from annotators.designing.values import Whole, Word, Words
 from annotators.items.sampling import Candidate
 
 PEOPLE, ITEMS = "people", "items"
@@ -24,10 +24,10 @@ class Arm(BaseModel):
     name: Word
     protocol: Word | None = None
     suggestions: str | None = None
-    overlap: int | None = None
+    overlap: Whole | None = None
     order: str | None = None
     rule: str | None = None
-    ask: tuple[Word, ...] | None = None
+    ask: Words | None = None
     talk: str | None = None
 
     @property

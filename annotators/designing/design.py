@@ -17,9 +17,10 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.arms import ALLOTS, ITEMS, PEOPLE, Arm
-from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
+from annotators.designing.known import Gold, Qualification, Repeats, known_faults, planting_of
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
+from annotators.designing.values import Flag, Share, Whole, Word, Words
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
 from annotators.items.sampling import BY_SCORE, ORDERS, share_of
@@ -42,18 +43,6 @@ def _time(value: Any) -> Any:
         raise ValueError(str(error)) from None
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError("true and false are no numbers. Give a number.")
-    return value
-
-
-Whole = Annotated[int, BeforeValidator(_number), Field(ge=-(2**63), lt=2**63)]
-"""A whole number that a database keeps."""
-
-Share = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
-
-
 class ItemChoice(BaseModel):
     """Which of a project's items a study takes, and in which order it offers them.
 
@@ -72,20 +61,20 @@ class ItemChoice(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    items: tuple[Word, ...] = ()
-    where: tuple[Word, ...] = ()
-    with_documents: bool = False
-    one_per_question: bool | None = None
-    pairs: tuple[Word, ...] = ()
+    items: Words = ()
+    where: Words = ()
+    with_documents: Flag = False
+    one_per_question: Flag | None = None
+    pairs: Words = ()
     sample: Whole | None = None
     per: str | None = None
     seed: Whole = 0
     order: str = "shuffled"
     order_score: Word | None = None
     order_first: str | None = None
-    show_scores: tuple[Word, ...] = ()
+    show_scores: Words = ()
     drawn_with: dict[str, Share] | None = None
-    not_drawn_from: tuple[Word, ...] = ()
+    not_drawn_from: Words = ()
     draw_seed: Whole | None = None
 
     def in_settings(self) -> dict[str, Any]:
@@ -136,7 +125,7 @@ class StudyDesign(ItemChoice):
 
     name: str = ""
     protocol: str = ""
-    annotators: tuple[Word, ...] = ()
+    annotators: Words = ()
     outside: Whole = 0
     queue: str = DYNAMIC
     quota: Whole | None = None
@@ -148,12 +137,12 @@ class StudyDesign(ItemChoice):
     rule: str = "unanimous"
     suggestions: str | None = None
     suggested_by: str | None = None
-    ask: tuple[Word, ...] = ()
+    ask: Words = ()
     lease_minutes: Whole = 60
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
-    show_names: bool = False
-    allow_own_adjudication: bool = False
-    separate_revisers: bool = False
+    show_names: Flag = False
+    allow_own_adjudication: Flag = False
+    separate_revisers: Flag = False
     adjudication: str = SINGLE
     review_agreed: Share = 0
     talk: str = NEVER

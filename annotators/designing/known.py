@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from annotators.asking.planting import Planting
 from annotators.asking.qualifying import Qualifying
 from annotators.asking.repairs import Path
-
-
-def _word(value: Any) -> Any:
-    """An id or a name that YAML takes for a number is the word that was written."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-Word = Annotated[str, BeforeValidator(_word)]
+from annotators.designing.values import Share, Whole, Word
 
 _PART = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
 
@@ -64,9 +57,9 @@ class Gold(KnownItems):
     """
 
     settled_in: Word | None = Field(None, alias="from")
-    rate: float = 0.1
-    mark: float = Planting.mark
-    mark_after: int = Planting.mark_after
+    rate: Share = 0.1
+    mark: Share = Planting.mark
+    mark_after: Whole = Planting.mark_after
     below: str = Planting.below
 
     @property
@@ -80,15 +73,15 @@ class Repeats(BaseModel):
 
     model_config = _PART
 
-    rate: float
-    after: int = Planting.repeat_after
+    rate: Share
+    after: Whole = Planting.repeat_after
 
 
 class Qualification(KnownItems):
     """What annotators judge before they get the study's items, and how much of it has to be right (`Qualifying`)."""
 
-    mark: float = Qualifying.mark
-    tries: int = Qualifying.tries
+    mark: Share = Qualifying.mark
+    tries: Whole = Qualifying.tries
 
 
 def planting_of(gold: Gold | None, repeats: Repeats | None) -> Planting:

@@ -15,7 +15,8 @@ Check = Callable[[Any, str], Any]
 
 LONGEST_KEY = 500
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
+_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]").search
+_HALF = re.compile("[\ud800-\udfff]").search
 _PART_KEY = re.compile(r"[^|:\s][^|\s]*").fullmatch
 _HOP_KEY = re.compile(r"[^|\s]+").fullmatch
 _LARGEST = 2**31 - 1
@@ -36,7 +37,13 @@ def canonical(value: Any) -> Any:
     try:
         return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
     except TypeError as error:
-        raise InvalidInput(f"{called(value)} cannot be kept ({error}). Write such values as texts.") from None
+        raise unkept(error, value) from None
+
+
+def unkept(error: TypeError, value: object) -> InvalidInput:
+    """What is told of a value that cannot be written as JSON for this reason."""
+    remedy = "Remove the half of a character" if "surrogates" in str(error) else "Write such values as texts"
+    return InvalidInput(f"{called(value)} cannot be kept ({error}). {remedy}.")
 
 
 def anything(value: Any, _name: str) -> Any:
@@ -221,6 +228,11 @@ def _is_of_texts(kept: dict[str, Any]) -> bool:
         if kind is not str and not (kind is list and set(map(type, value)) <= _TEXT):
             return False
     return True
+
+
+def has_half(text: str) -> bool:
+    """Whether a text has half a character (a surrogate), which no file or database keeps."""
+    return not text.isascii() and _HALF(text) is not None
 
 
 def has_nul(value: object) -> bool:

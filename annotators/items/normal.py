@@ -25,7 +25,10 @@ Normal = dict[str, Any]
 def question_key(question: str, category: str | None = None) -> str:
     """The key of a question that has none of its own: the same text (and category) gives the same key."""
     text = question if category is None else f"{category}\x00{question}"
-    return "q-" + hashlib.sha256(text.encode()).hexdigest()[:12]
+    try:
+        return "q-" + hashlib.sha256(text.encode()).hexdigest()[:12]
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{called(text)} has half a character, which cannot be kept. Remove it.") from None
 
 
 def external_id(question: str, system: str) -> str:
@@ -94,7 +97,10 @@ def content_of(item: Normal) -> bytes:
 
 
 def _encoded(content: Normal) -> bytes:
-    data = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    try:
+        data = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except TypeError as error:
+        raise checks.unkept(error, content) from None
     if b"\\u0000" in data and checks.has_nul(content):
         raise InvalidInput("a text contains the character NUL (\\u0000), which cannot be stored. Remove it.")
     return data
@@ -255,6 +261,8 @@ def _score(row: dict[str, Any], scorer: str) -> ItemScore:
     parameters = row.get("parameters")
     if "\x00" in reason or "\x00" in target or (parameters and checks.has_nul(parameters)):
         raise InvalidInput("a score contains the character NUL (\\u0000), which cannot be stored. Remove it.")
+    if checks.has_half(reason) or checks.has_half(target):
+        raise InvalidInput(f"score {name!r} has half a character in its reason or target. Remove it.")
     if parameters and not isinstance(parameters, dict):
         raise InvalidInput(f"score {name!r} has the parameters {called(parameters)}, not an object.")
     return ItemScore(

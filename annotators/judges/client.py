@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from annotators.addresses import is_here, redirected
 from annotators.errors import AssayError, InvalidInput
 from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
 from annotators.judges.chances import chances_of, tokens_of
@@ -84,6 +85,9 @@ def plain_address(url: str) -> str:
 class Client:
     """A model on a server. Threads may share it; the key is kept out of every message and of `repr`.
 
+    What is sent goes to the server that is named and no further: redirects are not followed, and one on this machine is
+    asked without the proxy that the environment may name.
+
     `most` is the limit of a reply in tokens, `structured` one of `STRUCTURED`, `chances` whether log-probabilities are
     asked for, until the server refuses them. Temperature is 0 and the seed is fixed, but for further samples of one
     call, which have 1 and seeds of their own.
@@ -114,7 +118,11 @@ class Client:
         self._with_seed = True
         self.chances, self._top = chances, _TOP if chances else 0
         self._http = openai.OpenAI(
-            base_url=self.server, api_key=key or "none", max_retries=0, timeout=openai.Timeout(seconds, connect=10.0)
+            base_url=self.server,
+            api_key=key or "none",
+            max_retries=0,
+            timeout=openai.Timeout(seconds, connect=10.0),
+            http_client=openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_here(self.server)),
         )
 
     def __repr__(self) -> str:
@@ -134,6 +142,9 @@ class Client:
         except openai.APIConnectionError as error:
             raise self._broken(error) from error
         except openai.APIStatusError as error:
+            if error.status_code < 400:
+                to = error.response.headers.get("location")
+                raise ServerRefuses(self._without_key(redirected(self.server, error.status_code, to))) from error
             return self._refused(call, error, top)
         except (ValueError, openai.APIResponseValidationError) as error:
             raise ServerRefuses(self._other_tongue()) from error

@@ -257,10 +257,9 @@ def opened(context: typer.Context, **given: Any) -> Iterator[Here]:
     """The home folder with its database, and who acts: the person of `--as`, else the first administrator."""
     settings = settings_of(context, **given)
     with database_of(settings) as db:
-        from db.people.accounts import actor_named, local_administrator
+        from db.people.accounts import acting
 
-        name = context.find_root().obj.acting_as
-        yield Here(settings, db, actor_named(db, name) if name else local_administrator(db))
+        yield Here(settings, db, acting(db, context.find_root().obj.acting_as))
 
 
 def project_id_of(here: Here, name: str) -> int:
@@ -285,7 +284,7 @@ def check_names(context: typer.Context, project: str, study: str | None = None) 
     from db.names import check_names_in
 
     settings = settings_of(context)
-    if not settings.database_url and not context.find_root().obj.acting_as:
+    if not settings.database_url and context.find_root().obj.acting_as is None:
         check_names_in(settings.home / "assay.db", project, study)
 
 

@@ -167,7 +167,7 @@ def _besides(act: Act) -> list[str]:
     at = _moment(act.superseded_at) if act.superseded_at else ""
     stands = {
         "superseded": f"Superseded at {at}",
-        "surplus": "Surplus: the item had all its annotations",
+        "surplus": "Surplus: the item had all its annotations, or the study was closed",
         "withdrawn": f"Withdrawn with batch {act.batch}",
         "left_out": "Left out by a decision",
         "incomplete": "The item was not completed",

@@ -76,8 +76,8 @@ def push(
     if labelled and to is None:
         raise typer.BadParameter("It goes with --to: a server is asked what is labelled.", param_hint="--labelled")
     check_names(context, project, study)
+    from annotators.addresses import is_here
     from annotators.pages.documents.renderer import Renderer
-    from db.judging.items import is_here
     from db.judging.pictures import StoredPictures
     from exports.label_studio.files import push_to_files
     from exports.label_studio.push import push_to_server
@@ -121,12 +121,16 @@ def pull(
     ] = None,
     private: Private = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out annotations that do not fit; else one stops all.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take the labels of a study's project back, as imported annotations; what is there already adds nothing.
 
     What was changed there since takes the place of what was taken back before, which is kept. Drafts are left out;
-    a task that was skipped is a skip. Annotators that are not known become people without a login.
+    a task that was skipped is a skip. Annotators that are not known become people without a login. An annotation that
+    does not fit stops all of them, or is left out and named with --skip-bad: it comes when it is mended there.
     """
     if (url is None) == (not file):
         raise typer.BadParameter("Give the address of a server, or --file and an export.", param_hint="--url")
@@ -137,10 +141,14 @@ def pull(
     with opened(context) as here, working("Taking the labels back"):
         study_id = study_id_of(here, project, study)
         if file:
-            done = pull_from_files(here.db, here.actor, study_id, paths=file, people=people, dry_run=dry_run)
+            done = pull_from_files(
+                here.db, here.actor, study_id, paths=file, people=people, dry_run=dry_run, skip_bad=skip_bad
+            )
         else:
             server = _server(here, url, private=private)
-            done = pull_from_server(here.db, here.actor, study_id, server=server, people=people, dry_run=dry_run)
+            done = pull_from_server(
+                here.db, here.actor, study_id, server=server, people=people, dry_run=dry_run, skip_bad=skip_bad
+            )
     emit({**done.to_json(), "study": study}, lambda: _pulled(done, study, dry_run=dry_run), as_json=as_json)
 
 
@@ -166,7 +174,8 @@ def fetch(
     from exports.label_studio.theirs.fetch import fetch_project
 
     with opened(context) as here, working("Fetching the project"):
-        files, n, lost = fetch_project(_server(here, url, private=private), number, to)
+        server = _server(here, url, private=private)
+        files, n, lost = fetch_project(here.db, here.actor, server=server, number=number, folder=to)
     words = "\n".join([f"{count(n, 'task')} in {to}.", *(f"Lost: {line}." for line in lost.lines())])
     emit({"files": files, "tasks": n, "lost": lost.to_json()}, words, as_json=as_json)
 
@@ -244,6 +253,12 @@ def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
     ]
     if came.stored:
         lines.append(f"{count(came.stored.labels, 'label')} (batch {came.stored.batch}).")
+    lines += came.not_counted.notes()
+    if came.problems:
+        left_out = "Would leave out" if dry_run else "Left out"
+        n = count(len(came.problems), "annotation that does", "annotations that do")
+        lines.append(f"{left_out} {n} not fit; what came before in their place counts as it did:")
+        lines += [f"  {one}" for one in came.problems]
     if done.waiting:
         lines.append(
             f"{count(done.waiting, 'annotation')} with a later step that is not labelled yet: they come when it is."

@@ -29,7 +29,8 @@ def redact(
 ) -> None:
     """Replace free texts of a study that contain some words.
 
-    Comments, reasons and labels that are texts give way to a note with their SHA-256; drafts are deleted.
+    Comments, reasons and labels that are texts give way to a note with their SHA-256, in examples of the project's
+    prompts too; drafts are deleted.
     """
     from app.copies import forget_copies
     from db.upkeep.maintenance import redact_text

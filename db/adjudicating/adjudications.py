@@ -52,6 +52,7 @@ from db.models import (
     StudyItem,
     Submission,
 )
+from db.people.pseudonyms import raters_of
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
 from db.studies import tallies
 from db.studies.design import protocol_of
@@ -393,7 +394,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         protocol = protocol_of(study)
         annotations = _annotations(session, study, study_item_id)
         check_has_judged(session, study, study_item_id, actor)
-        raters = _raters(session, study, annotations)
+        raters = _raters(session, study, study_item_id, annotations)
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
         last.steps_done = len(protocol.steps) - 1
         presentation = present(session, study, [last])[0]
@@ -464,7 +465,7 @@ class VotesOfItem(NamedTuple):
 def votes_of_item(session: Session, study: Study, study_item_id: int) -> VotesOfItem:
     """The labels of an item side by side, its parts under the names that the annotators' page has for them."""
     protocol, annotations = protocol_of(study), _annotations(session, study, study_item_id)
-    raters, wire = _raters(session, study, annotations), _wire(session, protocol, study_item_id)
+    raters, wire = _raters(session, study, study_item_id, annotations), _wire(session, protocol, study_item_id)
     nothing = _Rounds({}, {}, None, None)
     units = _units(
         session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=nothing, waits=False
@@ -484,16 +485,17 @@ def _annotations(session: Session, study: Study, study_item_id: int) -> list[Ann
             ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
             ~is_set_aside(col(Annotation.id)),
         )
-        .order_by(col(Annotation.person_id))
+        .order_by(col(Annotation.id))
     )
-    return list(session.exec(query))
+    found = list(session.exec(query))
+    in_order = list(raters_of(study, study_item_id, (row.person_id for row in found)))
+    return sorted(found, key=lambda row: in_order.index(row.person_id))
 
 
-def _raters(session: Session, study: Study, annotations: Sequence[Annotation]) -> dict[int, str]:
-    people = sorted({annotation.person_id for annotation in annotations})
-    names = {person_id: f"R{n}" for n, person_id in enumerate(people, 1)}
+def _raters(session: Session, study: Study, study_item_id: int, annotations: Sequence[Annotation]) -> dict[int, str]:
+    names = raters_of(study, study_item_id, (annotation.person_id for annotation in annotations))
     if study.settings.get("show_names"):
-        rows = session.execute(select(Account.person_id, Account.name).where(col(Account.person_id).in_(people)))
+        rows = session.execute(select(Account.person_id, Account.name).where(col(Account.person_id).in_(list(names))))
         names |= dict(rows.all())
     return names
 

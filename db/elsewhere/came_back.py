@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from db.models import (
     Batch,
     StoredLabel,
     Study,
+    StudyState,
     now,
 )
 from db.permissions import RESEARCHERS, Actor, On, operation, record
@@ -36,17 +37,23 @@ from db.query import fresh_ids
 from db.studies.design import protocol_of
 from db.studies.label_checks import StudyParts
 from db.studies.labels import (
+    ALL_COUNT,
     Earlier,
     LabelImport,
+    NotCounted,
+    Standing,
     add_labels,
     checked_labels,
     items_of_study,
+    misfits,
     people_named,
     rejections,
 )
 from db.studies.tallies import Tallies
 
 _AT_ONCE = 500
+_NAMED = 20
+_REMEDY = "Mend them there, or take in the others with --skip-bad."
 
 HANDED_OVER = "label_studio"
 """The format of an import whose labels were given where this study had been handed over: it fixed what was shown."""
@@ -56,8 +63,8 @@ HANDED_OVER = "label_studio"
 class AnnotationElsewhere:
     """What one annotator did with one item there: the labels by the item's own keys, or that it was skipped.
 
-    `line` says which annotation of the source it is; `seconds` is the time it took; `marks` is what it is known as
-    there, of each part of it.
+    `line` says which annotation of the source it is, and `task` of which task; `seconds` is the time it took; `marks`
+    is what it is known as there, of each part of it.
     """
 
     study_item_id: int
@@ -68,6 +75,32 @@ class AnnotationElsewhere:
     at: datetime | None = None
     seconds: float | None = None
     marks: Sequence[str] = ()
+    task: str = "?"
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """An annotation that does not fit: its task and its number there, whose it is (None: it does not say), and why."""
+
+    task: str
+    line: int | str
+    annotator: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        by = "" if self.annotator is None else f" by {self.annotator!r}"
+        return f"task {self.task}, annotation {self.line}{by}: {self.reason}"
+
+    def to_json(self, source: str) -> dict[str, Any]:
+        """As `assay labels import --json` prints a row that does not fit, with task and annotator."""
+        about = {"file": source, "line": self.line, "task": self.task}
+        return {**about, "annotator": self.annotator, "reason": self.reason}
+
+
+def refusal(source: str, unfit: Sequence[Unfit]) -> InvalidInput:
+    """That nothing was taken in because of these, of which the first are named."""
+    more = [f"… and {len(unfit) - _NAMED:,} more"] if len(unfit) > _NAMED else []
+    return InvalidInput("\n".join([f"{source}: nothing was taken in.", *map(str, unfit[:_NAMED]), *more, _REMEDY]))
 
 
 @dataclass
@@ -75,7 +108,8 @@ class CameBack:
     """What came of them: annotations that are new, that take the place of earlier ones, that were there, and skips.
     A skip that is somebody else's now has changed.
 
-    `left` says, a sentence each, of which annotations nothing was stored, and why. `gone` has item and annotator of
+    `not_counted` are among those that are new or changed. `left` says, a sentence each, of which annotations nothing
+    was stored, and why; `problems` has those that do not fit, where these are skipped. `gone` has item and annotator of
     those that came before, still count, and are not there any more.
     """
 
@@ -85,8 +119,10 @@ class CameBack:
     unchanged: int = 0
     skipped: int = 0
     stored: LabelImport | None = None
+    not_counted: NotCounted = ALL_COUNT
     new_people: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    problems: list[Unfit] = field(default_factory=list)
     gone: list[tuple[str, str]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -99,8 +135,10 @@ class CameBack:
             "changed": self.changed,
             "unchanged": self.unchanged,
             "skipped": self.skipped,
+            "not_counted": self.not_counted.to_json(),
             "new_people": self.new_people,
             "left": self.left,
+            "problems": [one.to_json(self.source) for one in self.problems],
             "gone": [{"item": item, "annotator": annotator} for item, annotator in self.gone],
         }
 
@@ -114,16 +152,20 @@ def take_back(
     annotations: Sequence[AnnotationElsewhere],
     source: str,
     dry_run: bool = False,
+    skip_bad: bool = False,
     seen: Collection[Whose] | None = None,
 ) -> CameBack:
     """Store annotations from another program in the study, all or none; with `dry_run` only say what that would do.
+
+    With `skip_bad` those that fit, and the others are among the problems: what came in of these before stands.
 
     `seen`: whose annotations there are in that program at all, with those that are left or have yet to be finished.
     One that is there with the same labels adds nothing. One whose labels changed there supersedes the earlier one,
     which stays; one that is older than the labels that it would take the place of is left, as is one by somebody who
     has labelled the item here. A skip ends where labels come in its place, and where it comes again as somebody else's.
-    Annotators without an account become people without a login. Raises InvalidInput naming every label that does not
-    fit the protocol or the item.
+    In a study that is closed new ones are surplus, and nothing is corrected; where it is started again, they count when
+    they come again. What comes of somebody who is left out is left out. Annotators without an account become people
+    without a login. Raises InvalidInput naming every annotation that does not fit the protocol or the item.
     """
     with db.read() as session:
         named = {of: name for name, of in items_of_study(session, study_id).items()}
@@ -135,22 +177,34 @@ def take_back(
         ]
         if problems:
             raise InvalidInput(rejections(problems))
-        protocol = protocol_of(session.get_one(Study, study_id))
+        study = session.get_one(Study, study_id)
+        protocol = protocol_of(study)
         parts = StudyParts.of(session, study_id, protocol, rows)
         items = {name: of for of, name in named.items()}
-        if rows:
-            checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
+
+        def unfit_rows(rows: Sequence[ForeignLabel]) -> list[Rejected]:
+            return misfits(protocol, rows=rows, items=items, source=source, parts=parts)
+
+        unfit: list[Unfit] = []
+        if unfit_rows(rows):
+            annotations, unfit = _fitting(annotations, named, unfit_rows)
+            if not skip_bad:
+                raise refusal(source, unfit)
         if dry_run:
             known = _known(session, (one.annotator for one in annotations))
-            found, *_, ends = _sorted(session, study_id, annotations, known, source, named=named)
+            standing = Standing(session, study)
+            found, fresh, *_, ends = _sorted(session, study, annotations, known, source, named=named)
             found.gone = _gone(session, study_id, seen, named, ends)
+            found.not_counted = standing.not_counted((known.get(one.annotator), one.at) for one in fresh)
+            found.problems = unfit
             return found
     with db.write() as session:
         study = session.get_one(Study, study_id)
         before = _known(session, (one.annotator for one in annotations))
         people = people_named(session, (one.annotator for one in annotations))
-        found, fresh, earlier, skips, there, ends = _sorted(session, study_id, annotations, people, source, named=named)
+        found, fresh, earlier, skips, there, ends = _sorted(session, study, annotations, people, source, named=named)
         found.gone = _gone(session, study_id, seen, named, ends)
+        found.problems = unfit
         found.new_people = sorted(set(people) - set(before))
         if fresh:
             rows = _rows(fresh, named)
@@ -158,6 +212,7 @@ def take_back(
             found.stored = add_labels(
                 session, actor, study, checked=checked, source=source, earlier=earlier, batch_format=HANDED_OVER
             )
+            found.not_counted = found.stored.not_counted
         if skips or ends:
             _change_skips(session, actor, study, skips, people, ends=ends)
         there += [(one, found.stored.batch if found.stored else None) for one in fresh]
@@ -165,6 +220,22 @@ def take_back(
         whose = ((one.marks, Whose(one.study_item_id, one.annotator), batch) for one, batch in there)
         remember(session, study_id, whose, people)
         return found
+
+
+def _fitting(
+    annotations: Iterable[AnnotationElsewhere],
+    named: Mapping[int, str],
+    unfit_rows: Callable[[Sequence[ForeignLabel]], Sequence[Rejected]],
+) -> tuple[list[AnnotationElsewhere], list[Unfit]]:
+    """The annotations all of whose labels fit, and the others with what is wrong."""
+    fitting, unfit = [], []
+    for one in annotations:
+        reasons = [problem.reason for problem in unfit_rows(_rows([one], named))]
+        if reasons:
+            unfit.append(Unfit(one.task, one.line, one.annotator, " ".join(reasons)))
+        else:
+            fitting.append(one)
+    return fitting, unfit
 
 
 def _gone(
@@ -230,7 +301,7 @@ class _There:
     annotation: int
     assignment: int
     sitting: int
-    kind: str
+    surplus: bool
     batch: int | None
     from_elsewhere: bool
     at: datetime | None
@@ -252,7 +323,7 @@ class _Sorted(NamedTuple):
 
 def _sorted(
     session: Session,
-    study_id: int,
+    study: Study,
     annotations: Sequence[AnnotationElsewhere],
     people: Mapping[str, int],
     source: str,
@@ -260,24 +331,26 @@ def _sorted(
     named: Mapping[int, str],
 ) -> _Sorted:
     found = CameBack(source, new_people=sorted({one.annotator for one in annotations} - set(people)))
-    there, skipped, ended = _standing(session, study_id, {one.study_item_id for one in annotations})
-    said = _labels_of(session, [one for one in there.values() if one.kind == AnnotationKind.IMPORTED])
-    skippers = skipped_by(session, study_id)
+    assert study.id is not None
+    is_closed = study.state == StudyState.CLOSED
+    there, skipped, ended = _standing(session, study.id, {one.study_item_id for one in annotations})
+    said = _labels_of(session, [one for one in there.values() if one.from_elsewhere])
+    skippers = skipped_by(session, study.id)
     fresh, skips, earlier = [], [], {}
     known: list[tuple[AnnotationElsewhere, int | None]] = []
     ends, stay = set[_Key](), set[_Key]()
     for one in annotations:
         key = (one.study_item_id, people.get(one.annotator, 0))
-        item, standing = named.get(one.study_item_id, ""), there.get(key)
+        standing = there.get(key)
         # The skips that this annotation was: who made it may have had another name then.
         was = {key, *((one.study_item_id, skippers[mark]) for mark in one.marks if mark in skippers)} & skipped.keys()
+        # What came while the study was closed counts now that it goes on.
+        late = standing is not None and standing.surplus and not is_closed
+        same = standing is not None and not late and said.get(standing.annotation) == _as_stored(one)
+        if why := _why_left(one, named.get(one.study_item_id, ""), standing, same=same, is_closed=is_closed):
+            found.left.append(why)
+            continue
         if one.skipped:
-            if standing is not None:
-                found.left.append(
-                    f"Annotation {one.line}: {one.annotator!r} skips {item!r} there, and has labels of it here, which "
-                    "count as before."
-                )
-                continue
             if key in skipped:
                 stay.add(key)
                 found.unchanged += 1
@@ -286,34 +359,47 @@ def _sorted(
                 skips.append(one)
                 found.changed += bool(was)
                 found.skipped += not was
-        elif not one.labels:
-            found.left.append(f"Annotation {one.line} by {one.annotator!r} has no labels.")
-            continue
         elif standing is None:
             fresh.append(one)
             found.new += 1
             if key in ended:  # what took the place of earlier labels was withdrawn, and they do not come back by that
                 earlier[key] = ended[key]
-        elif standing.kind != AnnotationKind.IMPORTED or not standing.from_elsewhere:
-            found.left.append(
-                f"Annotation {one.line}: {one.annotator!r} has labels of this item here already, which stand."
-            )
-            continue
-        elif said.get(standing.annotation) == _as_stored(one):
+        elif same:
             found.unchanged += 1
             known.append((one, standing.batch))
-        elif one.at is not None and standing.at is not None and one.at < standing.at:
-            found.left.append(
-                f"Annotation {one.line}: {one.annotator!r} gave these labels of {item!r} before those that stand here, "
-                "which came in from a later state of the project."
-            )
-            continue
         else:
             fresh.append(one)
-            found.changed += 1
+            found.new += late
+            found.changed += not late
             earlier[key] = Earlier(standing.assignment, standing.sitting, standing.annotation)
         ends |= was
     return _Sorted(found, fresh, earlier, skips, known, {key: skipped[key] for key in ends - stay})
+
+
+def _why_left(
+    one: AnnotationElsewhere, item: str, standing: _There | None, *, same: bool, is_closed: bool
+) -> str | None:
+    """Why nothing is stored of an annotation, beside what stands of the same person; None where something is."""
+    if not one.skipped and not one.labels:
+        return f"Annotation {one.line} by {one.annotator!r} has no labels."
+    if standing is None or (same and not one.skipped):
+        return None
+    begins = f"Annotation {one.line}: {one.annotator!r}"
+    if one.skipped:
+        return f"{begins} skips {item!r} there, and has labels of it here, which count as before."
+    if not standing.from_elsewhere:
+        return f"{begins} has labels of this item here already, which stand."
+    if one.at is not None and standing.at is not None and one.at < standing.at:
+        return (
+            f"{begins} gave these labels of {item!r} before those that stand here, which came in from a later state of "
+            "the project."
+        )
+    if is_closed:
+        return (
+            f"{begins} changed their labels of {item!r} there. The study is closed, so that those that came before "
+            "stay as they are."
+        )
+    return None
 
 
 def _standing(
@@ -344,7 +430,7 @@ def _standing(
                 row.id,
                 row.assignment_id,
                 row.sitting,
-                row.kind,
+                row.kind == AnnotationKind.SURPLUS,
                 row.batch_id,
                 batch_format == HANDED_OVER,
                 None if row.created_at == imported_at else row.created_at,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import func
+from sqlalchemy import bindparam, func, text
 from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel
@@ -18,12 +18,12 @@ from db.annotating.presentations import Wire
 from db.engine import Database
 from db.items.current import counting_annotations
 from db.judging.items import read_to_judge, secret_of
-from db.models import Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem, StudyMember
+from db.models import BESIDE, Annotation, AnnotationKind, Project, Purpose, StoredLabel, Study, StudyItem, StudyMember
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING
+from db.studies.settlements import COUNTING, DISCARDED, WANTED
 
 _DIGITS = 24
 
@@ -31,7 +31,9 @@ _DIGITS = 24
 class StudyElsewhere(NamedTuple):
     """A study as it is known in another program: by a token that says nothing, and by its name to who runs it.
 
-    `seal` marks a text so that nobody else can make the mark, or tell the text by it.
+    `seal` marks a text so that nobody else can make the mark, or tell the text by it. What it has besides protocol and
+    sample: its `settings` and item order as its row has them, the items of each `Purpose` beside the sample, how many
+    annotators have a quota, and whether it has a deadline.
     """
 
     study_id: int
@@ -44,13 +46,20 @@ class StudyElsewhere(NamedTuple):
     n_annotators: int
     token: str
     seal: Callable[[str], str]
+    settings: Mapping[str, Any]
+    order: str
+    beside: Mapping[str, int]
+    n_quotas: int
+    has_deadline: bool
 
 
 @dataclass(frozen=True)
 class ItemElsewhere:
     """An item of a study: its token there, and of each step what is shown and how its parts are called.
 
-    `overlap`: how many annotators it is to have. `kept`: it has a document that must not leave this machine.
+    `overlap`: how many annotators it wants by now; none where it came back in a later version (a recheck). `ended`: it,
+    or an item of the pair, was rejected or withdrawn, so that nobody is given it. `kept`: it has a document that must
+    not leave this machine.
     """
 
     study_item_id: int
@@ -59,6 +68,7 @@ class ItemElsewhere:
     materials: Mapping[int, Mapping[str, Any]]
     names: Mapping[int, Wire]
     kept: bool
+    ended: bool
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -67,11 +77,38 @@ def study_elsewhere(db: Database, _actor: Actor, study_id: int) -> StudyElsewher
     with db.read() as session:
         study = session.get_one(Study, study_id)
         project = session.get_one(Project, study.project_id)
-        members = pick(func.count()).where(col(StudyMember.study_id) == study_id, col(StudyMember.left_at).is_(None))
-        n = session.execute(members).scalar_one()
+        members = pick(func.count(), func.count(col(StudyMember.quota))).where(
+            col(StudyMember.study_id) == study_id, col(StudyMember.left_at).is_(None)
+        )
+        n, n_quotas = session.execute(members).one()
+        purposes = pick(StudyItem.purpose, func.count()).where(
+            col(StudyItem.study_id) == study_id, text(BESIDE)
+        ).group_by(col(StudyItem.purpose))  # fmt: skip
+        beside = dict(session.execute(purposes).all())
         found = study.project_id, project.name, study.name, protocol_of(study), study.overlap, study.n_items, n
+        more = study.settings, study.item_order, beside, n_quotas, study.deadline is not None
     secret = secret_of(db, found[0])
-    return StudyElsewhere(study_id, *found, token_of(secret, f"study:{study_id}"), partial(token_of, secret))
+    return StudyElsewhere(study_id, *found, token_of(secret, f"study:{study_id}"), partial(token_of, secret), *more)
+
+
+_ASKED = text(
+    f"SELECT o.id, {WANTED.format(item='o.id')} AS wanted, {DISCARDED.format(row='o')} AS ended, "
+    "CASE WHEN z.state = 'pending' AND z.n_disputed > 0 THEN z.n_annotations ELSE 0 END AS disagree "
+    "FROM study_item o LEFT JOIN settlement z ON z.study_item_id = o.id WHERE o.id IN :ids"
+).bindparams(bindparam("ids", expanding=True))
+
+
+def _asked(session: Session, study: Study, ids: Sequence[int]) -> dict[int, tuple[int, bool]]:
+    """Study item → how many annotators it wants by now (none: it came back in a later version), and whether it ended.
+
+    Labels from elsewhere open no slot where they disagree, so that it is asked for one more only here.
+    """
+    most = int(study.settings.get("most_overlap") or 0)
+    found = {}
+    for of, wanted, ended, disagree in session.execute(_ASKED, {"ids": ids, "overlap": study.overlap}):
+        more = disagree + 1 if wanted and wanted <= disagree < most else 0
+        found[of] = max(wanted, more), bool(ended)
+    return found
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -93,20 +130,21 @@ def items_elsewhere(
         study = session.get_one(Study, study_id)
         found = read_to_judge(session, study, after=after, limit=limit, among=among, elsewhere=leaves)
         ids = [item.study_item_id for item in found]
-        query = pick(StudyItem.id, StudyItem.overlap).where(col(StudyItem.id).in_(ids))
-        overlaps = {of: overlap or study.overlap for of, overlap in session.execute(query)}
+        asked = _asked(session, study, ids)
         project_id = study.project_id
     secret = secret_of(db, project_id)
     return [
         ItemElsewhere(
             item.study_item_id,
             token_of(secret, f"item:{study_id}:{item.study_item_id}"),
-            overlaps[item.study_item_id],
+            wanted,
             {step.step: step.material for step in item.steps},
             {step.step: step.names for step in item.steps if isinstance(step.names, Wire)},
             item.kept,
+            ended,
         )
         for item in found
+        for wanted, ended in (asked[item.study_item_id],)
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from sqlmodel import col
 
+from annotators.addresses import is_here
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.errors import InvalidInput
@@ -29,7 +30,8 @@ from db.annotating.previews import preview
 from db.engine import Database
 from db.items.current import version_is_latest
 from db.jobs import job_facts
-from db.judging.items import is_here, kept_versions, secret_of
+from db.judging.examples import check_examples_may_leave
+from db.judging.items import kept_versions, secret_of
 from db.judging.pictures import StoredPictures
 from db.judging.planning import NoPictures, written
 from db.judging.replies import StoredReplies
@@ -123,7 +125,7 @@ def plan_draft(
     """What `write_draft` would send; nothing is sent.
 
     NotFound for an item that the project does not have; InvalidInput for one of whose documents nothing may leave this
-    machine, and for a prompt that writes something else.
+    machine, for a prompt with an example of which nothing may, and for a prompt that writes something else.
     """
     material = _material(db, actor, project_id, asked, writer)
     call = _call(
@@ -243,6 +245,8 @@ def _material(db: Database, actor: Actor, project_id: int, asked: Asked, writer:
             f"The item {asked.item!r} has a document that must not leave this machine, and {writer.server} is "
             "elsewhere. Take a model on this machine."
         )
+    with db.read() as session:
+        check_examples_may_leave(session, project_id, writer.prompt, writer.server)
     return {**material, **{name: text for name, text in asked.texts.items() if name in ("question", "answer")}}
 
 

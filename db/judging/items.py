@@ -8,16 +8,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, func
+from sqlalchemy import ColumnElement, Select, func
 from sqlmodel import Session, col
 
 from annotators.items.sampling import draw
 from annotators.judges.judging import StepToJudge
 from db.annotating.presentations import Unassigned, present, units_at
 from db.engine import Database
-from db.items.documents import stays_here
+from db.items.documents import marked_documents, stays_here
 from db.models import (
     DataMark,
     Document,
@@ -34,8 +33,6 @@ from db.studies.selection import candidates
 
 _AT_ONCE = 5_000
 
-_HERE = ("localhost", "127.0.0.1", "::1")
-
 
 @dataclass(frozen=True)
 class ItemToJudge:
@@ -45,12 +42,6 @@ class ItemToJudge:
     version_id: int
     steps: list[StepToJudge] = field(default_factory=list)
     kept: bool = False
-
-
-def is_here(server: str) -> bool:
-    """Whether a server, by its base URL, is on this machine, so that nothing leaves it."""
-    host = urlsplit(server).hostname or ""
-    return host in _HERE or host.startswith("127.")
 
 
 def _of_sample(study: Study, left: ColumnElement[bool] | None) -> list[ColumnElement[bool]]:
@@ -129,12 +120,29 @@ def read_to_judge(
 
 def kept_versions(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
     """Those of the versions that are about, or cite, a document that must not leave this machine."""
+    ids = kept_documents(session, project_id)
+    if not ids:
+        return set()
     found: set[int] = set()
-    for table in (ItemDocument, Evidence, Image):
-        of, document = col(table.item_version_id), col(table.document_id)
-        query = pick(of).join(Document, col(Document.id) == document).where(of.in_(versions), stays_here(project_id))
-        found.update(session.execute(query.distinct()).scalars())
+    for query in citing(ids):
+        of = query.selected_columns[0]
+        found.update(session.execute(query.where(of.in_(versions)).distinct()).scalars())
     return found
+
+
+def kept_documents(session: Session, project_id: int) -> list[int]:
+    """The ids of the project's documents that must not leave this machine."""
+    if not marked_documents(session, project_id):  # asked for every few items: most projects have none
+        return []
+    return list(session.execute(pick(Document.id).where(stays_here(project_id))).scalars())
+
+
+def citing(documents: Sequence[int]) -> list[Select[Any]]:
+    """Queries whose rows are, together, the item versions that are about, or cite, one of the documents."""
+    return [
+        pick(table.item_version_id).where(col(table.document_id).in_(documents))
+        for table in (ItemDocument, Evidence, Image)
+    ]
 
 
 def drawn_items(

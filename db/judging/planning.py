@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlmodel import Session, col
 
+from annotators.addresses import is_here
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.figures import count
@@ -18,8 +19,8 @@ from annotators.judges.prompts import Prompt, calls
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.read import item_counts
-from db.judging.examples import example_items
-from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, is_here, read_to_judge, secret_of
+from db.judging.examples import check_examples_may_leave, example_items
+from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.run import ALL, Sample
 from db.models import Item, ItemVersion, Study, StudyItem
@@ -92,8 +93,8 @@ def plan_judging(
 ) -> JudgePlan:
     """What `run_judge` would send. Nothing is sent, and nothing of the study changes.
 
-    InvalidInput for a `protocol` that is not the study's, for a prompt that does not fit it, and for an item whose
-    request the model's `context` (tokens) cannot take.
+    InvalidInput for a `protocol` that is not the study's, for a prompt that does not fit it or has an example that must
+    not leave this machine, and for an item whose request the model's `context` (tokens) cannot take.
     """
     with db.read() as session:
         study = session.get_one(Study, study_id)
@@ -104,6 +105,7 @@ def plan_judging(
                 "as it is now. Leave the protocol out, or leave the study out to have one made."
             )
         check_prompt(judge.prompt, protocol)
+        check_examples_may_leave(session, study.project_id, judge.prompt, judge.server)
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
         n = count_to_judge(session, study, among=among)
         examples = example_items(session, study, judge.prompt)

@@ -20,6 +20,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, select
 from sqlmodel import Session, col
 
+from annotators.addresses import is_here
 from annotators.errors import InvalidInput, NotFound
 from annotators.judges.asking import Answer, Asker, OutOfBudget, Pace, Stopped
 from annotators.judges.base import Call
@@ -30,8 +31,8 @@ from annotators.judges.prompts import calls
 from annotators.pages.documents.renderer import Renderer
 from annotators.progress import Progress, unheard
 from db.engine import Database
-from db.judging.examples import example_items
-from db.judging.items import ItemToJudge, count_to_judge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.examples import check_examples_may_leave, example_items
+from db.judging.items import ItemToJudge, count_to_judge, drawn_items, read_to_judge, secret_of
 from db.judging.judged import judged_in_runs
 from db.judging.judges import JudgeSettings, judge_for
 from db.judging.pictures import StoredPictures
@@ -121,13 +122,15 @@ def run_judge(
     """Judge every item of the study (or of a sample) that this judge has not judged there yet; a summary.
 
     Killed, it goes on where it was: replies are kept the moment they come, and an item's labels are written once. It
-    stops where the next request might pass the limit (`stopped` says so). Raises ServerRefuses where the server will
-    not answer whatever is asked; what came before stays. Where `progress` raises, or somebody presses Ctrl-C, the
+    stops where the next request might pass the limit (`stopped` says so). Raises InvalidInput where an example of the
+    prompt must not leave this machine, and the server is elsewhere; ServerRefuses where the server will not answer
+    whatever is asked; what came before stays. Where `progress` raises, or somebody presses Ctrl-C, the
     replies under way are waited for, and `so_far` gets the summary, which says `cancelled`.
     """
     begun = time.monotonic()
     with db.read() as session:
         study = _study(session, study_id)
+        check_examples_may_leave(session, study.project_id, judge.prompt, judge.server)
         among = drawn_items(session, study, sample.n, sample.per, sample.seed)
         examples = frozenset(example_items(session, study, judge.prompt))
         session.expunge(study)
@@ -261,6 +264,7 @@ class JudgeRun(RunKind[ItemToJudge, ItemRows]):
         super().__init__(name, judge.prompt_name, parameters, block=BLOCKS * concurrency)
         self._study, self._judge, self._person_id, self._among = study, judge, person_id, among
         self._protocol = protocol_of(study)
+        self._told = judge.prompt
         self._asker, self._secret, self._pictures = asker, secret, pictures
         self._concurrency, self._stop, self._alive, self._examples = concurrency, stop, alive, examples
         self._elsewhere = not is_here(judge.server)
@@ -291,7 +295,8 @@ class JudgeRun(RunKind[ItemToJudge, ItemRows]):
     def read(
         self, session: Session, project_id: int, left: ColumnElement[bool] | None, *, after: int, limit: int
     ) -> list[ItemToJudge]:
-        """Items with what each step shows."""
+        """Items with what each step shows. InvalidInput where by now an example of the prompt must not leave."""
+        check_examples_may_leave(session, project_id, self._told, self._judge.server)
         return read_to_judge(
             session, self._study, left, self._among, after=after, limit=limit, elsewhere=self._elsewhere
         )
@@ -344,7 +349,7 @@ class JudgeRun(RunKind[ItemToJudge, ItemRows]):
         """What the judge makes of an item, step by step."""
         return judge_item(
             self._protocol,
-            self._judge.prompt,
+            self._told,
             item.steps,
             self._ask,
             mark=mark_of(self._secret, item.steps),

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlmodel import Session, col
 
+from annotators.addresses import is_here
 from annotators.errors import InvalidInput, NotFound
 from annotators.judges.base import Call
 from annotators.judges.budget import Price
@@ -23,8 +24,8 @@ from annotators.judges.judging import CANNOT, Outcome, judge_item, mark_of
 from annotators.judges.trust.trials import Trial, Tried
 from annotators.progress import Progress, unheard
 from db.engine import Database, dumps
-from db.judging.examples import example_items
-from db.judging.items import ItemToJudge, drawn_items, is_here, read_to_judge, secret_of
+from db.judging.examples import check_examples_may_leave, example_items
+from db.judging.items import ItemToJudge, drawn_items, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.planning import LOOKED_AT, JudgePlan, NoPictures, check_prompt, plan_of, without_conditions
 from db.judging.run import ALL, CANCELLED, NOTHING_BESIDES, Heard, JudgeRun, Means, Sample, asking
@@ -66,7 +67,7 @@ def try_judge(
     in `so_far` what it came to when it was cancelled. Items
     that a trial has done are not done again, and requests that it does not change have their reply already. Raises
     NotFound for a judge that has labelled nothing there, or whose labels came from elsewhere; InvalidInput for a prompt
-    that does not fit the study; ServerRefuses.
+    that does not fit the study, or has an example that must not leave this machine; ServerRefuses.
     """
     begun = time.monotonic()
     check_trials(trials)
@@ -75,6 +76,8 @@ def try_judge(
         person_id, settings = tried_judge(session, study, judge)
         among = items_to_try(session, study, judge, person_id, sample)
         examples = [frozenset(example_items(session, study, trial.prompt or settings.prompt)) for trial in trials]
+        for trial in trials:
+            check_examples_may_leave(session, study.project_id, trial.prompt or settings.prompt, settings.server)
         session.expunge(study)
     protocol = protocol_of(study)
     for trial in trials:
@@ -143,6 +146,7 @@ def plan_trials(
         protocol = protocol_of(study)
         for trial in trials:
             check_prompt(trial.prompt or settings.prompt, protocol)
+            check_examples_may_leave(session, study.project_id, trial.prompt or settings.prompt, settings.server)
         among = items_to_try(session, study, judge, person_id, sample)
         few = [among[place * len(among) // min(LOOKED_AT, len(among))] for place in range(min(LOOKED_AT, len(among)))]
         elsewhere = not is_here(settings.server)
@@ -257,6 +261,7 @@ class _TrialRun(JudgeRun):
         self.version = trial.version
         self.parameters = {**self.parameters, "trial": trial.to_json()}
         self._trial = trial
+        self._told = trial.prompt or judge.prompt
         self._said: dict[int, dict[tuple[str, str], str]] = {}
 
     def read(

@@ -373,6 +373,11 @@ def local_administrator(db: Database) -> Actor:
         return actor_of(session, person_id, "command")
 
 
+def acting(db: Database, name: str | None) -> Actor:
+    """Who acts: the person of this name, else (None) the local administrator. NotFound where there is none."""
+    return local_administrator(db) if name is None else actor_named(db, name)
+
+
 def actor_named(db: Database, name: str) -> Actor:
     """The actor for `--as NAME` on the command line."""
     refuse_unfit({"name": name})

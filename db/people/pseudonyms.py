@@ -1,16 +1,17 @@
 """Who is told annotators' names, and what they are called elsewhere: A1, A2 … in the order of their first submission.
 
 That order never changes: somebody who joins later gets the next number, and an export made again calls everybody as
-before. Models are called M1, M2 … likewise.
+before. Models are called M1, M2 … likewise. Beside a single item they are R1, R2 …, in an order drawn for the item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sqlalchemy import func
 from sqlmodel import Session, col
 
+from annotators.items.sampling import fraction
 from db.models import Account, Assignment, Person, PersonKind, Study, Submission
 from db.permissions import RESEARCHERS, Actor, role_in
 from db.query import pick
@@ -44,6 +45,20 @@ def pseudonyms(session: Session, study_id: int) -> dict[int, str]:
         counts[letter] += 1
         found[person_id] = f"{letter}{counts[letter]}"
     return found
+
+
+def raters_of(study: Study, study_item_id: int, people: Iterable[int], *, then: Iterable[int] = ()) -> dict[int, str]:
+    """Person id → R1, R2 …, as those are called, in this order, who judged an item, where their names are not told.
+
+    The order is drawn for the item and stays. So it tells nothing of who they are, nor of those of another item: not by
+    when somebody joined, and not by the order in which a study names its annotators. `then`: who counts behind them.
+    """
+
+    def drawn(some: Iterable[int]) -> list[int]:
+        return sorted(some, key=lambda who: fraction(f"{study_item_id}:{who}", "raters of an item", study.seed))
+
+    first = set(people)
+    return {who: f"R{n}" for n, who in enumerate([*drawn(first), *drawn(set(then) - first)], 1)}
 
 
 def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[int, str]:

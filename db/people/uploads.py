@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from annotators.errors import NotAllowed
 from db.engine import Database
@@ -17,11 +17,16 @@ def check_may_upload(db: Database, actor: Actor) -> None:
     What a file is for is checked when it is used; this decides whether the server takes it at all.
     """
     with db.read() as session:
-        person = session.get_one(Person, actor.person_id)
-        if person.is_admin or person.default_role in RESEARCHERS:
-            return
-        member = select(Membership.project_id).where(
-            Membership.person_id == actor.person_id, col(Membership.role).in_(RESEARCHERS)
-        )
-        if session.exec(member.limit(1)).first() is None:
+        if not imports_anywhere(session, actor.person_id):
             raise NotAllowed("Only researchers and administrators upload files. Ask one of them to import yours.")
+
+
+def imports_anywhere(session: Session, person_id: int) -> bool:
+    """Whether this person may import into some project."""
+    person = session.get_one(Person, person_id)
+    if person.is_admin or person.default_role in RESEARCHERS:
+        return True
+    member = select(Membership.project_id).where(
+        Membership.person_id == person_id, col(Membership.role).in_(RESEARCHERS)
+    )
+    return session.exec(member.limit(1)).first() is not None

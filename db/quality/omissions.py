@@ -13,13 +13,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.annotating.assignments import give_back, reopen_slot, take_open_slot
 from db.annotating.disagreement import ask_one_more
 from db.engine import Database, insert_many
+from db.items.current import withdrawn_batches
 from db.models import (
+    IMPORTED,
     Account,
     Annotation,
     AnnotationKind,
@@ -43,6 +46,7 @@ from db.studies.tallies import Tallies
 class Decided:
     """What a decision did: annotations that it left out or restored, those of them that are surplus now, items.
 
+    What a correction took the place of is not among them, nor what came with an import that is withdrawn.
     `short`: so many annotators more than those who are left are needed for the overlap.
     """
 
@@ -165,22 +169,24 @@ def _decide(
         after = _write_set_aside(session, member, omission)
         touched = {annotation for annotation in before.keys() | after.keys()
                    if before.get(annotation) != after.get(annotation)}  # fmt: skip
-        items = _items_of(session, member, touched)
-        update_settlements(session.connection(), study, protocol_of(study), items, counts)
-        for study_item_id in items:
+        standing = _standing(session, member, touched)
+        items = _items_of(session, member, standing)
+        again = _items_of(session, member, touched)
+        update_settlements(session.connection(), study, protocol_of(study), again, counts)
+        for study_item_id in again:
             ask_one_more(session.connection(), study, study_item_id, counts)
         counts.write(session.connection())
         gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at or row.failed_at]
         details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
-                   "annotations": len(touched), "items": len(items), "reason": why}  # fmt: skip
+                   "annotations": len(standing), "items": len(items), "reason": why}  # fmt: skip
         kind = "labels restored" if since is None else "labels left out"
         record(session, actor, kind, "study", study_id, project_id=study.project_id, details=details)
         foreign = bool(study.settings.get("foreign"))
         most_wanted = max(study.overlap, study.settings.get("part_overlap", 0))
         return Decided(
             annotator,
-            len(touched),
-            sum(1 for annotation in touched if after.get(annotation) == AnnotationKind.SURPLUS),
+            len(standing),
+            sum(1 for annotation in standing if after.get(annotation) == AnnotationKind.SURPLUS),
             len(items),
             0 if foreign else max(0, most_wanted - len(members) + len(gone)),
         )
@@ -219,6 +225,17 @@ def _theirs(member: StudyMember) -> tuple[ColumnElement[bool], ...]:
     return col(Annotation.study_id) == member.study_id, col(Annotation.person_id) == member.person_id
 
 
+def _standing(session: Session, member: StudyMember, annotations: set[int]) -> set[int]:
+    """Those of them that no correction took the place of, and whose import is not withdrawn."""
+    newer = aliased(Annotation)
+    stands = pick(Annotation.id).where(
+        *_theirs(member),
+        ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
+        col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
+    )
+    return annotations & set(session.execute(stands).scalars())
+
+
 def _items_of(session: Session, member: StudyMember, annotations: set[int]) -> list[int]:
     """The items that these annotations of the person are of, sorted; gold items and repeats settle nothing."""
     settling = (*_theirs(member), col(Annotation.kind).in_(COUNTING))
@@ -230,19 +247,24 @@ def _items_of(session: Session, member: StudyMember, annotations: set[int]) -> l
 
 
 def _slots(session: Session, member: StudyMember, states: Sequence[AssignmentState]) -> list[Any]:
-    """(assignment, time of its last annotation, seconds of its first) of the person's slots in these states."""
+    """(assignment, time of its last annotation, seconds of its first, whether it is in the counts) of the person's
+    slots in these states, and of what was imported of them, which is in no count while its import is withdrawn.
+    """
+    first, last = aliased(Annotation), aliased(Annotation)
     given = (
-        pick(Annotation.assignment_id, func.max(col(Annotation.created_at)).label("last"),
-             func.min(col(Annotation.id)).label("first"))
+        pick(Annotation.assignment_id, func.max(col(Annotation.created_at)).label("at"),
+             func.min(col(Annotation.id)).label("first"), func.max(col(Annotation.id)).label("last"))
         .where(*_theirs(member))
         .group_by(col(Annotation.assignment_id))
         .subquery()
     )  # fmt: skip
+    is_counted = col(last.batch_id).is_(None) | col(last.batch_id).not_in(withdrawn_batches())
     query = (
-        pick(Assignment, given.c.last, Annotation.seconds)
+        pick(Assignment, given.c.at, first.seconds, is_counted)
         .join(given, given.c.assignment_id == Assignment.id)
-        .join(Annotation, col(Annotation.id) == given.c.first)
-        .where(col(Assignment.kind) == "slot", col(Assignment.state).in_(states))
+        .join(first, col(first.id) == given.c.first)
+        .join(last, col(last.id) == given.c.last)
+        .where(col(Assignment.kind).in_(("slot", IMPORTED)), col(Assignment.state).in_(states))
         .order_by(col(Assignment.id))
         .with_for_update(of=Assignment)
     )
@@ -256,33 +278,39 @@ def _move(row: Assignment, after: AssignmentState, seconds: float | None, counts
     counts.move(row.state, after, row.person_id)
     counts.move(None, timed, row.person_id, seconds=-(seconds or 0), n=0)
     counts.move(None, to, row.person_id, seconds=seconds or 0, n=0)
-    row.state = after
 
 
 def _free_slots(session: Session, study: Study, member: StudyMember, since: datetime, counts: Tallies) -> None:
-    """Take their slots from what is left out, and give these out again."""
-    for row, last, seconds in _slots(session, member, (AssignmentState.SUBMITTED, AssignmentState.RETURNED)):
+    """Take their slots from what is left out, and give these out again. What was imported has none."""
+    for row, last, seconds, counted in _slots(session, member, (AssignmentState.SUBMITTED, AssignmentState.RETURNED)):
         if last < since:
             continue
-        row.left_out_as = row.state
-        _move(row, AssignmentState.LEFT_OUT, seconds, counts)
+        if counted:
+            _move(row, AssignmentState.LEFT_OUT, seconds, counts)
+        row.left_out_as, row.state = row.state, AssignmentState.LEFT_OUT
         session.add(row)
         session.flush()
-        reopen_slot(session.connection(), study, row.study_item_id, counts)
+        if row.kind != IMPORTED:
+            reopen_slot(session.connection(), study, row.study_item_id, counts)
 
 
 def _take_slots(session: Session, study: Study, member: StudyMember, since: datetime | None, counts: Tallies) -> None:
-    """Give what is not left out any more a slot of its item again, or make it surplus where none is free."""
-    for row, last, seconds in _slots(session, member, (AssignmentState.LEFT_OUT,)):
+    """Give what is not left out any more a slot of its item again, or make it surplus where none is free.
+
+    What was imported needs none.
+    """
+    for row, last, seconds, counted in _slots(session, member, (AssignmentState.LEFT_OUT,)):
         if since is not None and last >= since:
             continue
-        if take_open_slot(session.connection(), row.study_item_id, row.person_id):
-            counts.move(AssignmentState.OPEN, None)
-            after = AssignmentState(row.left_out_as or AssignmentState.SUBMITTED)
-        else:
-            after = AssignmentState.SURPLUS
-        _move(row, after, seconds, counts)
-        row.left_out_as = None
+        after = AssignmentState(row.left_out_as or AssignmentState.SUBMITTED)
+        if row.kind != IMPORTED:
+            if take_open_slot(session.connection(), row.study_item_id, row.person_id):
+                counts.move(AssignmentState.OPEN, None)
+            else:
+                after = AssignmentState.SURPLUS
+        if counted:
+            _move(row, after, seconds, counts)
+        row.left_out_as, row.state = None, after
         session.add(row)
         session.flush()
 

@@ -80,12 +80,13 @@ def study_stages(db: Database, actor: Actor, study_id: int, *, most: int | None 
     fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
 
     Which settled items fail is worked out where it is not known yet, of `most` items at once; those that are left
-    (`unread`) count as accepted until then.
+    (`unread`) count as accepted until then. Of a database that is only read it is worked out each time.
     """
     unread = keep_failing(db, actor, study_id, most=most)
+    kept = most is not None and not db.only_read
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        settled, failing = tallies.settled(session, study_id), n_failing(session, study_id, kept=most is not None)
+        settled, failing = tallies.settled(session, study_id), n_failing(session, study_id, kept=kept)
         counts = _Counts()
         for block in _special(session, study):
             for item in block:

@@ -336,9 +336,10 @@ def _accepting(protocol: Protocol) -> dict[str, tuple[str, Criterion]]:
 def keep_failing(db: Database, _actor: Actor, study_id: int, *, most: int | None = None) -> int:
     """Work out which criteria fail of settled items, where that is not known, and keep it; how many are left.
 
-    `most`: of so many items at a time, so that nobody waits; who asks again goes on with it.
+    `most`: of so many items at a time, so that nobody waits; who asks again goes on with it. A database that is only
+    read keeps nothing.
     """
-    return _keep_failing(db, study_id, most)
+    return 0 if db.only_read else _keep_failing(db, study_id, most)
 
 
 def _keep_failing(db: Database, study_id: int, most: int | None = None) -> int:

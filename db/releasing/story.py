@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,7 +34,7 @@ from db.models import (
     Withdrawal,
 )
 from db.people.accounts import names_of
-from db.people.pseudonyms import sees_names
+from db.people.pseudonyms import raters_of, sees_names
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
 from db.releasing.states import Standing, standings
@@ -234,7 +233,7 @@ class _Teller:
             return
         given = pick(Annotation).where(col(Annotation.study_item_id) == place.id, ~is_set_aside(col(Annotation.id)))
         annotations = list(self._session.execute(given.order_by(col(Annotation.id))).scalars())
-        called = self._called(study, {row.person_id for row in annotations})
+        called = self._called(study, place.id, {row.person_id for row in annotations})
         for row in annotations:
             did = "corrected" if row.supersedes_id is not None else ("rechecked" if again else "labelled")
             about = {"kind": row.kind} if row.kind != "regular" else {}
@@ -256,12 +255,11 @@ class _Teller:
             who = self._who(decision.person_id)
             yield Chapter(decision.created_at, who, "adjudicated", number, study.name, decision.reason, about)
 
-    def _called(self, study: Study, people: Collection[int]) -> dict[int, str]:
+    def _called(self, study: Study, study_item_id: int, people: Collection[int]) -> dict[int, str]:
         """Annotators by name, or by R1, R2 … for readers who are not told who gave which label."""
         if sees_names(self._session, self._actor, study):
             return names_of(self._session, people)
-        counted: dict[int, str] = defaultdict(lambda: f"R{len(counted) + 1}")
-        return {person: counted[person] for person in sorted(people)}
+        return raters_of(study, study_item_id, people)
 
 
 def _own(place: StudyItem, versions: Collection[int]) -> int:

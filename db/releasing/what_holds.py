@@ -6,7 +6,7 @@ Releases read it item by item (`db.releasing.releases`); here it is read by the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -148,24 +148,35 @@ def units_that_hold(
 ) -> Iterator[SettledUnit]:
     """The units at these places that hold, open ones too; what is derived from a criterion holds where that does."""
     assert study.id is not None
+    holds = _holding(study)
+    return (unit for unit in settled_units(session, study.id, list(holding), known) if holds(holding, unit))
+
+
+def _holding(study: Study) -> Callable[[Holding, SettledUnit], bool]:
+    """Whether a unit holds at its place."""
     sources = {unit.criterion.name: unit.source.name for unit in protocol_of(study).derived_criteria()}
-    for unit in settled_units(session, study.id, list(holding), known):
-        if _holds(holding, unit.study_item_id, sources.get(unit.criterion, unit.criterion)):
-            yield unit
+    return lambda holding, unit: _holds(holding, unit.study_item_id, sources.get(unit.criterion, unit.criterion))
 
 
 FinalOfItem = dict[tuple[str, str], Any]
 """Criterion and target → the final label of an item."""
 
 
-def final_labels(session: Session, studies: Iterable[Study], versions: Sequence[int]) -> dict[str, FinalOfItem]:
+def final_labels(
+    session: Session, studies: Iterable[Study], versions: Sequence[int]
+) -> tuple[dict[str, FinalOfItem], int]:
     """External id → what is settled in these studies of the items (not pairs) that have these latest versions.
 
-    Of a unit that several have settled, what the last of them says.
+    Of a unit that several have settled, what the last of them says. And how many more were settled, and fell.
     """
-    found: dict[str, FinalOfItem] = {}
+    found, fell = dict[str, FinalOfItem](), 0
     for study in studies:
-        for unit in units_that_hold(session, study, places_that_hold(session, study, versions)):
-            if unit.state != "open":
+        holding, holds = places_that_hold(session, study, versions), _holding(study)
+        for unit in settled_units(session, study.id or 0, list(holding)):
+            if unit.state == "open":
+                continue
+            if holds(holding, unit):
                 found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
-    return found
+            else:
+                fell += 1
+    return found, fell

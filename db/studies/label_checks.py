@@ -11,8 +11,9 @@ from sqlmodel import Session, col, select
 from annotators.criteria import Criterion, Value
 from annotators.errors import InvalidInput
 from annotators.figures import some
+from annotators.items.item import image_side
 from annotators.items.parsed import ForeignLabel
-from annotators.items.targets import TargetKind, Units
+from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.protocols import Protocol
 from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Study, StudyItem
 
@@ -25,11 +26,11 @@ _TABLES: Mapping[str, Any] = {"claim": Claim, "evidence": Evidence, "image": Ima
 class StudyParts(NamedTuple):
     """What is known of a study's items, as far as labels are about it; nothing is known of a study not made yet.
 
-    `answers`: external id → answer, where a criterion's values have to fit it. `pages`: key of a document → its pages.
-    `parts`: (external id, `claim`, `evidence` or `image`) → keys, of items that have such parts.
+    `units`: external id → answer and images, where a criterion's values have to fit them. `pages`: key of a document →
+    its pages. `parts`: (external id, `claim`, `evidence` or `image`) → keys, of items that have such parts.
     """
 
-    answers: Mapping[str, str] | None = None
+    units: Mapping[str, Units] | None = None
     pages: Mapping[str, int] = _NO_COUNTS
     parts: Mapping[tuple[str, str], frozenset[str]] = _NO_PARTS
 
@@ -38,9 +39,7 @@ class StudyParts(NamedTuple):
         """As far as these rows need it."""
         named = {piece.partition(":")[0] for row in rows for piece in (row.target or "").split("|")}
         return cls(
-            answers=_answers(session, study_id)
-            if any(criterion.fits_items for criterion in protocol.criteria)
-            else None,
+            units=_units(session, study_id, protocol),
             pages=_page_counts(session, study_id) if "page" in named else _NO_COUNTS,
             parts=_parts(session, study_id, named & _TABLES.keys()),
         )
@@ -73,10 +72,14 @@ class StudyParts(NamedTuple):
             )
 
     def fitted(self, item: str, criterion: Criterion, value: Value) -> Value:
-        """The value as it is stored for this item; InvalidInput where it does not fit the item's answer."""
-        if self.answers is None or not criterion.fits_items:
+        """The value as it is stored for this item; InvalidInput where it does not fit the item's answer or images.
+
+        Of an item that came without images nothing is known of them.
+        """
+        fits = criterion.fits_items or criterion.fits_images
+        if self.units is None or not fits or (criterion.fits_images and not self.units[item].images):
             return value
-        return criterion.check(value, Units(answer=self.answers[item]))
+        return criterion.check(value, self.units[item])
 
 
 def _of_study(study_id: int, *columns: Any) -> Any:
@@ -84,8 +87,24 @@ def _of_study(study_id: int, *columns: Any) -> Any:
     return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
 
 
-def _answers(session: Session, study_id: int) -> dict[str, str]:
-    return dict(session.execute(_of_study(study_id, Item.external_id, ItemVersion.answer)).all())
+def _units(session: Session, study_id: int, protocol: Protocol) -> dict[str, Units] | None:
+    """None where no criterion's values have to fit the item."""
+    fits_images = any(criterion.fits_images for criterion in protocol.criteria)
+    if not fits_images and not any(criterion.fits_items for criterion in protocol.criteria):
+        return None
+    sides: dict[str, dict[str, ChosenBy]] = defaultdict(dict)
+    if fits_images:
+        query = _of_study(study_id, Item.external_id, Image.key, Image.extra)
+        for item, key, extra in session.execute(query.join(Image, col(Image.item_version_id) == ItemVersion.id)):
+            sides[item][key] = ChosenBy(image_side(extra))
+    return {
+        item: Units(
+            answer=answer,
+            images=tuple(sides.get(item, ())),
+            parts={f"{TargetKind.IMAGE}:{key}": side for key, side in sides.get(item, {}).items()},
+        )
+        for item, answer in session.execute(_of_study(study_id, Item.external_id, ItemVersion.answer))
+    }
 
 
 def _page_counts(session: Session, study_id: int) -> dict[str, int]:

@@ -113,6 +113,7 @@ def import_labelled_items(
                     into.study, into.protocol, _overlap(rows), rows=rows, source=reading.source
                 )
                 _, done = made.add(session, actor, project_id)
+            ready.report.notes += done.not_counted.notes()
             ready.report.labels.annotations, ready.report.labels.batch = done.annotations, done.batch
     return ready.report
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
@@ -14,6 +14,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import checked_rationale
 from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count
 from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import TargetKind, target_kind
@@ -35,12 +36,14 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
+    StudyState,
+    now,
 )
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.query import fresh_ids, is_sqlite
+from db.query import fresh_ids, is_sqlite, pick
 from db.studies.design import protocol_of
 from db.studies.label_checks import StudyParts
-from db.studies.settlements import ItemLabels, parsed_value, settle_batch
+from db.studies.settlements import ItemLabels, parsed_value, settle_batch, update_settlements
 from db.studies.tallies import Tallies
 
 NOTHING_KNOWN = StudyParts()
@@ -51,13 +54,46 @@ _REMEMBERED = 10_000
 
 
 @dataclass(frozen=True)
+class NotCounted:
+    """Annotations that come in and do not count: `surplus` in a study that is closed, or `left_out` with their
+    annotators.
+    """
+
+    surplus: int = 0
+    left_out: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` prints it of what comes in."""
+        return {"surplus": self.surplus, "left_out": self.left_out}
+
+    def notes(self) -> list[str]:
+        """A sentence for each reason."""
+        found = []
+        if self.surplus:
+            found.append(
+                f"{count(self.surplus, 'annotation is', 'annotations are')} surplus, as the study is closed: kept, and "
+                "not counted."
+            )
+        if self.left_out:
+            found.append(
+                f"{count(self.left_out, 'annotation is', 'annotations are')} left out, as what these annotators have "
+                "given since some moment is: kept, and not counted until it is restored."
+            )
+        return found
+
+
+ALL_COUNT = NotCounted()
+
+
+@dataclass(frozen=True)
 class LabelImport:
-    """What an import of labels added."""
+    """What an import of labels added; `not_counted` are among its annotations."""
 
     batch: int
     labels: int
     annotations: int
     annotators: list[str]
+    not_counted: NotCounted = ALL_COUNT
 
     def to_json(self) -> dict[str, Any]:
         """As `assay labels import --json` prints it."""
@@ -66,7 +102,50 @@ class LabelImport:
             "labels": self.labels,
             "annotations": self.annotations,
             "annotators": self.annotators,
+            "not_counted": self.not_counted.to_json(),
         }
+
+
+class Standing:
+    """How annotations that come into a study count, by who gave them when: as what is submitted here would.
+
+    In a closed study they are surplus. Those of somebody who is left out are left out from the same moment on.
+    """
+
+    def __init__(self, session: Session, study: Study, *, locked: Collection[int] = ()) -> None:
+        """`locked`: people whose places are locked first, so that a decision stands before what comes in or after."""
+        if locked:
+            places = select(StudyMember).where(StudyMember.study_id == study.id, col(StudyMember.person_id).in_(locked))
+            session.execute(places.order_by(col(StudyMember.person_id)).with_for_update())
+            session.refresh(study)
+        self.closed = study.state == StudyState.CLOSED
+        query = select(StudyMember.person_id, StudyMember.left_out_from).where(
+            StudyMember.study_id == study.id, col(StudyMember.left_out_from).is_not(None)
+        )
+        self._left_out: dict[int, datetime] = dict(session.execute(query).all())
+        self._moment = now()
+
+    @property
+    def all_count(self) -> bool:
+        """Whether there is nothing that would not count."""
+        return not self.closed and not self._left_out
+
+    @property
+    def counted(self) -> AssignmentState:
+        """The state of what nobody is left out of."""
+        return AssignmentState.SURPLUS if self.closed else AssignmentState.SUBMITTED
+
+    def state(self, person_id: int | None, at: datetime | None) -> AssignmentState:
+        """The state of what somebody gave then; what has no time is given now."""
+        since = self._left_out.get(person_id or 0)
+        return AssignmentState.LEFT_OUT if since and (at or self._moment) >= since else self.counted
+
+    def not_counted(self, given: Iterable[tuple[int | None, datetime | None]]) -> NotCounted:
+        """How many of these (by whom, when) would not count."""
+        if self.all_count:
+            return ALL_COUNT
+        states = Counter(self.state(*one) for one in given)
+        return NotCounted(states[AssignmentState.SURPLUS], states[AssignmentState.LEFT_OUT])
 
 
 @dataclass(frozen=True)
@@ -84,6 +163,7 @@ class LabelPlan:
     matched: list[str]
     unmatched: list[str]
     problems: list[Rejected]
+    not_counted: NotCounted = ALL_COUNT
 
     def to_json(self) -> dict[str, Any]:
         """As `assay labels import --dry-run --json` prints it."""
@@ -92,6 +172,7 @@ class LabelPlan:
             "labels": self.labels,
             "annotations": self.annotations,
             "annotators": self.annotators,
+            "not_counted": self.not_counted.to_json(),
             "new_people": self.new_people,
             "items_matched": len(self.matched),
             "items_unmatched": self.unmatched,
@@ -136,7 +217,10 @@ def planned(
     grouped, problems = _grouped(there_rows, protocol, items, source, parts)
     annotators = sorted({annotator for _, annotator in grouped})
     known = dict(session.execute(_accounts(annotators)).all())
+    not_counted = ALL_COUNT
     if study_id is not None:
+        standing = Standing(session, session.get_one(Study, study_id))
+        not_counted = standing.not_counted((known.get(name), _given_at(cells)) for (_, name), cells in grouped.items())
         pairs = {(item, known[annotator]) for item, annotator in grouped if annotator in known}
         problems += [Rejected(source, 1, reason) for reason in _repeats(session, study_id, pairs)]
     return LabelPlan(
@@ -147,6 +231,7 @@ def planned(
         [in_words(name) for name in named if is_there(name, there)],
         [in_words(name) for name in named if not is_there(name, there)],
         problems,
+        not_counted,
     )
 
 
@@ -156,7 +241,8 @@ def import_labels(
 ) -> LabelImport:
     """Store judgements that were made elsewhere as annotations of kind `imported`, all or none.
 
-    Annotators that have no account become persons without a login. Raises InvalidInput naming file and line of every
+    Annotators that have no account become persons without a login. In a study that is closed they are surplus; those
+    of somebody who is left out are left out as well (`Standing`). Raises InvalidInput naming file and line of every
     item that is not in the study, criterion, target or value that the protocol does not have, and repeated cell.
     """
     with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
@@ -201,6 +287,13 @@ def checked_labels(
     return CheckedLabels(grouped, len(rows))
 
 
+def misfits(
+    protocol: Protocol, *, rows: Sequence[ForeignLabel], items: Mapping[str, int], source: str, parts: StudyParts
+) -> list[Rejected]:
+    """The rows that do not fit; arguments as `checked_labels` takes them."""
+    return _grouped(rows, protocol, items, source, parts)[1]
+
+
 class Earlier(NamedTuple):
     """An imported annotation that a later one takes the place of: its assignment, its sitting and its id.
 
@@ -241,16 +334,32 @@ def add_labels(
     session.add(batch)
     session.flush()
     assert batch.id is not None
-    _insert(session, study, batch, grouped, people, earlier=earlier)
-    settle_batch(session.connection(), study, protocol, _by_item(grouped), batch.id)
+    standing = Standing(session, study, locked=people.values())
+    states = {of: standing.state(people[of[1]], _given_at(cells)) for of, cells in grouped.items()}
+    _insert(session, study, batch, grouped, people, earlier=earlier, states=states, surplus=standing.closed)
+    counting = {of: cells for of, cells in grouped.items() if states[of] == AssignmentState.SUBMITTED}
+    if counting:
+        settle_batch(session.connection(), study, protocol, _by_item(counting), batch.id)
+    if len(counting) < len(grouped):  # what they took the place of counts no more
+        changed = sorted({item for item, _ in grouped} - {item for item, _ in counting})
+        counts = Tallies(study.id)
+        update_settlements(session.connection(), study, protocol, changed, counts)
+        counts.write(session.connection())
+    n = Counter(states.values())
+    not_counted = NotCounted(n[AssignmentState.SURPLUS], n[AssignmentState.LEFT_OUT])
     details = {"source": source, "labels": checked.n, "batch": batch.id}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
-    return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
+    return LabelImport(batch.id, checked.n, len(grouped), sorted(people), not_counted)
 
 
 _Cell = tuple[str, str, str, str | None, datetime | None, float | None, str | None]
 """Criterion, target, value as JSON, comment, time, seconds of the annotation, and rationale as JSON."""
 _Grouped = dict[tuple[int, str], list[_Cell]]
+
+
+def _given_at(cells: Iterable[_Cell]) -> datetime | None:
+    """When an annotation was given: the last of the times of its labels."""
+    return max((cell[4] for cell in cells if cell[4]), default=None)
 
 
 def items_of_study(session: Session, study_id: int, purpose: Purpose = Purpose.SAMPLE) -> dict[str, int]:
@@ -319,7 +428,7 @@ def _grouped(
                 raise InvalidInput(f"{what} is not in the study. Import it, or leave the row out.")
             fits = fitting(criterion, target, value, turned)
             parts.check_target(item, target_kind(target), target)
-            if parts.answers is not None:
+            if parts.units is not None:
                 fits = dumps(parts.fitted(item, criteria[criterion], parsed_value(fits)))
             support = checked_rationale(places, f"{criterion!r} of {item!r} ({target})") if places else None
             first = seen.setdefault((name, annotator, criterion, target), line)
@@ -403,7 +512,10 @@ def _insert(
     people: dict[str, int],
     *,
     earlier: Mapping[tuple[int, int], Earlier],
+    states: Mapping[tuple[int, str], AssignmentState],
+    surplus: bool,
 ) -> None:
+    """Write the annotations; `states` is how each stands, and `surplus` whether they are so where none is left out."""
     assert study.id is not None
     connection, study_id, steps = session.connection(), study.id, len(study.protocol["steps"])
     n, sqlite, batch_id = len(grouped), is_sqlite(session), batch.id
@@ -411,7 +523,9 @@ def _insert(
     moment = batch.created_at
     assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
     assignments, submissions, annotations, labels = [], [], [], []
-    submitted, imported = AssignmentState.SUBMITTED.value, AnnotationKind.IMPORTED.value
+    kind = (AnnotationKind.SURPLUS if surplus else AnnotationKind.IMPORTED).value
+    restored_as = (AssignmentState.SURPLUS if surplus else AssignmentState.SUBMITTED).value
+    left_out: dict[int, int] = {}
     counts = Tallies(study_id)
 
     @cache  # people judge many items in the same second
@@ -422,21 +536,32 @@ def _insert(
         zip(sorted(grouped), assignment_ids, submission_ids, strict=True)
     ):
         cells, person_id = grouped[study_item_id, annotator], people[annotator]
-        when = stored(max((cell[4] for cell in cells if cell[4]), default=moment))
-        seconds = cells[0][5]
+        when = stored(_given_at(cells) or moment)
+        seconds, state = cells[0][5], states[study_item_id, annotator]
+        is_left_out = state == AssignmentState.LEFT_OUT
         before = earlier.get((study_item_id, person_id)) if earlier else None
         place, sitting, supersedes = (
             (assignment_id, 1, None) if before is None else (before.assignment, before.sitting + 1, before.annotation)
         )
+        left_out_as = restored_as if is_left_out else None
         if before is None:
-            assignments.append((place, study_id, study_item_id, person_id, IMPORTED, submitted, 0, 1, steps, when))
-        if before is None or not before.stands:
-            counts.move(None, AssignmentState.SUBMITTED, person_id, seconds=seconds or 0)
+            row = (place, study_id, study_item_id, person_id, IMPORTED, state.value, left_out_as, 0, 1, steps, when)
+            assignments.append(row)
+            counts.move(None, state, person_id, seconds=seconds or 0)
+        else:
+            assignment = session.get_one(Assignment, before.assignment)
+            if not before.stands:
+                counts.move(None, state, person_id, seconds=seconds or 0)
+            elif assignment.state != state:
+                counts.move(assignment.state, state, person_id)
+            assignment.sitting, assignment.state, assignment.left_out_as = sitting, state, left_out_as
+        if is_left_out:
+            left_out[place] = person_id
         submissions.append(
             (submission_id, f"import-{batch_id}-{number}", place, sitting, steps - 1, person_id, "[]", seconds, when)
         )
         annotations.append(
-            (study_id, study_item_id, place, sitting, person_id, imported, supersedes, batch_id, seconds, when)
+            (study_id, study_item_id, place, sitting, person_id, kind, supersedes, batch_id, seconds, when)
         )
         labels += [
             (submission_id, place, sitting, criterion, target, value, False, comment, support)
@@ -445,7 +570,19 @@ def _insert(
     insert_many(
         connection,
         "assignment",
-        ["id", "study_id", "study_item_id", "person_id", "kind", "state", "queue", "sitting", "steps_done", "ended_at"],
+        [
+            "id",
+            "study_id",
+            "study_item_id",
+            "person_id",
+            "kind",
+            "state",
+            "left_out_as",
+            "queue",
+            "sitting",
+            "steps_done",
+            "ended_at",
+        ],
         assignments,
     )
     columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "seconds", "created_at"]
@@ -454,9 +591,18 @@ def _insert(
     insert_many(connection, "annotation", [*columns, "batch_id", "seconds", "created_at"], annotations)
     columns = ["submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "comment"]
     insert_many(connection, "label", [*columns, "rationale"], labels)
-    for before in earlier.values():
-        assignment = session.get_one(Assignment, before.assignment)
-        assignment.sitting = before.sitting + 1
+    if left_out:
+        of_batch = pick(Annotation.id, Annotation.assignment_id).where(
+            col(Annotation.study_id) == study_id,
+            col(Annotation.person_id).in_(set(left_out.values())),
+            col(Annotation.batch_id) == batch_id,
+        )
+        aside = [
+            (annotation_id, study_id, AssignmentState.LEFT_OUT.value)
+            for annotation_id, place in session.execute(of_batch)
+            if place in left_out
+        ]
+        insert_many(connection, "set_aside", ["annotation_id", "study_id", "kind"], aside)
     for person_id in people.values():
         if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
             session.add(StudyMember(study_id=study_id, person_id=person_id))

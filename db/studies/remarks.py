@@ -31,7 +31,7 @@ from db.models import (
     Submission,
 )
 from db.people.accounts import names_of
-from db.people.pseudonyms import sees_names
+from db.people.pseudonyms import raters_of, sees_names
 from db.permissions import READERS, Actor, On, operation, role_in
 from db.query import pick
 from db.studies.design import protocol_of
@@ -353,8 +353,8 @@ def _labels(session: Session, place: _Place, study_item_id: int) -> tuple[list[I
         )
         .order_by(col(Submission.id))
     ).all()
-    people = sorted({person_id for _, person_id, _ in rows} | {person_id for person_id, _ in flagged})
-    names = {person_id: f"R{n}" for n, person_id in enumerate(people, 1)} | place.names(session, set(people))
+    people = {person_id for _, person_id, _ in rows} | {person_id for person_id, _ in flagged}
+    names = raters_of(place.study, study_item_id, people) | place.names(session, people)
     order = {name: position for position, name in enumerate(place.titles)}
     found = [
         ItemLabel(

@@ -43,7 +43,7 @@ from db.models import (
     Withdrawal,
 )
 from db.people.accounts import names_of
-from db.people.pseudonyms import sees_names
+from db.people.pseudonyms import raters_of, sees_names
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
@@ -673,8 +673,7 @@ class _Story:
         )
         people = {person_id for (person_id,) in rows if person_id is not None}
         counting = {sitting.person_id for sitting in self._sittings if self._stands(sitting) == "counts"}
-        in_order = [*sorted(counting), *sorted(people - counting)]
-        called: Mapping[int, str] = {person_id: f"R{n}" for n, person_id in enumerate(in_order, 1)}
+        called: Mapping[int, str] = raters_of(self._study, self._place.study_item_id, counting, then=people)
         if sees_names(self._session, actor, self._study):
-            called = names_of(self._session, in_order)
+            called = names_of(self._session, list(called))
         return lambda person_id: None if person_id is None else called.get(person_id)

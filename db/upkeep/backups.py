@@ -25,7 +25,7 @@ from db import schema
 from db.engine import Database
 from db.faults import BESIDE, DAMAGED, DISK, DatabaseDamaged, DatabaseRefuses, damage_in, damaged, refused, sqlite_code
 from db.models import Account, Event
-from db.people.accounts import actor_named, local_administrator
+from db.people.accounts import acting, local_administrator
 from db.permissions import Actor, On, operation, record
 
 _DISK_ERRORS = frozenset({errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, errno.EIO})
@@ -167,7 +167,7 @@ def _checked(copy: Path, source: Path) -> str:
 def _administrator(copy: Path, name: str | None) -> Actor:
     database = Database(f"sqlite:///{copy}")
     try:
-        actor = actor_named(database, name) if name else local_administrator(database)
+        actor = acting(database, name)
     finally:
         database.dispose()
     if not actor.is_admin:

@@ -18,6 +18,7 @@ from db.engine import Database, dumps, loads
 from db.items.unpublished import only_import
 from db.models import Project
 from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.upkeep.told import delete_unsaved_prompts, redact_examples
 
 _OF_STUDY = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :study)"
 _RELEASED = "study_id = :study"
@@ -85,8 +86,11 @@ def redact_text(db: Database, actor: Actor, study_id: int, *, containing: str, r
     For a name or an address that somebody has typed into a comment. Comments, reasons (also of what was changed in the
     study, and of revisions and endings of its items), labels, rationales, decisions
     and what the audit log repeats of them: each whole text gives way to a note with its SHA-256, so that a copy can
-    still be recognised; drafts with the words are deleted. The event says who, why and how often, and not the words.
-    Raises InvalidInput for words too short to be meant, NotFound when no text has them.
+    still be recognised; drafts with the words are deleted. Examples of prompts are copies of decisions that do not say
+    of which study: those of the whole project are looked through, and the event has the hashes that the prompts had and
+    have. The event says who, why and how often, and not the words.
+    Raises InvalidInput for words too short to be meant, NotFound when no text has them, Conflict while a judge is asked
+    and prompts have them.
     """
     if len(containing.strip()) < _LEAST:
         raise InvalidInput(f"{containing!r} is too short to redact by. Give at least {_LEAST} characters.")
@@ -98,11 +102,15 @@ def redact_text(db: Database, actor: Actor, study_id: int, *, containing: str, r
     with db.write() as session, guards.lifted(session.connection()):
         for table, key, column, belongs in _FREE_TEXT:
             digests += _redact_column(session, table, key, column, belongs, study_id=study_id, containing=containing)
+        project_id = session.execute(text("SELECT project_id FROM study WHERE id = :id"), {"id": study_id}).scalar_one()
+        prompts = redact_examples(session, project_id, lambda value: _without(value, containing, digests))
         drafts = _delete_drafts(session, study_id, containing)
+        drafts += delete_unsaved_prompts(session, project_id, containing)
         if not digests and not drafts:
             raise NotFound(f"No text of this study contains {containing!r}. Nothing was changed.")
-        project_id = session.execute(text("SELECT project_id FROM study WHERE id = :id"), {"id": study_id}).scalar_one()
         details = {"texts": len(digests), "drafts": drafts, "reason": reason.strip(), "sha256": sorted(set(digests))}
+        if prompts:
+            details["prompts"] = prompts
         record(session, actor, "text redacted", "study", study_id, project_id=project_id, details=details)
     return Redacted(len(digests), digests)
 

@@ -64,9 +64,7 @@ def batches_of_lines(lines: bytes, columns: Sequence[Column]) -> Iterator[pa.Rec
     """Rows of a CSV file of ours, without its heading."""
     read = pa_csv.read_csv(
         pa.BufferReader(lines),
-        read_options=pa_csv.ReadOptions(
-            column_names=[column.name for column in columns], block_size=len(lines) + 1, use_threads=False
-        ),
+        read_options=pa_csv.ReadOptions(column_names=_headings(columns), block_size=len(lines) + 1, use_threads=False),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True),
         convert_options=_converted(columns),
     )
@@ -94,10 +92,16 @@ def cells_of(array: pa.Array, *, guarded: bool) -> pa.Array:
     return pc.fill_null(array, "")
 
 
+def _headings(columns: Sequence[Column]) -> list[str]:
+    """The names of columns as they stand in a CSV file of ours: guarded, as its cells are."""
+    return [safe(column.name) for column in columns]
+
+
 def _converted(columns: Sequence[Column]) -> Any:
-    held = {column.name: pa.string() for column in columns if column.kind in (*_HELD, ColumnKind.WORDS)}
+    held = (*_HELD, ColumnKind.WORDS)
+    types = [pa.string() if column.kind in held else arrow_type(column.kind) for column in columns]
     return pa_csv.ConvertOptions(
-        column_types={**{column.name: arrow_type(column.kind) for column in columns}, **held},
+        column_types=dict(zip(_headings(columns), types, strict=True)),
         null_values=[""],
         true_values=["true"],
         false_values=["false"],

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -381,10 +381,16 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     of = _labels_of(session, selection)
     verdicts = _verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
 
+    fell = _Fell()
+
     def items() -> Iterator[Normal]:
+        fell.n = 0
         for block in _version_blocks(session, selection):
             found = items_as_json(session, block)
-            labels = _final_labels(session, selection, of, found) if isinstance(writer, LabelledWriter) else {}
+            labels: Mapping[str, FinalOfItem] = {}
+            if isinstance(writer, LabelledWriter):
+                labels, n = _final_labels(session, selection, of, found)
+                fell.n += n
             for version_id in block:
                 item = orjson.loads(orjson.dumps(found[version_id]))
                 if labels and isinstance(writer, LabelledWriter):
@@ -400,7 +406,7 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     def put(name: str, made: Path, rows: int) -> None:
         tables.sink.put(f"{writer.name}/{name}", made, rows, first_difference)
 
-    study, fell = _study_of(seen, selection, writer), _Fell()
+    study = _study_of(seen, selection, writer)
     kept = frozenset(selection.kept or ())
     with _pictures(session, selection, writer, kept) as drawn, Files(opened, put, selection.options, drawn) as files:
         if study is not None and isinstance(writer, StudyWriter):
@@ -442,14 +448,17 @@ class _Fell:
 
 def _final_labels(
     session: Session, selection: Selection, of: Sequence[Study], items: Mapping[int, object]
-) -> dict[str, FinalOfItem]:
-    """Id of an item → its final labels, of these items by version: of the release, else of these studies."""
+) -> tuple[dict[str, FinalOfItem], int]:
+    """Id of an item → its final labels, of these items by version: of the release, else of these studies.
+
+    And how many fell.
+    """
     if selection.release is not None:
         labels: dict[str, FinalOfItem] = {}
         for version_id, final in released_labels(session, selection.release[0], list(items)).items():
             name = orjson.loads(orjson.dumps(items[version_id]))["id"]
             labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
-        return labels
+        return labels, 0
     return final_labels(session, of, list(items))
 
 
@@ -463,8 +472,7 @@ def _labels_written(seen: Seen, selection: Selection, writer: Writer) -> LabelsO
         return None
     criteria = {name: one for study in of for name, one in protocol_of(study).criteria_by_name().items()}
     blocks = (items_as_json(seen.session, block) for block in _version_blocks(seen.session, selection))
-    final = chain.from_iterable(_final_labels(seen.session, selection, of, found).items() for found in blocks)
-    return final_labels_out(final, criteria)
+    return final_labels_out((_final_labels(seen.session, selection, of, found) for found in blocks), criteria)
 
 
 def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from annotators.asking.asides import ASIDES
 from annotators.items.item import ItemContent, fields_of
+from exports.cells import safe
 
 
 class ColumnKind(StrEnum):
@@ -274,5 +275,5 @@ def data_dictionary(tables: Iterable[tuple[str, Sequence[Column]]]) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("table", "column", "kind", "meaning"))
     for table, columns in tables:
-        writer.writerows((table, column.name, column.kind.value, column.meaning) for column in columns)
+        writer.writerows((table, safe(column.name), column.kind.value, column.meaning) for column in columns)
     return out.getvalue().encode()

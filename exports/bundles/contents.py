@@ -12,7 +12,7 @@ from annotators.items.parsed import ForeignLabel, Rejected, items_in
 from annotators.times import time_of
 from exports.formats import FORMATS
 from exports.formats._losing import WORDS, Lost, losses_of, lost_between, statements
-from exports.formats._lost_labels import SameItems, lost_labels, plain_by
+from exports.formats._lost_labels import FINAL_WORDS, SameItems, lost_labels, plain_by
 from exports.formats._writing import (
     FinalLabels,
     LabelledWriter,
@@ -139,23 +139,32 @@ def labels_of_study(study: StudyOut) -> LabelsOut:
                 about = (judged.item["id"], label.annotator, label.criterion, label.target, cell_of(label.value))
                 yield ForeignLabel(0, *about, time, label.comment, label.other)
 
-    def fell() -> list[Lost]:
-        return [Lost("labels.fell", WORDS["labels.fell"], n_fell, n + n_fell)] if n_fell else []
+    return LabelsOut(labels(), study.protocol.criteria_by_name(), fell=lambda: _fell(WORDS, n_fell, n))
 
-    return LabelsOut(labels(), study.protocol.criteria_by_name(), fell=fell)
+
+def _fell(words: Mapping[str, str], fell: int, n: int) -> list[Lost]:
+    """That some labels fell, beside n that hold."""
+    return [Lost("labels.fell", words["labels.fell"], fell, n + fell)] if fell else []
 
 
 FINAL = "final"
 
 
-def final_labels_out(final: Iterable[tuple[str, FinalLabels]], criteria: Mapping[str, Criterion]) -> LabelsOut:
-    """The final labels of items, by the items' ids."""
-    labels = (
-        ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))
-        for item, said in final
-        for (criterion, target), value in said.items()
-    )
-    return LabelsOut(labels, criteria, FINAL)
+def final_labels_out(
+    blocks: Iterable[tuple[Mapping[str, FinalLabels], int]], criteria: Mapping[str, Criterion]
+) -> LabelsOut:
+    """The final labels of blocks of items, by the items' ids, each with how many fell."""
+    n = n_fell = 0
+
+    def labels() -> Iterator[ForeignLabel]:
+        nonlocal n, n_fell
+        for final, fell in blocks:
+            n, n_fell = n + sum(map(len, final.values())), n_fell + fell
+            for item, said in final.items():
+                for (criterion, target), value in said.items():
+                    yield ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))
+
+    return LabelsOut(labels(), criteria, FINAL, fell=lambda: _fell(FINAL_WORDS, n_fell, n))
 
 
 def has_place_for_labels(writer: Writer) -> bool:

@@ -24,7 +24,7 @@ from annotators.errors import InvalidInput
 from annotators.later import Later
 from exports.bundles.arrow import batches_of_file, batches_of_lines, schema_of
 from exports.bundles.columns import Column, columns_of, columns_of_items, data_dictionary
-from exports.cells import lines_of
+from exports.cells import lines_of, original
 from exports.sinks import Out, Sink
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def check_typed(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def headings_of(table: Path) -> list[str]:
-    """The names of the columns of a table (a CSV file of `csv_file`)."""
-    return next(_cells_of(table, ","))
+    """The names of the columns of a table (a CSV file of `csv_file`), as they were before they were guarded."""
+    return [original(cell) for cell in next(_cells_of(table, ","))]
 
 
 def write_typed(path: Path, table: Path, columns: Sequence[Column], *, whole: bool = False) -> int:
@@ -217,7 +217,7 @@ class Tables:
             table = Path(place) / Path(path).name
             with table.open("wb") as beside, self.sink.open(path, beside=beside) as out:
                 yield out
-            columns = columns_of_items(next(_cells_of(table, ",")))
+            columns = columns_of_items(headings_of(table))
             self._written[table.stem] = {column.name: column for column in columns}
             for kind in self._typed:
                 made = table.with_suffix(f".{kind}")
@@ -298,7 +298,7 @@ class _Workbook:
 
     def _new_sheet(self) -> None:
         self._sheet = self._book.create_sheet(f"{self.path.stem} {len(self._book.worksheets) + 1}")
-        self._sheet.append(self._names)
+        self._sheet.append([self._cell(name) for name in self._names])
         self._left = MOST_ROWS - 1
 
     def add(self, _lines: bytes, batch: pa.RecordBatch) -> None:

@@ -13,7 +13,7 @@ from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.projects import project_overview
 from db.studies.design import list_studies
-from exports.checks import DATASET_FORMATS, check_dataset_formats, check_export_folder
+from exports.checks import DATASET_FORMATS, check_dataset_formats, check_export_folder, place_at
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers
 from exports.dataset.datasheet import datasheet
 from exports.dataset.judged import agreement
@@ -51,7 +51,7 @@ class DatasetReport:
 
     def write(self, folder: Path | str, formats: Sequence[str] = tuple(DATASET_FORMATS)) -> list[Path]:
         """Write the files into a folder, plots beside them; the files that were written. Conflict where it has some."""
-        folder, chosen = Path(folder), check_dataset_formats(formats)
+        folder, chosen = place_at(folder), check_dataset_formats(formats)
         check_export_folder(folder)
         return write_reports(self, folder, STEM, [DATASET_FORMATS[name] for name in chosen])
 

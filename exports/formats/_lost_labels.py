@@ -30,7 +30,11 @@ _BESIDES: dict[str, Callable[[ForeignLabel], Any]] = {
 """What a label may have beside its value → how it says it, None where it does not."""
 
 
-FINAL_WORDS = {"labels": "final labels", "labels.value": "values of final labels, which come back otherwise"}
+FINAL_WORDS = {
+    "labels": "final labels",
+    "labels.value": "values of final labels, which come back otherwise",
+    "labels.fell": "final labels that fell when their items were revised",
+}
 """What of final labels is lost, as `WORDS` says it of those of people."""
 
 

@@ -790,10 +790,12 @@ def _annotated(facts: _Facts, study: StudyOut) -> list[str]:
         cells = [_word(row.title), value, f"{row.n_units:,}", f"{row.n_raters:,}", _word(row.method or "")]
         lines.append(f"| `{row.criterion}` | {' | '.join(cells)} |")
     if facts.fell:
+        are = "is" if facts.fell == 1 else "are"
         lines += [
             "",
-            f"It is measured on the items as they were sampled. So it counts {count(facts.fell, 'label')} of earlier "
-            "versions that are not here, since they fell when items were revised, and none that was given again after.",
+            f"{count(facts.fell, 'label')} of earlier versions fell when items were revised, and {are} not here. "
+            "Agreement is measured on the items as they were sampled: of what fell it counts the labels of these "
+            "versions, and it counts none that was given again after a revision.",
         ]
     return [*lines, ""]
 

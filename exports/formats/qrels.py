@@ -216,6 +216,15 @@ def _columns(first: str) -> _Columns | None:
     return _IN_ORDER if _beir(first, _IN_ORDER) is not None else None
 
 
+def _split_of(file: SourceFile, *, beir: bool) -> str:
+    """The split of a file's judgements: what a BEIR file is called; what a TREC file's name has of known splits."""
+    if beir:
+        return PurePosixPath(file.name).stem
+    return next((part for part in re.split(r"[._-]", file.basename) if part in _SPLITS), "")
+
+
+_SPLITS = ("train", "dev", "test", "val", "valid", "validation")
+
 _Judged = tuple[int, str]
 """The grade of a document for a query, and the split that its judgement stands in, where that is said."""
 
@@ -299,10 +308,7 @@ class _QrelsReading(FilesReading):
                         Rejected(file.name, number, "this is no judgement: query, document and a whole number. Fix it.")
                     )
                     continue
-                of_query, made = (
-                    judged.setdefault(found[0], {}),
-                    (found[2], PurePosixPath(file.name).stem if columns else ""),
-                )
+                of_query, made = judged.setdefault(found[0], {}), (found[2], _split_of(file, beir=columns is not None))
                 before = of_query.get(found[1], made)
                 of_query[found[1]] = made if not before[1] else before
                 if before[0] != found[2]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -286,10 +287,13 @@ def _part(name: str, part: Any) -> Any:
 
 # Writing --------------------------------------------------------------------------------------------------------------
 
+_UNFIT = re.compile("[\x00-\x1f\ufffd-\uffff]")
+"""Characters that the name of a column does not keep in every type of table."""
+
 
 def _may_be_a_column(name: str) -> bool:
     """Whether a column of this name would be read as nothing but itself."""
-    plain = name == name.strip() and name and "\x00" not in name and "�" not in name
+    plain = name == name.strip() and name and not _UNFIT.search(name)
     return bool(plain) and name not in _FIELDS and not guessed([name])
 
 

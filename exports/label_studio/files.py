@@ -103,6 +103,11 @@ class _TasksFile:
 
     def add(self, data: dict[str, Any], item: ItemElsewhere, raters: Raters | None) -> int:
         """Write a task; how many predictions it has."""
+        if item.overlap > 1:
+            self._labelling.lost.add(
+                f"Tasks that {item.overlap} annotators are to label, which files do not say: once they are imported, "
+                "set `maximum_annotations` of the project, or `overlap` of the task, over the API there"
+            )
         predictions = [] if raters is None else raters.of(item, data)
         task = {"data": data, "predictions": predictions} if raters is not None else {"data": data}
         self.begin().write((b",\n" if self._n else b"\n") + orjson.dumps(task))

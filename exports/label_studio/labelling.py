@@ -178,6 +178,8 @@ def _say_what_is_lost(protocol: Protocol, found: Sequence[Labelling], lost: Lost
     for criterion in (criterion for one in found for criterion in one.criteria):
         if criterion.rest is not None:
             lost.add("There is no key there that gives all units without a label the same one")
+        if criterion.kind == "spans":
+            lost.add(f"Stretches of {criterion.name!r} may be marked there so that they overlap, which is refused here")
         if criterion.kind == "text" and criterion.model_dump().get("max_words"):
             lost.add(
                 f"The limit of {criterion.model_dump()['max_words']} words of {criterion.name!r} is not kept there"

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
-from db.elsewhere.came_back import CameBack, take_back
+from db.elsewhere.came_back import CameBack, refusal, take_back
 from db.elsewhere.handed_over import study_elsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
@@ -20,8 +20,6 @@ from exports.label_studio.lost import Lost
 from exports.label_studio.push import check_config, project_mark
 from exports.label_studio.said import Joined, SaidThere
 from exports.label_studio.server import Server
-
-_SHOWN = 20
 
 
 @dataclass
@@ -46,8 +44,9 @@ def pull_from_server(
     server: Server,
     people: People,
     dry_run: bool = False,
+    skip_bad: bool = False,
 ) -> Pulled:
-    """Take back what was labelled in the study's project there.
+    """Take back what was labelled in the study's project there; with `skip_bad` without what does not fit.
 
     NotFound where there is none; Conflict where its config was changed; otherwise as `take_back`.
     """
@@ -66,14 +65,21 @@ def pull_from_server(
     addresses = {str(number): email for number, email in server.people().items()}
     source = f"Label Studio, project {first.id} at {server.address}"
     reading = SaidThere(study, labellings, people, addresses)
-    return _taken_back(db, actor, reading, tasks, source=source, dry_run=dry_run)
+    return _taken_back(db, actor, reading, tasks, source=source, dry_run=dry_run, skip_bad=skip_bad)
 
 
 @operation(On.STUDY, RESEARCHERS)
 def pull_from_files(
-    db: Database, actor: Actor, study_id: int, *, paths: Sequence[Path], people: People, dry_run: bool = False
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    paths: Sequence[Path],
+    people: People,
+    dry_run: bool = False,
+    skip_bad: bool = False,
 ) -> Pulled:
-    """Take back what exports (JSON) of the study's projects say, one file each.
+    """Take back what exports (JSON) of the study's projects say, one file each; `skip_bad` as in `pull_from_server`.
 
     InvalidInput where no task of them is of the study; otherwise as `take_back`.
     """
@@ -86,23 +92,31 @@ def pull_from_files(
             f"{source}: none of the {count(len(tasks), 'task')} is of the study {study.name!r}. Give exports (JSON) of "
             "the projects that it was pushed to."
         )
-    return _taken_back(db, actor, reading, tasks, source=source, dry_run=dry_run)
+    return _taken_back(db, actor, reading, tasks, source=source, dry_run=dry_run, skip_bad=skip_bad)
 
 
 def _taken_back(
-    db: Database, actor: Actor, reading: SaidThere, tasks: Sequence[Any], *, source: str, dry_run: bool
+    db: Database,
+    actor: Actor,
+    reading: SaidThere,
+    tasks: Sequence[Any],
+    *,
+    source: str,
+    dry_run: bool,
+    skip_bad: bool,
 ) -> Pulled:
     joined = Joined()
     for there in reading.read(db, actor, tasks):
         reading.join(there, joined)
     reading.annotators.check()
     problems = reading.problems
-    if problems:
-        more = [f"… and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else []
-        raise InvalidInput("\n".join([f"{source}: nothing was taken in.", *problems[:_SHOWN], *more]))
+    if problems and not skip_bad:
+        raise refusal(source, problems)
     study_id = reading.study.study_id
     came = take_back(
-        db, actor, study_id, annotations=joined.annotations, source=source, dry_run=dry_run, seen=reading.seen
-    )
+        db, actor, study_id,
+        annotations=joined.annotations, source=source, dry_run=dry_run, skip_bad=skip_bad, seen=reading.seen,
+    )  # fmt: skip
+    came.problems = [*problems, *came.problems]
     came.left += [*joined.left, *reading.annotators.notes()]
     return Pulled(came, joined.waiting, reading.lost)

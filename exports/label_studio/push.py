@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self
 from markdown_it import MarkdownIt
 
 from annotators.errors import Conflict, InvalidInput
+from annotators.figures import some
 from annotators.judges.base import Picture as Drawing
 from annotators.progress import Progress
 from db.elsewhere.handed_over import (
@@ -26,7 +27,8 @@ from db.elsewhere.handed_over import (
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.garbage import seldom_collected
-from exports.label_studio.known import BEFORE, ITEM
+from exports.label_studio.additions import additions_lost
+from exports.label_studio.known import BEFORE, ITEM, STEP
 from exports.label_studio.labelling import Labelling, labellings_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.said import SaidThere
@@ -40,6 +42,7 @@ Pictures = Callable[[int, int, Sequence[float] | None], Drawing | None]
 _ITEMS_AT_ONCE = 500
 _COUNTED = ("created", "unchanged", "updated", "kept", "waiting", "predictions")
 _NOT_SUPPLIED = "Pages that are shown but not supplied, or cannot be drawn"
+_NAMED = 20
 
 
 @dataclass
@@ -152,7 +155,9 @@ def push_to_server(
     labelled in the project before, and not earlier, so that what a step hides is not there before it is labelled.
     Tasks that are labelled there, or begun, stay as they are. With `predictions` what raters of ours said is shown to
     the annotators there, under pseudonyms unless `names`: in a task that is there it is added of raters of whom it has
-    nothing, unless it is labelled or begun. Conflict where a project's config was changed there.
+    nothing, unless it is labelled or begun. Each task waits for as many annotators as its item wants by now; nobody new
+    is asked of one whose next step is there already. Conflict where a project's config was changed there, and where the
+    server leaves open whether it took something.
     """
     pushing = Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
     study, labellings, done = pushing.study, pushing.labellings, pushing.done
@@ -164,10 +169,13 @@ def push_to_server(
     draw = Drawn(_OnServer(server, study, [*projects, shelf]), pictures, done)
     parts = zip(labellings, projects, done.steps, strict=True)
     first, *later = [_ProjectThere(server, study, labelling, project, step) for labelling, project, step in parts]
+    if not any(projects[1:]):
+        first.ask_as_many()
     with seldom_collected(), ExitStack() as ends:
         for one in (first, *later):
             ends.enter_context(one)
         there = first.there()
+        tasks, closed = list(there.values()), set[str]()
         for n, item in enumerate(pushing.items(), 1):
             first.put(
                 pushing.data(labellings[0], item, draw), item, there.get(item.token), pushing.raters(labellings[0])
@@ -177,13 +185,33 @@ def push_to_server(
         if later:
             # What was labelled so far is asked for after the first step is there, and no later step before it is known.
             said = [task for project in projects if project is not None for task in server.tasks(project.id)]
+            tasks += [task for task in said if _has_data(task) and STEP in task["data"]]
             for number, item, seals, task in pushing.later(said):
                 data = pushing.data(labellings[number], item, draw) | {BEFORE: seals}
                 later[number - 1].put(data, item, task, pushing.raters(labellings[number]))
+                closed.add(item.token)
+        for one in (first, *later):
+            one.ask_of_enough(closed=closed if one is first else ())
     done.lost.add(
         "Tasks that differ from the item and are labelled there already: they stay as they are", done.total("kept")
     )
+    _name_tasks_in_vain(pushing, tasks)
     return done
+
+
+def _name_tasks_in_vain(pushing: Pushing, tasks: Sequence[Mapping[str, Any]]) -> None:
+    """Say which of these tasks people there are still to label though nobody is given their items any more."""
+    numbers = [
+        f"{task['id']}"
+        for task in tasks
+        if task["data"].get(ITEM) in pushing.given_to_nobody
+        and int(task.get("total_annotations") or 0) < int(task.get("overlap") or pushing.study.overlap)
+    ]
+    pushing.done.lost.add(
+        f"Tasks of items that are given to nobody any more, and are still to be labelled there: pull, and delete them "
+        f"there ({some(numbers, _NAMED)})",
+        len(numbers),
+    )
 
 
 class Pushing:
@@ -199,16 +227,24 @@ class Pushing:
         titles = [_title(self.study, one) for one in self.labellings]
         steps = [PushedStep(one.title, title) for one, title in zip(self.labellings, titles, strict=True)]
         self.done = Pushed(steps, lost=self.labellings[0].lost)
+        self.given_to_nobody = set[str]()
+        """The tokens of items that ended, or came back in a later version, as far as `items` has come."""
         self._n = 0
+        for what, n in additions_lost(self.study):
+            self.done.lost.add(what, n)
 
     def items(self) -> Iterator[ItemElsewhere]:
-        """The items of the study that may be handed over, in its order."""
+        """The items of the study that may be handed over and are given to anybody, in its order."""
         after = 0
         while block := self._block(after):
             after = block[-1].study_item_id
             for item in block:
                 if item.kept:
                     self.done.lost.add("Items that cite a document which must not leave this machine")
+                elif item.ended or not item.overlap:
+                    self.given_to_nobody.add(item.token)
+                    how = "were rejected or withdrawn" if item.ended else "came back in a later version"
+                    self.done.lost.add(f"Items that {how}, so that nobody is given them: they get no task")
                 else:
                     self._n += 1
                     yield item
@@ -240,7 +276,15 @@ class Pushing:
         for step in steps[1:]:
             step.waiting = self._n
         for there in said.read(self._db, self._actor, tasks, leaves=self._leaves):
-            for number in range(1, len(self.labellings) if not there.item.kept else 0):
+            asked = not there.item.kept and there.item.token not in self.given_to_nobody
+            if asked and 1 in there.tasks:
+                labelled = sum(not one.skipped for one in there.said[0].values())
+                self.done.lost.add(
+                    "Items that want more annotators than have labelled them, and whose next step is there already: "
+                    "nobody new is asked of them there, as they could see it first. Have them labelled here",
+                    labelled < there.item.overlap,
+                )
+            for number in range(1, len(self.labellings) if asked else 0):
                 task, seals = there.tasks.get(number), said.seals(there, number)
                 steps[number].waiting -= task is not None or seals is not None
                 if task is not None:
@@ -265,6 +309,9 @@ class _ProjectThere:
         self._server, self._study, self._labelling, self._step = server, study, labelling, step
         self._waiting: list[dict[str, Any]] = []
         self._bytes = 0
+        self._asks = study.overlap if project is None else project.annotators
+        self._there: dict[str, dict[str, Any]] = {}
+        self._wanted: dict[str, int] = {}
         self._predicted: set[tuple[int, str]] | None = None
         self._thread = ThreadPoolExecutor(1, "push")
         self._sent: Future[None] | None = None
@@ -272,8 +319,6 @@ class _ProjectThere:
             step.project, step.title = project.id, project.title
             if project.config.strip() in ("", BLANK):
                 server.configure(project.id, labelling.config)
-            if project.annotators < study.overlap:
-                server.ask_as_many(project.id, study.overlap)
 
     def __enter__(self) -> Self:
         return self
@@ -281,12 +326,43 @@ class _ProjectThere:
     def __exit__(self, *error: object) -> None:
         try:
             if error[0] is None:
-                if self._waiting or (self._labelling.number == 1 and self._step.project is None):
-                    self._send()
-                if self._sent is not None:
-                    self._sent.result()
+                self._send_all()
         finally:
             self._thread.shutdown()
+
+    def ask_as_many(self) -> None:
+        """Have all its tasks, and those to come, wait for as many as the study asks; in one request, or none."""
+        if self._step.project is not None and self._asks < self._study.overlap:
+            self._server.ask_as_many(self._step.project, self._study.overlap)
+            self._asks = self._study.overlap
+
+    def ask_of_enough(self, *, closed: Collection[str]) -> None:
+        """Have each task wait for as many as its item wants, in one request each where that is more than it does.
+
+        `closed`: the tokens of items of which a task of a later step is there. Nobody new is asked of them: who comes
+        anew could see that first, so that nothing they say would count.
+        """
+        tasks: Iterable[Mapping[str, Any]] = self._there.values()
+        if any(n > self._asks for token, n in self._wanted.items() if token not in self._there):
+            self._send_all()
+            assert self._step.project is not None
+            tasks = filter(_has_data, self._server.listed(self._step.project))
+        for task in tasks:
+            token, labelled = str(task["data"].get(ITEM)), int(task.get("total_annotations") or 0)
+            wanted, waits = self._wanted.get(token, 0), int(task.get("overlap") or self._asks)
+            if token not in closed:
+                if waits < wanted:
+                    self._server.ask_of(task, wanted)
+                continue
+            if 0 < labelled < waits:
+                self._server.ask_of(task, labelled)
+
+    def _send_all(self) -> None:
+        """Send what waits, and wait until all is there; the first project is made also without a task."""
+        if self._waiting or (self._labelling.number == 1 and self._step.project is None):
+            self._send()
+        if self._sent is not None:
+            self._sent.result()
 
     def there(self) -> dict[str, dict[str, Any]]:
         """Its tasks so far, by the tokens of their items."""
@@ -299,12 +375,15 @@ class _ProjectThere:
                 "Tasks of items that are there twice, as two pushes at once make them: delete one of each there",
                 len(listed) - len(found),
             )
+        self._there = found
         return found
 
     def put(
         self, data: dict[str, Any], item: ItemElsewhere, task: Mapping[str, Any] | None, raters: Raters | None
     ) -> None:
         """Have the item's task there, which `task` is where it is there already."""
+        if task is None or item.token in self._there:
+            self._wanted[item.token] = item.overlap
         if task is None:
             predictions = [] if raters is None else raters.of(item, data)
             self._waiting.append({"data": data, "predictions": predictions} if raters is not None else {"data": data})
@@ -345,7 +424,7 @@ class _ProjectThere:
             self._labelling.lost.add("Predictions for tasks that are labelled there, or begun", len(found))
             return
         for one in found:
-            self._server.add_prediction(task["id"], one)
+            self._server.add_prediction(self._step.project, task["id"], one)
             self._step.predictions += 1
 
     def _is_idle(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ import orjson
 from annotators.asking.submissions import GivenLabel, broken_rules
 from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
-from db.elsewhere.came_back import AnnotationElsewhere
+from db.elsewhere.came_back import AnnotationElsewhere, Unfit
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_by_token, items_elsewhere
 from db.elsewhere.known import KnownThere, Whose, whose_elsewhere
 from db.engine import Database
@@ -31,7 +32,7 @@ class Said:
     """What one person did with one task there: labels by the item's own keys, or that it was skipped.
 
     `seal` says which annotation it is, to be sealed; `line` is its number there, or its place among all, from 1; `mark`
-    as `mark_of`.
+    as `mark_of`. `unfit`: what they said does not fit, and is among the problems.
     """
 
     annotator: str
@@ -42,6 +43,7 @@ class Said:
     at: datetime | None = None
     seconds: float | None = None
     mark: str | None = None
+    unfit: bool = False
 
 
 @dataclass
@@ -65,13 +67,14 @@ class Joined:
 
 @dataclass(frozen=True)
 class _Sofar:
-    """What somebody said up to some project: nothing more (`told`: why not), a skip, or labels."""
+    """What somebody said up to some project: nothing more (`told`: why not; `unfit`), a skip, or labels."""
 
     said: Sequence[Said] = ()
     labels: Sequence[GivenLabel] = ()
     skipped: bool = False
     complete: bool = True
     told: str = ""
+    unfit: bool = False
 
 
 class SaidThere:
@@ -87,7 +90,7 @@ class SaidThere:
         self.study, self.labellings = study, labellings
         self._people, self._addresses = people, addresses or {}
         self.annotators = Annotators(people, self._addresses, KnownThere({}, {}))
-        self.lost, self.problems = Lost(), list[str]()
+        self.lost, self.problems = Lost(), list[Unfit]()
         self.seen = set[Whose]()
         self._n = 0
 
@@ -133,6 +136,7 @@ class SaidThere:
         there.before[number] |= {str(seal) for seal in _list(task["data"].get(BEFORE))}
         self.lost.add("Drafts that were not submitted there", len(_list(task.get("drafts"))))
         for one in _list(task.get("annotations")):
+            who: str | None = None
             try:
                 if not isinstance(one, dict):
                     raise InvalidInput(f"an annotation is {shown(one)}, not an object")
@@ -142,11 +146,13 @@ class SaidThere:
                 if self.annotators.is_erased(one):
                     self.lost.add("Annotations of people who were erased here: what they said stays as it is")
                     continue
-                said = self._said(there, number, one, task)
-                self.seen.add(Whose(there.item.study_item_id, said.annotator))
-                self._enter(there, number, said)
+                who = self.annotators.name(one)
+                self.seen.add(Whose(there.item.study_item_id, who))
+                self._enter(there, number, self._said(there, number, who, one, task))
             except AssayError as error:
-                self.problems.append(f"task {task.get('id', '?')}, annotation {_id_of(one)}: {error}")
+                self.problems.append(Unfit(_id_of(task), _line_of(one), who, str(error)))
+                if who is not None:
+                    self._enter(there, number, _unfit(who, one))
 
     def _enter(self, there: ItemThere, number: int, one: Said) -> None:
         """Of several annotations of one task by one person the one that was given last; labels before a skip."""
@@ -156,8 +162,8 @@ class SaidThere:
         if earlier is None or _rank(one) >= _rank(earlier):
             there.said[number][one.annotator] = one
 
-    def _said(self, there: ItemThere, number: int, one: Mapping[str, Any], task: Mapping[str, Any]) -> Said:
-        who, seal, mark = self.annotators.name(one), f"{task.get('id')}/{one.get('id')}", mark_of(one)
+    def _said(self, there: ItemThere, number: int, who: str, one: Mapping[str, Any], task: Mapping[str, Any]) -> Said:
+        seal, mark = f"{task.get('id')}/{one.get('id')}", mark_of(one)
         self._n += 1
         line = one["id"] if isinstance(one.get("id"), int) else self._n
         at, seconds = changed_at(one, whose="its"), lead_time(one.get("lead_time"))
@@ -195,6 +201,8 @@ class SaidThere:
             if one is None:
                 later = next((found for after in there.said[number + 1 :] if (found := after.get(who))), None)
                 return _Sofar(said, labels, complete=False, told="" if later is None else self._alone(later))
+            if one.unfit:
+                return _Sofar(said, labels, complete=False, unfit=True)
             if said and self._seal(said, labels) not in there.before[number]:
                 return _Sofar(said, labels, complete=False, told=self._told(there, who, said, one))
             if one.skipped:
@@ -261,6 +269,8 @@ class SaidThere:
             )
         if far.told:
             found.left.append(far.told)
+        elif far.unfit:
+            return
         elif not far.complete:
             found.waiting += 1
         else:
@@ -280,6 +290,7 @@ class SaidThere:
                     at,
                     sum(seconds) if seconds else None,
                     [one.mark for one in far.said if one.mark is not None],
+                    _id_of(there.tasks[self._project_of(there, last)]),
                 )
             )
 
@@ -288,8 +299,21 @@ def _list(found: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _id_of(one: Any) -> str:
-    return str(one.get("id", "without an id")) if isinstance(one, dict) else "without an id"
+def _id_of(one: Mapping[str, Any]) -> str:
+    return str(one.get("id", "?"))
+
+
+def _line_of(one: Any) -> int | str:
+    number = one.get("id") if isinstance(one, dict) else None
+    return number if isinstance(number, int) else "without an id"
+
+
+def _unfit(who: str, one: Mapping[str, Any]) -> Said:
+    """An annotation of somebody's that does not fit; where its time does not, it was given first of all."""
+    at = None
+    with suppress(InvalidInput):
+        at = changed_at(one, whose="its")
+    return Said(who, 0, "", skipped=bool(one.get("was_cancelled")), at=at, unfit=True)
 
 
 def _rank(one: Said) -> tuple[bool, float]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
+from annotators.addresses import is_here, redirected
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound, shown
+from annotators.figures import count
 from exports.label_studio.addresses import ServerAddress
+from exports.label_studio.known import ITEM
 
 BLANK = "<View></View>"
 """The config of a project that is still being made: pictures can only be put into one that asks nothing."""
@@ -29,8 +33,21 @@ AT_LEAST = 500
 BYTES_AT_ONCE = 8 << 20
 """Bytes of the tasks of one request."""
 
+WAITS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Seconds before each further look for what a request made whose answer leaves that open."""
+
+_ONCE = {"max_retries": 0}
+"""Has the SDK send a request once. It sends all others again after an answer from 500 on, and after none: a gateway
+that answers so may have handed the first one on."""
+
 _LONGEST_TITLE = 50
 _SECONDS = 120.0
+
+T = TypeVar("T")
+
+
+class _IsOpen(Exception):
+    """An answer that does not say whether all was taken that was sent."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +84,14 @@ class Server:
                 "taken in and out without it (--file, --to)."
             ) from None
         self._failure: Any = importlib.import_module("label_studio_sdk.core.api_error").ApiError
+        self._httpx: Any = importlib.import_module("httpx")
         with self._asking():
             self._client: Any = sdk.LabelStudio(
                 base_url=address.url,
                 api_key=key,
                 timeout=_SECONDS,
                 follow_redirects=False,
-                httpx_client=_pinned(address),
+                httpx_client=_http_client(address),
             )
 
     @contextmanager
@@ -89,10 +107,16 @@ class Server:
     def _in_words(self, error: Exception) -> Exception:
         status = getattr(error, "status_code", None)
         if isinstance(error, self._failure) and status is not None:
-            if status in (401, 403):
+            if status == 401:
                 return NotAllowed(
                     f"Label Studio at {self.address} does not take the key. Set ASSAY_LABEL_STUDIO_KEY to the token of "
                     "an account there that may work on the project."
+                )
+            if status == 403:
+                return NotAllowed(
+                    f"Label Studio at {self.address} takes the key, but does not let its account do this (403: "
+                    f"{_said(error)}). Set ASSAY_LABEL_STUDIO_KEY to the token of an account there that may work on "
+                    "the project."
                 )
             if status == 404:
                 return NotFound(f"There is no such thing at {self.address}. Check that it is a server of Label Studio.")
@@ -102,10 +126,7 @@ class Server:
                 )
             if status < 400:
                 headers = {name.lower(): value for name, value in (getattr(error, "headers", None) or {}).items()}
-                return InvalidInput(
-                    f"The server at {self.address} redirects ({status}) to {shown(headers.get('location'))}, and "
-                    "redirects are not followed. Give the address of the server that this leads to."
-                )
+                return InvalidInput(redirected(self.address, status, headers.get("location")))
             return InvalidInput(f"Label Studio at {self.address} refuses ({status}): {_said(error)}")
         if type(error).__module__.partition(".")[0] in ("httpx", "httpcore", "json", "pydantic_core", "orjson", "jwt"):
             return InvalidInput(
@@ -120,6 +141,48 @@ class Server:
             )
         return error
 
+    def _once(self, make: Callable[[], T], look: Callable[[], T | None], what: str) -> T:
+        """What a request makes that must not be there twice: it is sent again only where it was certainly not taken.
+
+        Where its answer leaves that open, it is looked for, a minute long. Conflict where it is not there then: the
+        server may still be at it.
+        """
+        for wait in (*WAITS, None):
+            try:
+                return make()
+            except Exception as error:
+                if wait is not None and self._was_not_taken(error):
+                    time.sleep(wait)
+                    continue
+                if not self._leaves_open(error):
+                    raise self._in_words(error) from None
+                said = getattr(error, "status_code", None) or type(error).__name__.strip("_")
+                break
+        for wait in (0.0, *WAITS):
+            time.sleep(wait)
+            try:
+                found = look()
+            except InvalidInput:  # no answer at all: the next one may come
+                continue
+            if found is not None:
+                return found
+        raise Conflict(
+            f"Label Studio at {self.address} leaves open whether it took {what} (its answer: {said}), and that is not "
+            f"there after {sum(WAITS):.0f} s. Wait until the server is at rest, and push again: that adds what "
+            "is missing, and nothing twice."
+        )
+
+    def _was_not_taken(self, error: Exception) -> bool:
+        """Whether a request reached nobody, or was too much for a server that counts them."""
+        return isinstance(error, self._httpx.ConnectError) or getattr(error, "status_code", None) == 429
+
+    def _leaves_open(self, error: Exception) -> bool:
+        status = getattr(error, "status_code", None)
+        if isinstance(error, self._failure) and status is not None:
+            return bool(status >= 500 or status in (408, 409))
+        unsent = (self._httpx.ConnectError, self._httpx.ConnectTimeout, self._httpx.PoolTimeout)
+        return isinstance(error, self._httpx.TransportError | _IsOpen) and not isinstance(error, unsent)
+
     def check_version(self) -> str:
         """The version of the server; Conflict for one that is not known to work."""
         with self._asking():
@@ -131,7 +194,8 @@ class Server:
         if not OLDEST <= (int(numbers[1]), int(numbers[2])) < NEWEST:
             raise Conflict(
                 f"Label Studio at {self.address} has version {release}. This program knows those from "
-                f"{'.'.join(map(str, OLDEST))} up to {NEWEST[0]}. Take one of these, or go by files (--to, --file)."
+                f"{'.'.join(map(str, OLDEST))} on that are older than {'.'.join(map(str, NEWEST))}. Take one of these, "
+                "or go by files (--to, --file)."
             )
         return release
 
@@ -158,8 +222,9 @@ class Server:
         return found
 
     def create(self, title: str, description: str, config: str, guidelines: str, annotators: int) -> ProjectThere:
-        """A new project that asks this. Its title there may be shorter."""
-        with self._asking():
+        """A new project that asks this. Its title there may be shorter; its description ends with its mark."""
+
+        def make() -> ProjectThere:
             made = self._client.projects.create(
                 title=title[:_LONGEST_TITLE],
                 description=description,
@@ -168,13 +233,26 @@ class Server:
                 show_instruction=bool(guidelines),
                 show_skip_button=True,
                 maximum_annotations=annotators,
+                request_options=_ONCE,
             )
             return _project(made)
 
+        mark = description.rpartition(" ")[2]
+        return self._once(make, lambda: self.find([mark])[0], f"the new project {title!r}")
+
     def ask_as_many(self, project: int, annotators: int) -> None:
-        """Have each task of a project wait for so many annotators."""
+        """Have the tasks of a project wait for so many annotators; where some wait for more than one, these alone."""
         with self._asking():
             self._client.projects.update(id=project, maximum_annotations=annotators)
+
+    def ask_of(self, task: Mapping[str, Any], annotators: int) -> None:
+        """Have a task of `listed` wait for so many annotators.
+
+        The server itself counts anew whether it is labelled only with its next annotation.
+        """
+        labelled = int(task.get("total_annotations") or 0) >= annotators
+        asked = {"overlap": annotators, "is_labeled": labelled}
+        self._request("PATCH", f"api/tasks/{int(task['id'])}/", json=asked)
 
     def configure(self, project: int, config: str) -> None:
         """Have a project ask this."""
@@ -189,13 +267,16 @@ class Server:
 
     def add_picture(self, project: int, name: str, data: bytes, media_type: str) -> str:
         """Put a picture into a project that is blank; its address there."""
-        answer = self._request(
-            "POST", f"api/projects/{project}/import",
-            params={"commit_to_project": "false"}, files={"file": (name, data, media_type)},
-        )  # fmt: skip
-        with self._asking():
+
+        def make() -> str:
+            answer = self._sent(
+                "POST", f"api/projects/{project}/import",
+                params={"commit_to_project": "false"}, files={"file": (name, data, media_type)},
+            )  # fmt: skip
             [number] = answer.json()["file_upload_ids"]
             return _address(self._client.files.get(id=number).file)[1]
+
+        return self._once(make, lambda: self.pictures(project).get(name), f"the picture {name}")
 
     def tasks(self, project: int) -> list[dict[str, Any]]:
         """All tasks of the project with their annotations, as its export has them."""
@@ -216,11 +297,11 @@ class Server:
         return found
 
     def listed(self, project: int) -> Iterator[dict[str, Any]]:
-        """All tasks of the project: id, data, and how many annotations they have, and have that were skipped.
+        """All tasks of the project: id, data, for how many annotators they wait, how many labelled them, or skipped.
 
         That takes the server a fifth of the time of `tasks`.
         """
-        fields = "id,data,total_annotations,cancelled_annotations"
+        fields = "id,data,overlap,total_annotations,cancelled_annotations"
         page, total = 1, 1
         while (page - 1) * AT_ONCE < total:
             params = {"project": str(project), "page": str(page), "page_size": str(AT_ONCE), "include": fields}
@@ -240,8 +321,21 @@ class Server:
 
     def add_tasks(self, project: int, tasks: Sequence[Mapping[str, Any]]) -> None:
         """Add tasks. They are sent as they are: the SDK looks through all that is in them, which takes longer."""
-        headers = {"Content-Type": "application/json"}
-        self._request("POST", f"api/projects/{project}/import", content=orjson.dumps(tasks), headers=headers)
+        wanted = {task["data"][ITEM] for task in tasks}
+
+        def make() -> int:
+            content, headers = orjson.dumps(tasks), {"Content-Type": "application/json"}
+            answer = self._sent("POST", f"api/projects/{project}/import", content=content, headers=headers)
+            said = _body(answer)
+            if not isinstance(said, Mapping) or said.get("task_count") != len(tasks):
+                raise _IsOpen
+            return len(tasks)
+
+        def look() -> int | None:
+            there = {task["data"].get(ITEM) for task in self.listed(project)}
+            return len(tasks) if wanted <= there else None
+
+        self._once(make, look, f"{count(len(tasks), 'task')} of project {project}")
 
     def predicted(self, project: int) -> set[tuple[int, str]]:
         """Task and model version of each prediction of the project."""
@@ -249,9 +343,18 @@ class Server:
         with self._asking():
             return {(int(one["task"]), str(one["model_version"])) for one in orjson.loads(answer.content)}
 
-    def add_prediction(self, task: int, prediction: Mapping[str, Any]) -> None:
-        """Add a prediction to a task. Of many at once the server leaves out, without a word, those about a Repeater."""
-        self._request("POST", "api/predictions/", json={"task": task, **prediction})
+    def add_prediction(self, project: int, task: int, prediction: Mapping[str, Any]) -> None:
+        """Add a prediction to a task of a project, the first of its rater.
+
+        Of many at once the server leaves out, without a word, those about a Repeater.
+        """
+        mark = task, str(prediction["model_version"])
+
+        def make() -> bool:
+            self._sent("POST", "api/predictions/", json={"task": task, **prediction})
+            return True
+
+        self._once(make, lambda: mark in self.predicted(project) or None, f"a prediction for task {task}")
 
     def change_task(self, task: int, data: Mapping[str, Any]) -> None:
         """Give a task other data."""
@@ -260,8 +363,17 @@ class Server:
 
     def people(self) -> dict[int, str]:
         """Number of each person there → the address they sign in with."""
-        with self._asking():
+        try:
             return {one.id: one.email for one in self._client.users.list()}
+        except Exception as error:
+            if getattr(error, "status_code", None) == 403:
+                raise NotAllowed(
+                    f"The key may not list the users of Label Studio at {self.address}, so that it is not known whose "
+                    "annotations are: they say numbers alone. Set ASSAY_LABEL_STUDIO_KEY to the token of an account "
+                    "there that may list them, or export the projects there and pull the files (--file), with "
+                    "--person NUMBER=NAME for each annotator."
+                ) from None
+            raise self._in_words(error) from None
 
     def fetch(self, path: str) -> bytes:
         """A file that the server itself keeps, by the path of its address there."""
@@ -269,22 +381,32 @@ class Server:
         return content
 
     def _request(self, method: str, path: str, **given: Any) -> Any:
-        """The answer to a request that the SDK has no call for, or a slow one."""
+        """The answer to a request that may be sent twice, and that the SDK has no call for, or a slow one."""
         with self._asking():
-            answer = self._client._client_wrapper.httpx_client.request(
-                path, base_url=self.address, method=method, **given
-            )
-            if answer.status_code >= 300:
-                headers = dict(answer.headers)
-                raise self._failure(status_code=answer.status_code, headers=headers, body=_body(answer))
+            return self._sent(method, path, **given)
+
+    def _sent(self, method: str, path: str, **given: Any) -> Any:
+        """The answer to a request, which is sent once where it makes something; what fails is raised as it comes."""
+        once = {"request_options": _ONCE} if method == "POST" else {}
+        answer = self._client._client_wrapper.httpx_client.request(
+            path, base_url=self.address, method=method, **once, **given
+        )
+        if answer.status_code >= 300:
+            headers = dict(answer.headers)
+            raise self._failure(status_code=answer.status_code, headers=headers, body=_body(answer))
         return answer
 
 
-def _pinned(address: ServerAddress) -> Any:
-    """A client that asks the addresses which were checked; None where any will do, so that the SDK makes its own."""
+def _http_client(address: ServerAddress) -> Any:
+    """A client that asks the addresses which were checked, and a server on this machine without a proxy.
+
+    None where neither is to be kept to, so that the SDK makes its own.
+    """
+    httpx = importlib.import_module("httpx")
+    if is_here(address.url):
+        return httpx.Client(trust_env=False, timeout=_SECONDS, follow_redirects=False)
     if not address.checked:
         return None
-    httpx = importlib.import_module("httpx")
     transport = importlib.import_module("exports.label_studio.pinned").PinnedTransport(address.host, address.checked)
     return httpx.Client(transport=transport, timeout=_SECONDS, follow_redirects=False)
 

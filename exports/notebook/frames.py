@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime, time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
+from annotators.arrays import np
 from annotators.errors import InvalidInput, NotFound, shown
 from annotators.later import Later
 from db.engine import Database
@@ -148,7 +150,11 @@ def as_file(frame: pd.DataFrame, name: str) -> Iterator[Path]:
     table = pa.table([_cells(heading, cells) for heading, cells in columns], names=headings)
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.parquet"
-        pq.write_table(table, path)
+        try:
+            pq.write_table(table, path)
+        except (pa.ArrowException, OSError):
+            _refuse_unwritten(table, columns)
+            raise
         yield path
 
 
@@ -165,22 +171,100 @@ def _cells(heading: str, cells: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
 
     InvalidInput for values that have no type in common, or one that no table has.
     """
+    if isinstance(cells.dtype, pd.SparseDtype):
+        cells = pd.Series(cells.to_numpy())
     try:
         found = pa.array(cells, from_pandas=True)
-        if isinstance(found.type, pa.BaseExtensionType):
-            found = pa.array(cells.astype("string"), from_pandas=True)
-        pq.write_table(pa.table([found.slice(0, 0)], names=[heading]), pa.BufferOutputStream())  # the type alone
-        return found
     except UnicodeEncodeError as error:
         raise InvalidInput(
             f"The column {heading!r} has {shown(error.object)}, of which half a character cannot be written. Take it "
             "out, or write it anew."
         ) from None
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        types = sorted({type(cell).__name__ for cell in cells.dropna()})
-        several = f"values of several types ({', '.join(types)})"
-        why = "numbers beyond 64 bits" if isinstance(error, OverflowError) else str(error).partition("\n")[0]
-        what = several if len(types) > 1 else f"values that no table holds ({', '.join(types)}: {why})"
-        raise InvalidInput(
-            f"The column {heading!r} has {what}. Make them texts: frame[{heading!r}] = frame[{heading!r}].astype(str)"
-        ) from None
+        raise _unfit(heading, cells, error) from None
+    categories = pa.types.is_dictionary(found.type)
+    kind = found.type.value_type if categories else found.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.array(cells.astype("string"), from_pandas=True)
+    said = cells.cat.categories if isinstance(cells.dtype, pd.CategoricalDtype) else cells
+    if said.dtype == object and _has_times(kind):
+        _refuse_mixed_times(heading, said)
+    # A file has categories of single values only.
+    return found.dictionary_decode() if categories and pa.types.is_nested(kind) else found
+
+
+def _refuse_unwritten(table: pa.Table, columns: Sequence[tuple[str, pd.Series[Any]]]) -> None:
+    """InvalidInput for the column that cannot be in a file, where it is one."""
+    for heading, cells in columns:
+        try:
+            pq.write_table(table.select([heading]), pa.BufferOutputStream())
+        except (pa.ArrowException, OSError) as error:
+            raise _unfit(heading, cells, error) from None
+
+
+def _unfit(heading: str, cells: pd.Series[Any], error: Exception) -> InvalidInput:
+    types = sorted({type(cell).__name__ for cell in cells.dropna()})
+    if len(types) > 1:
+        return _refused(heading, _of_several(types))
+    why = "numbers beyond 64 bits" if isinstance(error, OverflowError) else str(error).partition("\n")[0]
+    return _refused(heading, f"values that no table holds ({', '.join(types)}: {why})")
+
+
+def _of_several(types: Iterable[str]) -> str:
+    return f"values of several types ({', '.join(sorted(types))})"
+
+
+def _refused(heading: str, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"The column {heading!r} has {what}. Make them texts: frame[{heading!r}] = frame[{heading!r}].astype(str)"
+    )
+
+
+# Times ----------------------------------------------------------------------------------------------------------------
+
+_NOT_KEPT = {
+    "time of a zone": "a time of day has no zone there",
+    "Timestamp of nanoseconds": "among objects they go down to microseconds",
+}
+"""Kinds of times that Arrow cuts without a word → why."""
+
+
+def _has_times(kind: pa.DataType) -> bool:
+    """Whether a type is one of days or times, or has such a part."""
+    parts = (kind.field(place).type for place in range(kind.num_fields))
+    return pa.types.is_temporal(kind) or any(map(_has_times, parts))
+
+
+def _refuse_mixed_times(heading: str, cells: pd.Series[Any] | pd.Index[Any]) -> None:
+    """InvalidInput for days and times of several kinds, which Arrow makes all of the first; and of those it cuts.
+
+    Fields of one name in objects, and all parts of lists, are of one kind as a column is.
+    """
+    kinds: dict[tuple[str, ...], set[str]] = {}
+    for cell in cells:
+        for path, kind in _times_of(cell, ()):
+            kinds.setdefault(path, set()).add(kind)
+    for found in kinds.values():
+        if lost := sorted(found & _NOT_KEPT.keys()):
+            raise _refused(heading, f"values that no table holds ({lost[0]}: {_NOT_KEPT[lost[0]]})")
+        if len(found) > 1:
+            raise _refused(heading, _of_several(found))
+
+
+def _times_of(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Where days and times are in a cell, and of which kind each is."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _times_of(part, (*path, str(name)))
+    elif isinstance(value, list | tuple | np.ndarray):
+        for part in value:
+            yield from _times_of(part, (*path, ""))
+    elif value is pd.NaT:
+        return
+    elif isinstance(value, datetime):
+        kind = "datetime" if value.tzinfo is None else "datetime of a zone"
+        yield path, "Timestamp of nanoseconds" if getattr(value, "nanosecond", 0) else kind
+    elif isinstance(value, date):
+        yield path, "date"
+    elif isinstance(value, time):
+        yield path, "time" if value.tzinfo is None else "time of a zone"

@@ -81,7 +81,7 @@ def _taken(value: Any, hint: Any) -> Any:
     if parts:
         return next((taken for part in parts if (taken := _taken(value, part)) is not _NOT), _NOT)
     if hint is str:
-        return str(value) if isinstance(value, str) and is_written(value) else _NOT
+        return str.__str__(value) if isinstance(value, str) and is_written(value) else _NOT
     if hint is bool:
         return bool(value) if isinstance(value, bool | np.bool_) else _NOT
     if hint in (int, float):
@@ -97,7 +97,10 @@ def is_written(text: str) -> bool:
 
 
 def _several(value: Any, parts: Sequence[Any]) -> Any:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Collection) or getattr(value, "ndim", 1) != 1:
+    """Several in a row; what has no places, as a set, is in no order that stays."""
+    if isinstance(value, str | bytes | Mapping) or getattr(value, "ndim", 1) != 1:
+        return _NOT
+    if not isinstance(value, Collection) or not hasattr(value, "__getitem__"):
         return _NOT
     taken = tuple(_taken(one, parts[0]) for one in value)
     return _NOT if any(one is _NOT for one in taken) else taken
@@ -154,7 +157,11 @@ def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """A number or a truth of NumPy as Python's; anything else as it is."""
+    """A number or a truth of NumPy as Python's, in lists and dicts as well, and a row of things as a list of them."""
+    if isinstance(value, dict):
+        return {plain(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1:
+        return [plain(part) for part in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -166,19 +173,26 @@ _IN_PYTHON = {
 }
 """What commands say → what stands for it in a call."""
 
+_COMMAND = re.compile(r"(\bassay [a-z][^`\n]*)")
+"""A command within a message: up to its closing mark, or the end of the line."""
+
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?![\w-])")
 
 
 @contextmanager
 def in_python() -> Iterator[None]:
-    """Let errors name the arguments of a call where they name the options of a command."""
+    """Let errors name the arguments of a call where they name the options of a command; commands stay as they are."""
     try:
         yield
     except AssayError as error:
-        said = str(error)
-        for option, argument in _IN_PYTHON.items():
-            said = said.replace(option, argument)
-        said = _OPTION.sub(lambda found: f"{found[1].replace('-', '_')}=…", said)
+        said = "".join(part if _COMMAND.match(part) else _argument_for(part) for part in _COMMAND.split(str(error)))
         if said == str(error):
             raise
         raise type(error)(said) from None
+
+
+def _argument_for(words: str) -> str:
+    """Words about options, as words about arguments."""
+    for option, argument in _IN_PYTHON.items():
+        words = words.replace(option, argument)
+    return _OPTION.sub(lambda found: f"{found[1].replace('-', '_')}=…", words)

@@ -25,7 +25,7 @@ from db.adjudicating.listed import listed_disputes
 from db.designing.making import create_study as make_study
 from db.engine import Database
 from db.faults import DatabaseDamaged, check_for_loss
-from db.people.accounts import actor_named, local_administrator
+from db.people.accounts import acting
 from db.permissions import Actor
 from db.projects import find_project, my_projects
 from db.revisions import head_revision
@@ -37,6 +37,7 @@ from exports.agreement.study import agreement_report
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import Labels, alignment_report
 from exports.bundles.labels.kept import KeptTables, frames_folder
+from exports.checks import place_at
 from exports.dataset.document import DatasetReport, dataset_report
 from exports.estimates.report import estimate_report
 from exports.importing.decisions import import_decisions
@@ -57,6 +58,8 @@ READ_ONLY = "This home was opened for reading. Open it with open_home(…, write
 
 class _ReadOnly(Database):
     """A database that is only read: what writes is refused before it begins."""
+
+    only_read = True
 
     def write(self, on: Connection | None = None, *, synced: bool = True) -> NoReturn:
         """Refuse; NotAllowed says how to write."""
@@ -83,7 +86,7 @@ def open_home(
     annotators.errors.NotFound: There is no Assay database in /nowhere. ...
     """
     address = str(place)
-    folder = None if "://" in address else Path(address).expanduser()
+    folder = None if "://" in address else place_at(address)
     if folder is not None:
         address = f"sqlite:///{folder / 'assay.db'}"
     db = (Database if write else _ReadOnly)(address)
@@ -95,9 +98,9 @@ def open_home(
     frames = None if folder is None else frames_folder(folder)
     if keep is not None:
         known = hashlib.sha256(db.url.render_as_string(hide_password=True).encode()).hexdigest()[:16]
-        frames = Path(keep).expanduser() / known
+        frames = place_at(keep) / known
     kept = None if frames is None else KeptTables(frames)
-    return Home(db, actor_named(db, as_) if as_ else local_administrator(db), folder, write, kept)
+    return Home(db, acting(db, as_), folder, write, kept)
 
 
 def _check_up_to_date(db: Database, folder: Path | None) -> None:

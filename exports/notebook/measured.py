@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotators.errors import NotFound
 from annotators.later import Later
+from exports.checks import place_at
 from exports.drawing.latex import latex_table, marked
 from exports.drawing.report_files import ReportDocument, slug, write_report
 from exports.drawing.shown import shown_html, shown_text
@@ -129,7 +130,7 @@ class Measured:
         >>> [file.name for file in figures.write(folder / "agreement.html")]
         ['agreement.html']
         """
-        return write_report(self.document, Path(path))
+        return write_report(self.document, place_at(path))
 
     def __repr__(self) -> str:
         """The first table in columns of text."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotators.agreement.report import agreement_report as report_of
+from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.later import Later
 from exports.agreement.rating_tables import RatingColumns, read_ratings
@@ -13,7 +14,7 @@ from exports.agreement.report import Report
 from exports.checks import check_scale
 from exports.csv_file import csv_cells
 from exports.notebook.frames import as_file
-from exports.notebook.given import checked, in_python, several
+from exports.notebook.given import checked, in_python
 from exports.notebook.measured import Measured
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def agreement(
         check_scale(scale)
     asked = Resampling(resamples, seed, level)
     columns = RatingColumns(unit, rater, value, criterion, target, question)
-    said = () if labels is None else (csv_cells(*map(str, several(labels))),)
+    if labels is not None and not any(str(label).strip() for label in labels):
+        raise InvalidInput("labels names none. Give those that there are in their order, such as ['no', 'yes'].")
+    said = () if labels is None else (csv_cells(*map(str, labels)),)
     with as_file(frame, "frame") as path, in_python():
         found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said)
         measured = report_of(found.tables, resamples=asked.resamples, seed=asked.seed, level=level, units="units")

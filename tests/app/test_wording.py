@@ -130,7 +130,7 @@ def test_a_table_as_latex_escapes_what_latex_would_read() -> None:
     text = as_latex(TABLE)
     assert r"\begin{tabular}{lrr}" in text
     assert r"\caption{Agreement of A \& B}" in text
-    assert r"100 \% sure\_ & 3 & $-$0.05 [$-$0.20, 0.10] \\" in text
+    assert r"100 \% sure\_ & 3 & $-$0.05 [$-$0.20,~0.10] \\" in text
     assert r"Krippendorff's $\alpha$" in text
 
 

@@ -242,6 +242,7 @@ MAY: dict[str, frozenset[str]] = {
     "elsewhere.handed_over.labels_elsewhere": RESEARCHERS,
     "elsewhere.handed_over.raters_otherwise": RESEARCHERS,
     "elsewhere.came_back.take_back": RESEARCHERS,
+    "elsewhere.fetching.check_may_fetch": SIGNED_IN,
     "elsewhere.known.whose_elsewhere": RESEARCHERS,
     "judging.library.add_prompt": RESEARCHERS,
     "judging.library.list_prompts": READERS,

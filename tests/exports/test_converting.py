@@ -45,6 +45,14 @@ def test_items_that_a_format_cannot_hold_are_counted_and_nothing_else_of_them(tm
     assert "claims" not in lost
 
 
+def test_a_text_that_cannot_be_stored_is_a_bad_row(tmp_path: Path) -> None:
+    path = written(tmp_path / "in.jsonl", {"id": "a", "question": "q\0"}, {"id": "b", "question": "Who?"})
+    with pytest.raises(InvalidInput, match=r"in\.jsonl, line 1: a text contains the character NUL"):
+        convert_files([path], into="native", output=tmp_path / "none")
+    done = convert_files([path], into="native", output=tmp_path / "out", skip_bad=True)
+    assert (done.items, (tmp_path / "out/items.jsonl").read_text().count("\n")) == (1, 1)
+
+
 def test_a_bad_row_stops_it_and_leaves_no_folder(tmp_path: Path) -> None:
     path = written(tmp_path / "items.jsonl", {"question": "Q?"}, {"question": 3})
     with pytest.raises(InvalidInput, match=r"line 2: `question` is 3"):

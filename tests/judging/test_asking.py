@@ -16,7 +16,7 @@ from annotators.judges.budget import Cost, Price, Spending, read_limit, read_pri
 from annotators.judges.client import Client, ServerRefuses, plain_address
 from tests.judging import scripted as script
 from tests.judging.scripted import ScriptedServer
-from tests.judging.wire import Sent, error
+from tests.judging.wire import Said, Sent, error
 
 SCHEMA = {
     "type": "object",
@@ -184,6 +184,31 @@ def test_a_key_that_is_none_is_said_before_it_is_sent_and_without_it(open_server
         Client(server.base_url, "tiny-judge", key)
     assert key not in str(refused.value)
     assert not server.sent
+
+
+def test_a_redirect_is_an_error_that_says_where_it_leads_and_nothing_is_sent_there(open_server: Any) -> None:
+    elsewhere = open_server()
+    there = f"{elsewhere.base_url}/chat/completions"
+    server = open_server(script.Saying(Said(307, {}, {"Location": there})))
+    with pytest.raises(ServerRefuses, match=r"redirects \(307\) to '.*'.*Give the address") as refused:
+        asker(server).ask(a_call())
+    assert f"'{there}'" in str(refused.value)
+    assert server.requests == 1
+    assert elsewhere.everything == b""
+
+
+def test_a_server_on_this_machine_is_asked_without_a_proxy(open_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy, server = open_server(), open_server()
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy.base_url.removesuffix("/v1"))
+    assert asker(server).ask(a_call()).reply.ending == Ending.WHOLE
+    assert proxy.everything == b""
+    client = Client("http://judge.invalid/v1", "tiny-judge", KEY)
+    with pytest.raises(ServerRefuses, match="status 404"):  # the proxy was asked, as the environment says
+        client.once(a_call())
+    assert proxy.requests == 1
 
 
 def test_a_line_break_behind_the_key_is_no_part_of_it(open_server: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -10,6 +10,10 @@ from urllib.parse import unquote
 import orjson
 
 from annotators.errors import Conflict, InvalidInput, NotFound, shown
+from db.elsewhere.fetching import check_may_fetch
+from db.engine import Database
+from db.permissions import Actor
+from exports.label_studio.known import STUDY
 from exports.label_studio.lost import Lost
 from exports.label_studio.server import Server
 from exports.reading.addressed import path_of, plain_path
@@ -21,16 +25,21 @@ _OF_SERVER = ("/data/upload/", "/data/local-files/?d=")
 _ELSEWHERE = ("http://", "https://", "s3://", "gs://", "azure-blob://", "//")
 
 
-def fetch_project(server: Server, number: int, folder: Path) -> tuple[list[str], int, Lost]:
+def fetch_project(
+    db: Database, actor: Actor, *, server: Server, number: int, folder: Path
+) -> tuple[list[str], int, Lost]:
     """Write a project into a folder: the files' names, how many tasks it has, and what could not be had.
 
-    Annotators are written by the addresses they sign in with. Conflict where the folder has something in it.
+    Annotators are written by the addresses they sign in with. NotAllowed for who imports nowhere, and for a project of
+    a study whose labels they may not take; Conflict where the folder has something in it.
     """
     if folder.exists() and any(folder.iterdir()):
         raise Conflict(f"{folder} has something in it. Name a new folder.")
+    check_may_fetch(db, actor)
     server.check_version()
     project, people, lost = server.project(number), server.people(), Lost()
     tasks = server.tasks(number)
+    check_may_fetch(db, actor, tokens={str(data[STUDY]) for data in map(_data_of, tasks) if STUDY in data})
     for task in tasks:
         for one in task.get("annotations") or ():
             who = one.get("completed_by")
@@ -43,6 +52,11 @@ def fetch_project(server: Server, number: int, folder: Path) -> tuple[list[str],
             _fetch_file(server, address, made / "documents", lost)
         names = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     return names, len(tasks), lost
+
+
+def _data_of(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    data = task.get("data")
+    return data if isinstance(data, dict) else {}
 
 
 def _fetch_file(server: Server, address: str, documents: Path, lost: Lost) -> None:

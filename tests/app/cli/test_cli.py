@@ -159,6 +159,7 @@ def test_acting_as_somebody_has_their_rights_and_is_recorded(begun: CommandLine)
     begun("--as", "ada", "member", "add", "finance", "ben", "--role", "viewer", code=4)
     begun("--as", "rosa", "member", "add", "finance", "ben", "--role", "viewer")
     begun("--as", "nobody", "project", "list", code=3)
+    begun("--as", "", "project", "list", code=3)
     with database_of(begun) as database:
         last = list_events(database, local_administrator(database))[0]
     assert (last.kind, last.who, last.via) == ("member set", "rosa", "command")

@@ -108,7 +108,7 @@ def test_it_settles_is_adjudicated_compared_and_exported_by_what_it_says_itself(
     make_member(study.db, study.project_id, adjudicator, "adjudicator")
     [waiting] = disputes(study.db, adjudicator, study.study_id)  # the first settles as the unit that one of them named
     seen = disputed_item(study.db, adjudicator, waiting.study_item_id)
-    assert [(vote.rater, vote.value) for vote in seen.units[0].votes] == [("R1", "E1"), ("R2", "E2")]
+    assert sorted(vote.value for vote in seen.units[0].votes) == ["E1", "E2"]
     with pytest.raises(InvalidInput, match="Best: 'E7' is not a label"):
         decision = UnitDecision("best", "item", "E7")
         adjudicate(study.db, adjudicator, waiting.study_item_id, uid="a", decisions=[decision], from_browser=True)

@@ -256,3 +256,17 @@ def test_labels_pass_by_what_is_accepted_of_each_kind() -> None:
     mark = {"start": 0, "end": 1, "text": "x"}
     assert spans.passes([]) and spans.passes([{**mark, "label": "benign"}])
     assert not spans.passes([{**mark, "label": "benign"}, {**mark, "label": "evident"}])
+
+
+def test_a_database_that_is_only_read_tells_the_stages_too(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = two_by(sqlite_database, 2)
+    label(study, "nn", "yy")
+    about = (study.db, study.researcher, study.study_id)
+    with monkeypatch.context() as patched:
+        patched.setattr(study.db, "only_read", True)
+        patched.setattr(study.db, "write", lambda *_, **__: pytest.fail("it writes"))
+        read = [study_stages(*about, most=most).to_json() for most in (None, 1)]
+    assert read[0]["item_states"]["in_revision"] == 1
+    assert [study_stages(*about).to_json()] * 2 == read

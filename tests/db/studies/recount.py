@@ -14,7 +14,7 @@ from db.studies.tallies import ITEMS, PLANTED
 def recount(session: Session, study_id: int) -> dict[str, int]:
     """Assignments by state, and settled items, counted from the rows themselves; what is planted stands beside them.
 
-    What was submitted with an import that is withdrawn does not count.
+    What came with an import that is withdrawn does not count.
     """
     newer = aliased(Annotation)
     withdrawn = select(Annotation.assignment_id).where(
@@ -22,9 +22,10 @@ def recount(session: Session, study_id: int) -> dict[str, int]:
         col(Annotation.batch_id).in_(withdrawn_batches()),
         ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
     )
-    counts = (col(Assignment.state) != AssignmentState.SUBMITTED) | col(Assignment.id).not_in(withdrawn)
     query = select(Assignment.state, func.count()).where(
-        Assignment.study_id == study_id, col(Assignment.kind).not_in((*SLOTLESS_KINDS, BARRED)), counts
+        Assignment.study_id == study_id,
+        col(Assignment.kind).not_in((*SLOTLESS_KINDS, BARRED)),
+        col(Assignment.id).not_in(withdrawn),
     )
     found = dict(session.execute(query.group_by(col(Assignment.state))).all())
     planted = select(func.count()).where(

@@ -11,23 +11,25 @@ from typing import Any
 
 import pytest
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import SQLModel
+from sqlmodel import SQLModel, select
 
 from annotators.criteria import Label
 from annotators.criteria.grade import Grade
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
-from annotators.protocols import Material, Step
+from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, settlement_counts
+from db.annotating.amendments import set_state
 from db.annotating.assignments import return_to_annotator
 from db.annotating.status import study_status
 from db.batches import withdraw_batch
 from db.engine import Database
-from db.models import Study
+from db.models import Image, ItemVersion, Study, StudyState
+from db.quality.omissions import leave_out
 from db.query import plain_rows
 from db.studies import tallies
 from db.studies.design import list_studies, protocol_of
-from db.studies.labels import import_labels, plan_labels
+from db.studies.labels import NotCounted, import_labels, plan_labels
 from db.studies.ratings import ratings
 from db.studies.settlements import update_settlements
 from db.studies.tallies import Tallies
@@ -105,6 +107,70 @@ def test_a_target_that_the_item_lacks_is_refused_by_name_in_the_preview_and_by_t
     assert [words in problem.reason for problem in plan.problems] == [True]
     with pytest.raises(InvalidInput, match=words):
         import_labels(sqlite_database, study.researcher, study.study_id, rows=given, source="t.csv")
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value", "words"),
+    [
+        ({"kind": "place", "target": "image"}, "block:9", "the answer has 2 paragraphs"),
+        ({"kind": "order"}, '["b"]', "no order of the item's 2 images"),
+        ({"kind": "order"}, '["a", "b", "c"]', "no order of the item's 2 images"),
+        ({"kind": "order", "of": "question"}, '["a", "b"]', "no order of the item's 1 images"),
+    ],
+)
+def test_a_place_or_an_order_that_the_item_cannot_have_is_refused(
+    sqlite_database: Database, criterion: dict[str, Any], value: str, words: str
+) -> None:
+    shows = ["question", "answer", "images"]
+    protocol = Protocol.model_validate(
+        {
+            "name": "images",
+            "title": "Images",
+            "guidelines": "Look.",
+            "criteria": [{"name": "right", "title": "Right?", **criterion}],
+            "steps": [{"name": "all", "title": "All", "shows": shows, "criteria": ["right"]}],
+        }
+    )
+
+    def with_images(db: Database) -> None:
+        with db.write() as session:
+            [version] = session.exec(select(ItemVersion)).all()
+            session.add(
+                ItemVersion(item_id=version.item_id, number=2, question="?", answer="One.\n\nTwo.", content_hash="2")
+            )
+            session.flush()
+            for place, (key, side) in enumerate({"a": "answer", "b": "answer", "q": "question"}.items()):
+                session.add(Image(item_version_id=2, key=key, position=place, extra={"of": side}))
+
+    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, protocol=protocol, prepare=with_images)
+    fits = {"place": "block:2", "order": '["q"]' if "of" in criterion else '["b", "a"]'}[criterion["kind"]]
+    target = "image:a" if criterion["kind"] == "place" else "item"
+    for given, problems in ((value, [words]), (fits, [])):
+        rows = [ForeignLabel(2, "i00001", "x", "right", target, given, None, None)]
+        plan = plan_labels(sqlite_database, study.researcher, study.study_id, rows=rows, source="t.csv")
+        assert [words in one.reason for one in plan.problems] == [True] * len(problems)
+
+
+def test_labels_that_come_into_a_closed_study_or_of_who_is_left_out_are_told_not_to_count(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=1)
+    name = study.annotators[0].name
+    since = datetime(2025, 3, 1, tzinfo=UTC)
+    leave_out(database, study.researcher, study.study_id, annotator=name, since=since, reason="at random")
+    early, late, other = rows(("i00001", name, "yes"), ("i00002", name, "yes"), ("i00002", "x", "yes"))
+    given = [early._replace(time=since - timedelta(days=1)), late._replace(time=since), other]
+    plan = plan_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+    done = import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+    assert plan.not_counted == done.not_counted == NotCounted(left_out=1)
+    set_state(database, study.researcher, study.study_id, state=StudyState.CLOSED, reason="done")
+    given = rows(("i00001", "y", "no"))
+    plan = plan_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+    done = import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+    assert plan.not_counted == done.not_counted == NotCounted(surplus=1)
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == ["yes", "yes"]
+    with database.read() as session:
+        kept = {state: n for state, n in tallies.counts(session, study.study_id).items() if n}
+        assert kept == recount(session, study.study_id)
+    assert (kept["submitted"], kept["left_out"], kept["surplus"]) == (2, 1, 1)
 
 
 def test_the_same_people_and_items_cannot_be_imported_twice(database: Database) -> None:

@@ -28,6 +28,7 @@ from db.designing.making import create_study, plan_study
 from db.elsewhere.handed_over import items_elsewhere
 from db.engine import Database
 from db.models import Document, ItemVersion, Study, StudyItem
+from db.people.pseudonyms import raters_of
 from db.studies.design import StudyPlan
 from db.studies.labels import import_labels
 from db.studies.remarks import item_labels
@@ -272,8 +273,10 @@ def test_adjudicators_see_the_sides_and_the_votes_as_they_were_given(there: Pair
         votes = {vote.rater: vote.value for vote in found.units[0].votes}
         second_left = "second" in found.presentation["answers"][0]["answer"]
         assert sorted(votes.values()) == [-1, 1]
-        first = next(iter(votes))
-        assert votes[first] == (-1 if second_left else 1)
+        with there.db.read() as session:
+            study = session.get_one(Study, study_id)
+            called = raters_of(study, dispute.study_item_id, [there.people[0].person_id, there.people[1].person_id])
+        assert votes[called[there.people[0].person_id]] == (-1 if second_left else 1)
 
 
 def test_an_item_page_lists_a_pair_under_both_its_items(there: Pairs) -> None:

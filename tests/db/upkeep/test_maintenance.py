@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel as GivenWith
-from annotators.errors import InvalidInput, NotAllowed, NotFound
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.judges.prompts import Example, Prompt, prompt_to_yaml
+from annotators.judges.trust.trials import Trial
 from db import guards
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.amendments import set_state
@@ -19,13 +21,33 @@ from db.annotating.annotations import save_draft, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
 from db.engine import Database
-from db.models import Document, Draft, Event, StoredLabel, StudyItem, StudyState, Submission, Table
+from db.jobs import queue_job
+from db.judging.examples import prompt_with_examples
+from db.judging.judges import JudgeSettings
+from db.judging.library import add_prompt, list_prompts
+from db.judging.run import run_judge
+from db.judging.trying import try_judge
+from db.models import (
+    Document,
+    Draft,
+    Event,
+    JobState,
+    StoredLabel,
+    StudyItem,
+    StudyState,
+    Submission,
+    Table,
+    UnsavedText,
+)
+from db.people.unsaved import keep_unsaved
 from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out
 from db.releasing.endings import end_item
 from db.studies.revisions import revise_item
 from db.upkeep.maintenance import delete_project, redact_text
+from db.upkeep.soundness import wrong_hashes
 from tests.db.test_guards import one_of_each
+from tests.judging.scripted import ScriptedServer
 from tests.makers import StudyInUse, make_item, make_person, make_project
 
 
@@ -83,8 +105,7 @@ def test_words_go_from_rationales_decisions_and_the_audit_log_too(database: Data
     redact_text(database, study.researcher, study.study_id, containing=words, reason="a name")
     with database.read() as session:
         for table in ("label", "submission", "assignment", "adjudication", "adjudicated_label", "event", "draft"):
-            rows = session.execute(text(f"SELECT * FROM {table}")).all()
-            assert words not in str(rows), table
+            assert words not in told(session, table), table
         rationales = session.execute(select(StoredLabel.rationale).order_by(col(StoredLabel.id))).scalars().all()
     assert rationales[0] is not None
     assert rationales[0][0]["text"].startswith("[redacted")
@@ -107,9 +128,88 @@ def test_words_go_from_reasons_of_changes_of_the_study_and_of_its_items(database
     redact_text(database, who, study.study_id, containing=words, reason="a name")
     with database.read() as session:
         for table in ("amendment", "omission", "revision", "item_ending", "gold_label", "event"):
-            rows = session.execute(text(f"SELECT * FROM {table}")).all()
-            assert "[redacted" in str(rows), table
-            assert words not in str(rows), table
+            assert "[redacted" in told(session, table), table
+            assert words not in told(session, table), table
+
+
+def test_words_go_from_the_examples_of_prompts_and_every_copy_of_them(database: Database) -> None:
+    study = StudyInUse(database, items=3, annotators=2, overlap=2)
+    words, project = "Jo Field", (database, study.researcher, study.project_id)
+    for who, value in enumerate(("yes", "no")):
+        study.submit(who, study.work(who)["items"][0], {"right": value})
+    with database.read() as session:
+        first = session.exec(select(StudyItem.id).order_by(col(StudyItem.position))).first()
+    assert first is not None
+    decision = UnitDecision("right", "item", "yes", f"{words} is right")
+    adjudicate(database, study.researcher, first, uid="a1", decisions=[decision], reason="")
+    about = {"prompt": Prompt(name="ex"), "criterion": "right", "items": ["i00001"]}
+    prompt = prompt_with_examples(database, study.researcher, study.study_id, **about)
+    assert prompt.examples[0].why == f"{words} is right"
+    add_prompt(*project, prompt=prompt)
+    keep_unsaved(*project, page="prompts", name="new", text=prompt_to_yaml(prompt).replace(words, "Jo\n  Field"))
+    keep_unsaved(*project, page="prompts", name="ex", text="name: ex")
+    with ScriptedServer() as server:
+        judge = JudgeSettings("tiny-judge", server.base_url, prompt, pictures=0)
+        job = queue_job(*project, kind="judge", parameters={"study_id": study.study_id, "judge": judge.to_json()})
+        found = run_judge(database, study.researcher, study.study_id, judge=judge, job_id=job.job_id)
+        trials = [Trial("prompt", prompt)]
+        try_judge(database, study.researcher, study.study_id, judge=found["judge"], trials=trials)
+        gone = {"containing": words, "reason": "a name"}
+        _let_job_be(database, JobState.RUNNING)
+        with pytest.raises(Conflict, match=f"job {job.job_id} asks a judge. Cancel it"):
+            redact_text(database, study.researcher, study.study_id, **gone)
+        _let_job_be(database, JobState.DONE)
+        kept = ("prompt_version", "judge", "run", "job", "event", "adjudicated_label")
+        with database.read() as session:
+            assert [table for table in kept if words not in told(session, table)] == []
+
+        before = list(wrong_hashes(database))  # the makers give items none that is right
+        redact_text(database, study.researcher, study.study_id, **gone)
+        with database.read() as session:
+            for table in Table.metadata.tables:
+                assert words not in told(session, table), table
+            assert session.execute(select(UnsavedText.name)).scalars().all() == ["ex"]
+            events = session.exec(select(Event).where(Event.kind == "text redacted")).all()
+        [entry] = list_prompts(*project)
+        assert isinstance(entry.kept, Prompt)
+        assert entry.kept.examples[0].why.startswith("[redacted, SHA-256 ")
+        assert [event.details["prompts"] for event in events] == [{prompt.hash: entry.hash}]
+        assert (entry.hash, entry.used) == (entry.kept.hash, 1)
+        assert list(wrong_hashes(database)) == before
+        n = server.requests
+        again = JudgeSettings("tiny-judge", server.base_url, entry.kept, pictures=0)
+        same = run_judge(database, study.researcher, study.study_id, judge=again)
+        assert (same["judge"], same["run"], server.requests) == (found["judge"], found["run"], n)
+    with pytest.raises(NotFound):
+        redact_text(database, study.researcher, study.study_id, **gone)
+    with pytest.raises(DBAPIError, match="append-only"), database.write() as session:
+        session.execute(text("DELETE FROM prompt_version"))
+
+
+def told(session: Session, table: str) -> str:
+    """All that a table has; rows as such show the ends of long texts alone."""
+    return str([tuple(row) for row in session.execute(text(f'SELECT * FROM "{table}"'))])
+
+
+def _let_job_be(database: Database, state: JobState) -> None:
+    with database.write() as session:
+        session.execute(text("UPDATE job SET state = :state"), {"state": state.value})
+
+
+def test_a_prompt_that_was_left_behind_is_redacted_alone(database: Database) -> None:
+    """One of before examples were looked at: nothing else of the study has the words any more."""
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    project = (database, study.researcher, study.project_id)
+    kinds = {"why": "as Jo Field says", "item": "i00001"}
+    example = Example(criterion="right", shown="Jo Field's house.", label="yes", **kinds)
+    add_prompt(*project, prompt=Prompt(name="ex", system="Judge as Jo Field does.", examples=[example]))
+    before = list(wrong_hashes(database))
+    assert redact_text(database, study.researcher, study.study_id, containing="Jo Field", reason="a name").texts == 1
+    [entry] = list_prompts(*project)
+    assert isinstance(entry.kept, Prompt)
+    assert entry.kept.system == "Judge as Jo Field does.", "what researchers and items say stays"
+    assert entry.kept.examples[0].shown == "Jo Field's house."
+    assert list(wrong_hashes(database)) == before
 
 
 def test_words_that_only_a_draft_has_are_deleted_with_it(database: Database) -> None:

@@ -73,7 +73,7 @@ def test_labels_that_hold_for_the_later_version_go_along_and_those_that_fell_are
         ("i00001", "clear"): "no", ("i00002", "clear"): "no", ("i00002", "right"): "yes",
     }  # fmt: skip
     assert "2 annotators gave 6 labels" in card(tmp_path / "out")
-    assert "it counts 2 labels of earlier versions that are not here" in card(tmp_path / "out")
+    assert "2 labels of earlier versions fell when items were revised, and are not here." in card(tmp_path / "out")
     assert responses(tmp_path / "out") == ["clear"] * 4 + ["right"] * 2
     [item] = [row for row in rows(tmp_path / "out", "items") if row["id"] == "i00001"]
     assert item["answer"] == "Better than before, i00001."
@@ -114,7 +114,10 @@ def test_nothing_is_said_of_a_fall_where_nothing_fell(database: Database, tmp_pa
 def test_final_labels_that_hold_stand_in_the_items_of_a_project(database: Database, tmp_path: Path) -> None:
     study = judged(database, "nn", "yy")
     revise(study, "i00001")
-    export(study, tmp_path / "out", "ragas", study_id=None, labels_of=["study"])
+    told = export(study, tmp_path / "told", "ragas", study_id=None, labels_of=["study"], dry_run=True)
+    assert [(lost.n, lost.of) for lost in told.lost["ragas"] if lost.path == "labels.fell"] == [(1, 4)]
+    made = export(study, tmp_path / "out", "ragas", study_id=None, labels_of=["study"])
+    assert made.counts["ragas_labels_fell"] == 1
     [file] = (tmp_path / "out/ragas").glob("*.jsonl")
     found = {row["user_input"]: row for row in map(orjson.loads, file.read_bytes().splitlines())}
     first, second = (found[f"Question of {item}?"] for item in ("i00001", "i00002"))

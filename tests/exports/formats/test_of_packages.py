@@ -11,7 +11,7 @@ import pytest
 
 from annotators.errors import InvalidInput
 from annotators.items.normal import read_item
-from annotators.items.parsed import ParsedDocument, ParsedItem
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.converting import convert_files
 from exports.formats import FORMATS
 from exports.formats._files import FilesReading
@@ -103,3 +103,37 @@ def test_what_is_no_item_is_scored_by_nobody(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(FORMATS._things, "faulty", Faulty([ITEM]))
     with pytest.raises(InvalidInput, match=r"Format 'faulty' gave .* among its items"):
         score_files([path], tmp_path / "scores.jsonl", scorer="phrase_recall")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"metadata": {"x": "a\ud800"}},
+        {"metadata": {"x": "a\ud800", "n": 1}},
+        {"question": "Q\ud800?"},
+        {"question": "Q\ud800?", "question_key": "q"},
+        {"answer": "\ud800"},
+        {"id": "a\ud800"},
+        {"scores": [{"name": "s", "value": None, "reason": "\ud800"}]},
+        {"scores": [{"name": "s", "value": 1, "parameters": {"x": "\ud800"}}]},
+    ],
+)
+def test_half_a_character_is_a_bad_row(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: dict[str, Any]
+) -> None:
+    def items() -> Iterator[ParsedItem | Rejected]:
+        try:
+            yield ParsedItem("f", 1, read_item({"id": "a", "question": "Q?", **row}))
+        except InvalidInput as error:
+            yield Rejected("f", 1, str(error))
+
+    path = tmp_path / "x.faulty"
+    path.write_text("something")
+    for options in ({"dry_run": True}, {}):
+        monkeypatch.setitem(FORMATS._things, "faulty", Faulty(items()))
+        [bad] = place.take(path, **options).rejected
+        assert re.search("surrogates|half a|one line without|stored", bad.reason)
+    monkeypatch.setitem(FORMATS._things, "faulty", Faulty(list(items())))
+    with pytest.raises(InvalidInput):
+        convert_files([path], into="native", output=tmp_path / "out")
+    assert place.items() == []

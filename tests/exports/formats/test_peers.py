@@ -493,6 +493,21 @@ def test_trec_judgements_alone_are_read_and_bad_lines_named(tmp_path: Path) -> N
     assert [(unit.document, unit.pages) for unit in item.item.evidence] == [("doc", (4,)), ("d2", ()), ("d#²", ())]
 
 
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [("qrels.dev.txt", "dev"), ("train.qrels", "train"), ("qrels-train.trec", "train"), ("robust04.qrels", None),
+     ("qrels.test.trec", None)],
+)  # fmt: skip
+def test_the_name_of_a_file_of_trec_judgements_may_tell_their_split(
+    tmp_path: Path, name: str, split: str | None
+) -> None:
+    (tmp_path / name).write_text("1 0 d1 1\n")
+    with open_sources([tmp_path / name]) as sources:
+        [item] = FORMATS.get("qrels").read(sources).items()
+    assert isinstance(item, ParsedItem)
+    assert item.item.evidence[0].metadata.get("split") == split
+
+
 def test_verified_pages_become_judgements_with_their_grade_and_who_agreed(place: Place, tmp_path: Path) -> None:
     relevance = Grade(
         name="relevance", title="Relevance", target=TargetKind.PAGE, labels=[Label(value=n) for n in range(4)]

@@ -9,15 +9,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 
 from annotators.errors import InvalidInput
+from exports.bundles.bundle import export_project
 from exports.bundles.columns import columns_of_items
 from exports.bundles.typed import headings_of, write_typed
+from exports.bundles.verify import verify_against
 from exports.converting import convert_files
 from exports.formats.base import columns_of
 from exports.reading.tables import open_table
@@ -182,6 +185,28 @@ def test_what_a_workbook_would_take_for_an_escaped_sign_comes_back(tmp_path: Pat
     place = found.columns.index("question")
     assert [cells[place] for _, cells in found.rows] == ["Is it a_x0041_b?"]
     assert done.lost == []
+
+
+def test_columns_whose_names_would_run_are_the_same_in_every_type_of_table(place: Place, tmp_path: Path) -> None:
+    metadata = {"@type": "QA", "-n": "1", "=1+1": "two", "'=q": "r", "+1": "s", "a;=b": "t", "x_x0041_": "u"}
+    odd = {"bell\x07": "v", "two\rlines": "w"}  # no sheet has a cell that says so
+    item = {"id": "a", "question": "Q?", "metadata": metadata | odd}
+    place.take(write(tmp_path / "items.jsonl", orjson.dumps(item)))
+    out, types = tmp_path / "out", ("parquet", "xlsx", "tsv")
+    export_project(place.db, place.actor, place.project, to=out, formats=("table",), typed=types)
+    found = pd.read_parquet(out / "table" / "items.parquet")
+    assert set(metadata) < set(found.columns)
+    assert not set(odd) & set(found.columns)
+    for ending in ("csv", *types):
+        assert set(metadata) < set(open_table(out / "table" / f"items.{ending}").columns)
+        report = place.take(out / "table" / f"items.{ending}", dry_run=True)
+        assert (report.unchanged, report.revisions, report.rejected) == (1, [], [])
+    [heading, *_] = load_workbook(out / "table" / "items.xlsx").worksheets[0].iter_rows()
+    assert {cell.data_type for cell in heading} == {"s"}
+    named = open_table(out / "data_dictionary.csv").rows
+    assert set(metadata) < {cells[1] for _, cells in named}
+    assert "'@type" in (out / "data_dictionary.csv").read_text()
+    assert verify_against(place.db, place.actor, out).ok
 
 
 def test_formulas_are_counted_with_those_that_nothing_has_worked_out(place: Place, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -127,8 +127,15 @@ def lend_sdk(python: Path) -> None:
 
 
 @contextmanager
-def recorded(url: str) -> Iterator[tuple[str, list[bytes]]]:
-    """An address that hands everything on to the server, and a list of what was sent: path, headers and body."""
+def recorded(
+    url: str, fault: Callable[[str, str], int | None] | None = None, *, late: float | None = None
+) -> Iterator[tuple[str, list[bytes]]]:
+    """An address that hands everything on to the server, and a list of what was sent: path, headers and body.
+
+    `fault`: with what a request is answered after it was handed on, by its method and path: a status, 0 for no answer
+    at all, None for the server's; a negative status is answered without handing it on. Where it is `late`, such a
+    request is handed on so many seconds after it was answered.
+    """
     sent: list[bytes] = []
     client = httpx.Client(base_url=url, timeout=60)
 
@@ -137,7 +144,21 @@ def recorded(url: str) -> Iterator[tuple[str, list[bytes]]]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
             sent.append(b"\n".join([self.path.encode(), repr(headers).encode(), body]))
-            answer = client.request(self.command, self.path, headers=headers, content=body)
+            status = None if fault is None else fault(self.command, self.path)
+            if late is not None and status:
+                self.send_error(abs(status))
+                self.wfile.flush()
+                self.connection.shutdown(socket.SHUT_RDWR)
+                time.sleep(late)
+                client.request(self.command, self.path, headers=headers, content=body)
+                return
+            if status is None or status >= 0:
+                answer = client.request(self.command, self.path, headers=headers, content=body)
+            if status is not None:
+                self.close_connection = True
+                if status:
+                    self.send_error(abs(status))
+                return
             self.send_response(answer.status_code)
             for name in ("Content-Type", "Content-Disposition"):
                 if name in answer.headers:

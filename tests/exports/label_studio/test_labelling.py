@@ -160,6 +160,19 @@ def test_labels_as_results_and_back_are_the_same(project: Project) -> None:
         }
 
 
+def test_a_place_in_a_paragraph_that_the_answer_does_not_have_is_refused(project: Project) -> None:
+    study_id, labelling = project.study("places", all_kinds()), labelling_of(all_kinds())
+    study, item = (
+        study_elsewhere(project.db, project.admin, study_id),
+        items_elsewhere(project.db, project.admin, study_id)[0],
+    )
+    data = task_data(labelling, item.materials, study=study.token, item=item.token, picture=lambda *_: None)
+    place = GivenLabel("place", next(iter(item.materials[0]["units"]["place"])), "block:9")
+    results = results_of(labelling, data, [place], item.materials)
+    with pytest.raises(InvalidInput, match="the answer has 2 paragraphs, so that there is no 'block:9'"):
+        labels_of(labelling, data, results, item.materials, Lost())
+
+
 def test_whatever_is_changed_in_a_task_there_is_seen_but_for_its_pictures(project: Project) -> None:
     labelling = labelling_of(all_kinds())
     item = items_elsewhere(project.db, project.admin, project.study("as here", all_kinds()))[0]
@@ -222,9 +235,9 @@ def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(projec
         exports.append(tmp_path / f"export{number}.json")
         exports[-1].write_bytes(orjson.dumps(tasks))
 
-    def pull() -> dict[str, Any]:
+    def pull(**said: Any) -> dict[str, Any]:
         people = {"1": "ada", "2": "ben"}
-        return pull_from_files(project.db, project.admin, study_id, paths=exports, people=people).to_json()
+        return pull_from_files(project.db, project.admin, study_id, paths=exports, people=people, **said).to_json()
 
     n = len(items)
     assert write() == [(n, 0), (0, n), (0, n)]
@@ -239,6 +252,15 @@ def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(projec
     label(tmp_path / "out1" / "step-2" / "tasks.json", 1, [*units, GivenLabel("why", "item", "So.")])
     assert write(labelled=exports) == [(0, 0), (0, 0), (n, 0)]
     label(tmp_path / "out2" / "step-3" / "tasks.json", 2, [GivenLabel("sure", "item", "sure")])
+    # What does not fit at any step is left out as a whole, and waits for nothing.
+    for number in (0, 1):
+        whole = exports[number].read_bytes()
+        tasks = orjson.loads(whole)
+        tasks[0]["annotations"][0]["result"][0] |= {"type": "rating"}
+        exports[number].write_bytes(orjson.dumps(tasks))
+        bad = pull(skip_bad=True, dry_run=True)
+        assert (bad["new"], bad["waiting"], bad["left"], len(bad["problems"])) == (2 * n - 1, 0, [], 1)
+        exports[number].write_bytes(whole)
     assert (pull()["new"], pull()["unchanged"]) == (2 * n, 2 * n)
     with pytest.raises(InvalidInput, match="Leave --labelled out"):
         push_to_files(
@@ -293,7 +315,7 @@ def test_what_an_export_says_twice_is_stored_once_and_a_change_takes_the_place(
         "completed_by": 5,
         "result": [{"from_name": "other", "type": "choices", "value": {"choices": ["x"]}}],
     }
-    with pytest.raises(InvalidInput, match="annotation 9: it has a result of 'other'"):
+    with pytest.raises(InvalidInput, match="annotation 9 by 'label-studio-5': it has a result of 'other'"):
         pull(export(3, more=[wrong]))
     assert pull(export(2))["unchanged"] == n + 1, "nothing of the refused export was stored"
 

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -23,18 +24,19 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.pages.documents.renderer import Renderer
 from annotators.protocols import PROTOCOLS
 from app.cli import main
-from db.annotating.amendments import StudyChange, amend_study
+from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.elsewhere.handed_over import ItemElsewhere, items_elsewhere
-from db.engine import Database
 from db.judging.pictures import StoredPictures
-from db.models import Account, Annotation, Assignment, StoredLabel
+from db.models import Account, Annotation, Assignment, StoredLabel, StudyState
+from db.permissions import Actor
 from db.studies.design import find_study
 from exports.importing.items import import_paths
 from exports.label_studio.addresses import server_address
 from exports.label_studio.known import ITEM
 from exports.label_studio.labelling import Labelling, labelling_of, labellings_of
+from exports.label_studio.lost import Lost
 from exports.label_studio.pull import Pulled, pull_from_server
 from exports.label_studio.push import Pushed, push_to_server
 from exports.label_studio.server import Server
@@ -43,35 +45,14 @@ from exports.label_studio.theirs.asked import read_theirs
 from exports.label_studio.theirs.fetch import fetch_project
 from exports.label_studio.xml import read_config
 from tests.conftest import ROOT
-from tests.databases import put_database
 from tests.e2e.conftest import FLAGS, find_chromium
-from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, lend_sdk, recorded, start
+from tests.exports.label_studio.running import EMAIL, KEY, PASSWORD, RELEASE, LabelStudio, recorded, start
 from tests.exports.label_studio.studies import HIDDEN, Project, all_kinds, said, staged
-from tests.makers import read_guidelines, tiny_protocol
+from tests.makers import make_member, make_person, make_project, read_guidelines, tiny_protocol
 
 pytestmark = pytest.mark.slow
 
 PEOPLE = {EMAIL: "ada", "ben@example.org": "ben"}
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
-    running = start(tmp_path_factory.mktemp("there"))
-    lend_sdk(running.python)
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    put_database(folder / "assay.db")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def project(home: Path) -> Project:
-    return Project(Database(f"sqlite:///{home / 'assay.db'}"), home, n=2)
 
 
 def server_at(url: str, key: str = KEY) -> Server:
@@ -385,6 +366,36 @@ def test_a_config_that_was_changed_there_is_told_and_nothing_is_done(there: Labe
     assert push(project, study_id, there.url).unchanged == 2
 
 
+def test_what_does_not_fit_is_left_out_by_name_and_what_comes_after_the_end_is_surplus(
+    there: LabelStudio, project: Project
+) -> None:
+    study_id = project.study("unfit", all_kinds())
+    number = push(project, study_id, there.url).project
+    assert number is not None
+    items, tasks = items_of(project, study_id), server_at(there.url).tasks(number)
+    marks = [{"start": at, "end": at + 5, "label": "bad", "text": ""} for at in (0, 3)]
+    wrong = [("marks", marks), ("place", "block:9"), ("", None), ("", None)]
+    numbers = []
+    for task, (name, value) in zip(tasks, wrong, strict=True):
+        item = items[task["data"]["assay_item"]]
+        labels = [replace(one, value=value) if one.criterion == name else one for one in said(item.materials[0], 0)]
+        labels += [GivenLabel("marks", "item", value)] if name == "marks" else []
+        numbers.append(annotate(there, task, item, labels, EMAIL))
+    with pytest.raises(InvalidInput, match="overlap") as refused:
+        pull(project, study_id, there.url)
+    assert f"annotation {numbers[1]} by 'ada': 'place' of image:" in str(refused.value)
+    found = pull(project, study_id, there.url, skip_bad=True).came
+    assert (found.new, [one.line for one in found.problems]) == (2, numbers[:2])
+    # Mended there, they come, and are surplus as the study is over.
+    set_state(project.db, project.admin, study_id, state=StudyState.CLOSED, reason="enough")
+    for task, of in zip(tasks[:2], numbers, strict=False):
+        item = items[task["data"]["assay_item"]]
+        result = results_of(labelling_of(all_kinds()), task["data"], said(item.materials[0], 0), item.materials)
+        there.json("PATCH", f"/api/annotations/{of}/", json={"result": result})
+    found = pull(project, study_id, there.url).came
+    assert (found.new, found.unchanged, found.not_counted.surplus) == (2, 2, 2)
+
+
 def test_a_project_is_called_as_it_is_called_there(there: LabelStudio, project: Project) -> None:
     study_id = project.study("A study with a name that is too long for a title there, by far", tiny_protocol())
     for _ in range(2):
@@ -442,6 +453,16 @@ def test_where_a_server_redirects_to_is_said(there: LabelStudio) -> None:
         for ask in (lambda: server_at(url).check_version(), lambda: list(server_at(url).listed(1))):
             with pytest.raises(InvalidInput, match=r"redirects \(302\) to 'https://label-studio\.example\.org/'.*Give"):
                 ask()
+
+
+def test_a_server_on_this_machine_is_asked_without_a_proxy(there: LabelStudio, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with answering(b"", 502) as (proxy, asked):
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        assert server_at(there.url).check_version()
+    assert asked == []
 
 
 def test_what_fails_there_is_said_in_words(
@@ -542,6 +563,12 @@ def test_what_raters_said_goes_along_only_where_it_is_asked_for_and_once(there: 
     assert {*later} <= {orjson.dumps(one["result"]) for one in at_once}
 
 
+def fetch(
+    project: Project, there: LabelStudio, number: int, folder: Path, actor: Actor | None = None
+) -> tuple[list[str], int, Lost]:
+    return fetch_project(project.db, actor or project.admin, server=server_at(there.url), number=number, folder=folder)
+
+
 def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     there: LabelStudio, project: Project, tmp_path: Path
 ) -> None:
@@ -558,7 +585,13 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
          "value": {"start": 0, "end": 3, "text": "Zoe", "labels": ["PER"]}},
     ]  # fmt: skip
     there.json("POST", f"/api/tasks/{task['id']}/annotations/", json={"result": results, "lead_time": 2.0})
-    names, n, lost = fetch_project(server_at(there.url), made["id"], tmp_path / "theirs")
+    viewer = make_person(project.db, role="viewer")
+    with pytest.raises(NotAllowed, match="Only researchers and administrators fetch"):
+        fetch(project, there, made["id"], tmp_path / "theirs", viewer)
+    researcher = make_person(project.db, role=None)
+    make_member(project.db, make_project(project.db), researcher, "researcher")
+    fetch(project, there, made["id"], tmp_path / "by a researcher", researcher)
+    names, n, lost = fetch(project, there, made["id"], tmp_path / "theirs")
     assert (names, n, bool(lost)) == (["A project of theirs.xml", "tasks.json"], 1, False)
     report = import_paths(project.db, project.admin, project.id, paths=[tmp_path / "theirs"], labels_into="theirs")
     assert (report.added, report.rejected) == (1, [])
@@ -569,7 +602,10 @@ def test_a_project_of_theirs_is_fetched_and_what_we_write_of_it_comes_in_again(
     pushed = push(project, study_id, there.url, predictions=True)
     assert pushed.created == 1
     assert pushed.project is not None
-    _, again, _ = fetch_project(server_at(there.url), pushed.project, tmp_path / "ours")
+    with pytest.raises(NotAllowed, match="of the study 'theirs', whose labels"):
+        fetch(project, there, pushed.project, tmp_path / "ours", researcher)
+    assert not (tmp_path / "ours").exists()
+    _, again, _ = fetch(project, there, pushed.project, tmp_path / "ours")
     assert again == 1
     theirs = read_theirs(read_config((tmp_path / "ours" / "theirs.xml").read_text(), "ours"), "theirs").protocol
     assert theirs is not None
@@ -592,7 +628,7 @@ def test_what_the_server_serves_is_fetched_by_its_path_and_what_it_does_not_give
     [task] = there.json("GET", f"/api/tasks/?project={made}")["tasks"]
     said = {"from_name": "used", "to_name": "pages", "type": "choices", "value": {"choices": ["Yes"]}, "item_index": 1}
     there.json("POST", f"/api/tasks/{task['id']}/annotations/", json={"result": [said]})
-    names, n, lost = fetch_project(server_at(there.url), made, tmp_path / "pages")
+    names, n, lost = fetch(project, there, made, tmp_path / "pages")
     assert (names, n) == (["Pages.xml", *(f"documents/scans/{name}/p1.png" for name in "ab"), "tasks.json"], 1)
     [missing, elsewhere] = lost.lines()
     assert missing.startswith("The file '/data/local-files/?d=scans/c/p1.png', which the server does not give")

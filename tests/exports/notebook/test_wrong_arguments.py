@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import AssayError, InvalidInput, NotFound
 from exports.notebook import Home, agreement, open_home
 from tests.exports.notebook.test_examples import home, made_home
 
@@ -23,6 +24,15 @@ __all__ = ["home", "made_home"]
 
 RATINGS = pd.DataFrame({"ada": ["yes", "no", "yes"], "ben": ["yes", "no", "no"]})
 ITEMS = pd.DataFrame({"id": ["n1"], "question": ["Why?"], "answer": ["So."]})
+
+
+NOON, EAST = datetime(2026, 3, 31, 12), timezone(timedelta(hours=2))
+
+
+class Kind(str, Enum):  # noqa: UP042 - a text of another kind, which says something else of itself
+    """Words as enumerations had them before StrEnum."""
+
+    ONE, TWO, ORDINAL, FINANCE = "one", "two", "ordinal", "finance"
 
 
 class Unspeakable:
@@ -41,7 +51,8 @@ WRONG: list[tuple[str, Any]] = [
     ("lists", [["x"]]), ("no names", [True]), ("fields", {1: 2}), ("columns", {"a": [1]}), ("array", np.zeros((2, 2))),
     ("frame", pd.DataFrame({"a": ["x"]})), ("missing", pd.NA), ("no time", pd.NaT), ("time", datetime(2026, 1, 1)),
     ("decimal", Decimal(1)), ("type", int), ("function", len), ("object", Unspeakable()), ("objects", [Unspeakable()]),
-    ("without an end", itertools.count()),
+    ("without an end", itertools.count()), ("in no order", {"x", "y"}), ("in no order", frozenset("x")),
+    ("in no order", {"x": 1}.keys()), ("in no order", {1: "x"}.values()),
 ]  # fmt: skip
 """Values, each with what it would be right for; what nothing is called by is wrong everywhere."""
 
@@ -189,9 +200,16 @@ def test_a_call_of_another_shape_says_which_arguments_there_are(home: Path) -> N
     ("design", "words"),
     [
         ({"overlap": True}, "`overlap`: true and false are no numbers"),
+        ({"overlap": "2"}, "`overlap` is '2': input should be a valid integer"),
+        ({"seed": 7.0}, "`seed` is 7.0: input should be a valid integer"),
+        ({"part": "0.5", "part_overlap": 2}, "`part` is '0.5': input should be a valid number"),
+        ({"one_per_question": "no"}, "`one_per_question` is 'no'. Write true or false."),
+        ({"with_documents": 1}, "`with_documents` is 1. Write true or false."),
+        ({"items": {"q1", "q2"}}, "`items` should be a list"),
+        ({"gold": {"rate": "0.5", "file": "g.csv"}}, "`rate` of `gold` is '0.5': input should be a valid number"),
         ({"overlap": 1.5}, "`overlap` is 1.5: input should be a valid integer"),
         ({"seed": 2**80}, "`seed` is 1208925819614629174706176: input should be less than"),
-        ({"sample": float("nan")}, "`sample` is nan: input should be a finite number"),
+        ({"sample": float("nan")}, "`sample` is nan: input should be a valid integer"),
         ({"part": float("nan"), "part_overlap": 2}, "`part` is nan: input should be a finite number"),
         ({"quota": 10**5000}, "`quota` is a number too large to be written"),
         ({"rule": 5}, "`rule` should be a text"),
@@ -226,7 +244,8 @@ def test_a_design_takes_numbers_of_numpy_and_times_of_pandas(home: Path) -> None
     ):
         made = project.create_study(
             f"pilot {place}", protocol="qa_verification", annotators=np.array(["dora"]), overlap=np.int64(1),
-            sample=np.uint8(2), seed=np.int32(3), deadline=deadline,
+            sample=np.uint8(2), seed=np.int32(3), deadline=deadline, quotas={"dora": np.int64(9)},
+            items=(project.items()["id"], np.array(project.items()["id"].tolist()))[place % 2],
         )  # fmt: skip
         assert len(made.items()) == 2
 
@@ -242,7 +261,31 @@ BAD_FRAMES: dict[str, tuple[pd.DataFrame, str]] = {
     "objects": (_items(x=[object(), object()]), "'x' has values that no table holds (object"),
     "frames": (_items(x=[ITEMS, ITEMS]), "'x' has values that no table holds (DataFrame"),
     "objects without fields": (_items(x=[{}, {}]), "'x' has values that no table holds (dict"),
-    "sparse": (_items(x=pd.arrays.SparseArray([1, 2])), "'x' has values that no table holds (int"),
+    "days and times": (_items(x=[date(2026, 3, 30), NOON]), "'x' has values of several types (date, datetime)"),
+    "a day and a time of pandas": (
+        _items(x=pd.Series([date(2026, 3, 30), pd.Timestamp(NOON)], dtype=object)),
+        "'x' has values of several types (date, datetime)",
+    ),
+    "with and without a zone": (
+        _items(x=pd.Series([NOON, NOON.astimezone(EAST)], dtype=object)),
+        "'x' has values of several types (datetime, datetime of a zone)",
+    ),
+    "days and times in objects": (
+        _items(x=[{"a": [date(2026, 3, 30)]}, {"a": [NOON]}]),
+        "'x' has values of several types (date, datetime)",
+    ),
+    "days and times as categories": (
+        _items(x=pd.Categorical([date(2026, 3, 30), NOON])),
+        "'x' has values of several types (date, datetime)",
+    ),
+    "a time of day with a zone": (
+        _items(x=[time(1, 2, tzinfo=EAST), None]),
+        "'x' has values that no table holds (time of a zone",
+    ),
+    "nanoseconds among objects": (
+        _items(x=pd.Series([pd.Timestamp("2026-03-31 12:00:00.123456789"), None], dtype=object)),
+        "'x' has values that no table holds (Timestamp of nanoseconds",
+    ),
     "half a letter": (_items(x=pd.Series(["\ud800", "a"], dtype=object)), "'x' has '\\ud800', of which half"),
     "a name that is none": (_items(**{"a\0b": [1, 2]}), "has a column called 'a\\x00b'"),
     "without columns": (pd.DataFrame(index=[1, 2]), "The frame has no columns"),
@@ -295,6 +338,21 @@ GOOD_COLUMNS: dict[str, tuple[Any, list[Any]]] = {
     "no times": ([pd.NaT, pd.NaT], [None, None]),
     "periods": (pd.PeriodIndex(["2026-01", None], freq="M"), ["2026-01", None]),
     "intervals": (pd.interval_range(0, 2), ["(0, 1]", "(1, 2]"]),
+    "categories of intervals": (pd.cut([1, 2], [0, 1, 2]), ["(0, 1]", "(1, 2]"]),
+    "categories of quantiles": (pd.qcut(pd.Series([1, 9]), 2), ["(0.999, 5.0]", "(5.0, 9.0]"]),
+    "categories of periods": (pd.Categorical(pd.PeriodIndex(["2026-01", None], freq="M")), ["2026-01", None]),
+    "categories of tuples": (pd.Categorical([(1, 2), (3, 4)]), ['{"x":[1,2]}', '{"x":[3,4]}']),
+    "sparse": (pd.arrays.SparseArray([1, 2]), ['{"x":1}', '{"x":2}']),
+    "sparse with gaps": (pd.arrays.SparseArray([0.5, np.nan]), ['{"x":0.5}', None]),
+    "words of an enumeration": (pd.Series([Kind.ONE, Kind.TWO], dtype=object), ["one", "two"]),
+    "days and times apart": (
+        [{"on": date(2026, 3, 30), "at": NOON}, {"on": None, "at": pd.NaT}],
+        ['{"x":{"at":"2026-03-31T12:00:00","on":"2026-03-30"}}', '{"x":{"at":null,"on":null}}'],
+    ),
+    "times of two zones": (
+        pd.Series([NOON.replace(tzinfo=UTC), NOON.replace(tzinfo=EAST)], dtype=object),
+        ["2026-03-31T12:00:00+00:00", "2026-03-31T10:00:00+00:00"],
+    ),
 }  # fmt: skip
 
 
@@ -313,6 +371,13 @@ def test_columns_of_several_levels_are_called_with_dots(home: Path) -> None:
     frame.columns = pd.MultiIndex.from_product([["of"], frame.columns])
     mapping = {"id": "of.id", "question": np.str_("of.question"), "answer": ["of.answer"]}
     assert open_home(home, write=True).project("finance").import_items(frame, mapping)["added"] == 2
+
+
+def test_a_word_of_an_enumeration_is_the_word(home: Path) -> None:
+    assert open_home(home, write=True).project(Kind.FINANCE).name == "finance"
+    grades = pd.DataFrame({"ada": ["one", "two"], "ben": ["one", "one"]})
+    found = agreement(grades, Kind.ORDINAL, wide=True, labels=[Kind.ONE, Kind.TWO], resamples=5)
+    assert "krippendorff_alpha_ordinal" in set(found.table()["name"])
 
 
 @pytest.mark.parametrize("column", ["item", "annotator", "value", "question"])
@@ -334,3 +399,34 @@ def test_a_file_that_the_machine_refuses_is_told_in_a_sentence(home: Path, tmp_p
             figures.write(path)
     with pytest.raises(AssayError, match=r"Name another place\.$"):
         open_home("a" * 5000)
+
+
+def test_nobody_is_no_administrator(home: Path) -> None:
+    for nobody in ("", " "):
+        with pytest.raises(NotFound, match=r"There is no person named '"):
+            open_home(home, as_=nobody)
+
+
+def test_commands_within_errors_stay_commands(home: Path) -> None:
+    with pytest.raises(AssayError, match=r"with: assay score PROJECT --scorer rouge_l$"):
+        open_home(home).project("finance").study("grading").alignment(scorers="rouge_l", resamples=5)
+
+
+@pytest.mark.parametrize("labels", [[], [""], ()])
+def test_no_labels_are_told_in_the_words_of_a_call(labels: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^labels names none\. Give those that there are in their order"):
+        agreement(RATINGS, wide=True, labels=labels)
+
+
+def test_a_tilde_is_the_home_folder_wherever_a_path_is_taken(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    figures = open_home("~/home").project("finance").study("grading").agreement(resamples=5)
+    assert [path.parent for path in figures.write("~/a.html")] == [tmp_path]
+    open_home(home).project("finance").report("grading", resamples=5).write("~/report")
+    assert (tmp_path / "report").is_dir()
+    assert not (tmp_path / "~").exists()
+    with pytest.raises(InvalidInput, match=r"Write the folder out\.$"):
+        figures.write("~nobody-of-this-name/a.html")
