@@ -203,6 +203,11 @@ class Settings:
         return self.documents_folder.parent / "uploads"
 
     @property
+    def downloads_folder(self) -> Path:
+        """Where exports lie that were made on the page, packed, for as long as they can be fetched."""
+        return self.documents_folder.parent / "downloads"
+
+    @property
     def pages_folder(self) -> Path:
         """The cache of page images; it can be deleted at any time."""
         return self.home / "data" / "pages"

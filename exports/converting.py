@@ -203,7 +203,17 @@ class _Source:
                 bad.append(row)
             elif row.kept:
                 self.kept.add(row.key)
+        self.kept |= self._of_same_bytes()
         return bad
+
+    def _of_same_bytes(self) -> set[str]:
+        """The keys of documents that have the bytes of one that is kept: a mark holds for them."""
+        if not self.kept:
+            return set()
+        supplied = [(row.key, row.path) for row in self.documents() if row.path is not None]
+        kept = {path for key, path in supplied if key in self.kept}
+        sizes, digests = {path.stat().st_size for path in kept}, {_sha256(path) for path in kept}
+        return {key for key, path in supplied if path.stat().st_size in sizes and _sha256(path) in digests}
 
     @property
     def n_items(self) -> int:
@@ -251,6 +261,11 @@ class _Source:
     def protocol(self) -> AskedProtocol:
         """What was asked when the labels were given: as the format says, else as the labels show."""
         return protocol_of_labels(self.reading) or inferred(chain.from_iterable(self.labels.values()))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _named(bad: Sequence[Rejected]) -> list[str]:
@@ -393,9 +408,7 @@ def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder
         if document.path is not None and is_document_path(document.key) and document.key.casefold() not in taken:
             taken.add(document.key.casefold())
             path = f"documents/{document.key}"
-            with document.path.open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            sink.copy(path, document.path, sha256)
+            sink.copy(path, document.path, _sha256(document.path))
             row["path"] = path
             n += 1
         if document.key in source.kept:

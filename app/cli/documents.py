@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.figures import some
 from app.cli.base import AsJson, Here, ProjectName, command, opened, option, project_id_of
 from app.cli.output import emit, table
 
@@ -37,7 +38,8 @@ def documents(  # noqa: PLR0917 - the command's options
 ) -> None:
     """List a project's documents, and which stay here.
 
-    An item that is about a document that is kept, or cites one, is never sent to a judge on another machine.
+    An item that is about a document that is kept, or cites one, is never sent to a judge on another machine. What has
+    the same bytes stays as well.
     """
     from db.items.documents import keep_documents, list_kept_documents
 
@@ -49,8 +51,8 @@ def documents(  # noqa: PLR0917 - the command's options
             keep_documents(here.db, here.actor, project_id, keys=keep)
         if release:
             keep_documents(here.db, here.actor, project_id, keys=release, kept=False)
-        kept = set(list_kept_documents(here.db, here.actor, project_id))
-        rows = [_facts(row, row.key in kept) for row in _listed(here, project_id, search)]
+        kept = list_kept_documents(here.db, here.actor, project_id)
+        rows = [_facts(row, kept.get(row.key)) for row in _listed(here, project_id, search)]
         emit(rows, lambda: _in_words(rows), as_json=as_json)
 
 
@@ -64,10 +66,11 @@ def _listed(here: Here, project_id: int, search: str) -> Iterator[DocumentRow]:
         after = rows[-1].key
 
 
-def _facts(row: DocumentRow, kept: bool) -> dict[str, Any]:
+def _facts(row: DocumentRow, kept: tuple[str, ...] | None) -> dict[str, Any]:
+    """`kept`: None unless it stays here, and for whose bytes, as of `kept_documents`."""
     return {
         "document": row.key, "title": row.title, "media_type": row.media_type, "pages": row.n_pages,
-        "supplied": row.supplied, "kept_here": kept,
+        "supplied": row.supplied, "kept_here": kept is not None, **({"kept_for": list(kept)} if kept else {}),
     }  # fmt: skip
 
 
@@ -81,8 +84,15 @@ def _in_words(rows: list[dict[str, Any]]) -> str:
                 row["document"],
                 row["title"],
                 row["pages"] or "",
-                *("yes" if row[name] else "" for name in ("supplied", "kept_here")),
+                "yes" if row["supplied"] else "",
+                _why(row),
             ]
             for row in rows
         ],
     )
+
+
+def _why(row: dict[str, Any]) -> str:
+    if for_others := row.get("kept_for"):
+        return f"has the bytes of {some(for_others, 3)}"
+    return "yes" if row["kept_here"] else ""

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from annotators.errors import AssayError
 from annotators.figures import count
-from app.cli.base import AsJson, Here, ProjectName, StudyName, command, opened, project_id_of, study_id_of
+from app.cli.base import AsJson, ProjectName, StudyName, command, opened, project_id_of, study_id_of
 from app.cli.output import emit
 from app.cli.projects import project as project_group
 
@@ -33,12 +32,13 @@ def redact(
     Comments, reasons and labels that are texts give way to a note with their SHA-256, in examples of the project's
     prompts too; drafts are deleted.
     """
+    from app.copies import forget_copies
     from db.upkeep.maintenance import redact_text
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         done = redact_text(here.db, here.actor, study_id, containing=containing, reason=reason)
-        _forget_frames(here)
+        forget_copies(here.settings)
         document = {"texts": done.texts, "sha256": done.digests}
         emit(document, f"Redacted {count(done.texts, 'text')}.", as_json=as_json)
 
@@ -55,6 +55,7 @@ def delete(
 
     To take back an import, withdraw its batch instead.
     """
+    from app.copies import forget_copies
     from db.items.documents import document_file
     from db.upkeep.maintenance import delete_project
 
@@ -62,22 +63,8 @@ def delete(
         done = delete_project(here.db, here.actor, project_id_of(here, project), name=confirm)
         for digest in done.unused_documents:
             document_file(here.settings.documents_folder, digest).unlink(missing_ok=True)
-        _forget_frames(here)
+        forget_copies(here.settings)
         rows = sum(done.rows.values())
         document = {"project": confirm, "rows": done.rows, "documents": len(done.unused_documents)}
         words = f"Deleted {confirm}: {count(rows, 'row')}, {count(len(done.unused_documents), 'document')}."
         emit(document, words, as_json=as_json)
-
-
-def _forget_frames(here: Here) -> None:
-    """Remove what notebooks have kept of labels: the words may be in it."""
-    from exports.bundles.labels.kept import forget_frames, frames_folder
-
-    folder = frames_folder(here.settings.home)
-    try:
-        forget_frames(folder)
-    except OSError as error:
-        raise AssayError(
-            f"It is done in the database, but the labels that notebooks have kept in {folder} could not be removed "
-            f"({error.strerror}), and may have the words still. Remove the folder."
-        ) from None

@@ -116,10 +116,12 @@ def list_everybody(context: typer.Context, as_json: AsJson = False) -> None:
 @command(user, "erase", "assay --home ./assay-home user erase ada")
 def erase(context: typer.Context, name: PersonName, as_json: AsJson = False) -> None:
     """Erase a person: name, login, sessions and roles go, what they submitted stays under an opaque id."""
+    from app.copies import forget_copies
     from db.people.accounts import erase_person
 
     with opened(context) as here:
         person_id = erase_person(here.db, here.actor, name)
+        forget_copies(here.settings)
         words = f"Erased {name}. What they submitted stays under the id {person_id}."
         emit({"erased": name, "id": person_id}, words, as_json=as_json)
 

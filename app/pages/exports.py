@@ -10,8 +10,9 @@ import streamlit as st
 
 from annotators.figures import size_in_words
 from app import ui
+from app.packed import KEPT_SECONDS
 from app.server.routes import downloads
-from app.server.routes.downloads import KEPT_SECONDS, Asked, Packed, look_at_export, pack_export
+from app.server.routes.downloads import Asked, Packed, look_at_export, pack_export
 from app.state import app_state
 from app.widgets import blocks
 from app.worker.report_tasks import DatasetFile

@@ -9,6 +9,7 @@ from html import escape
 import streamlit as st
 
 from app import ui, wording
+from app.copies import forget_copies
 from app.state import app_state
 from app.widgets import blocks, copying, forms
 from db.people import accounts as people
@@ -253,6 +254,7 @@ def _erase(actor: Actor, name: str) -> None:
     if st.button("Erase", type="primary", disabled=typed != name):
         with ui.problems():
             people.erase_person(ui.db(), actor, name)
+            forget_copies(app_state().settings)
             _done(name)
 
 

@@ -283,23 +283,49 @@ def _look(source: Path, name: str, renderer: Renderer | None) -> Bytes:
 
 
 @operation(On.PROJECT, READERS)
-def list_kept_documents(db: Database, _actor: Actor, project_id: int) -> list[str]:
-    """The keys of the documents that must not leave this machine."""
+def list_kept_documents(db: Database, _actor: Actor, project_id: int) -> dict[str, tuple[str, ...]]:
+    """The documents that must not leave this machine, as of `kept_documents`."""
     with db.read() as session:
         return kept_documents(session, project_id)
 
 
-def kept_documents(session: Session, project_id: int) -> list[str]:
-    """The keys of the documents that must not leave this machine."""
-    query = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id).order_by(KeptDocument.key)
-    return list(session.execute(query).scalars())
+def kept_documents(session: Session, project_id: int) -> dict[str, tuple[str, ...]]:
+    """The keys, in order, of the documents that must not leave this machine, each with the keys that it stays for.
+
+    A mark holds for the bytes: what has those of a marked document stays as well, and names it. One that is marked
+    itself names none.
+    """
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(marked_documents(session, project_id), ())
+    query = pick(Document.key, Document.sha256).where(stays_here(project_id))
+    rows = session.execute(query.order_by(col(Document.key))).all()
+    marked: dict[str | None, list[str]] = {}
+    for key, sha256 in rows:
+        if key in found:
+            marked.setdefault(sha256, []).append(key)
+    found |= {key: tuple(marked[sha256]) for key, sha256 in rows if key not in found}
+    return dict(sorted(found.items()))
+
+
+def stays_here(project_id: int) -> ColumnElement[bool]:
+    """The condition on `Document` that it is one of a project that is marked, or has the bytes of one."""
+    marks = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id)
+    of_project = (col(Document.project_id) == project_id) & is_published(Document.batch_id)
+    digests = pick(Document.sha256).where(of_project, col(Document.key).in_(marks), col(Document.sha256).is_not(None))
+    return of_project & (col(Document.key).in_(marks) | col(Document.sha256).in_(digests))
+
+
+def marked_documents(session: Session, project_id: int) -> set[str]:
+    """The keys of those of them that are marked themselves; a project need not have a document of such a key yet."""
+    query = pick(KeptDocument.key).where(col(KeptDocument.project_id) == project_id)
+    return set(session.execute(query).scalars())
 
 
 @operation(On.PROJECT, RESEARCHERS)
 def keep_documents(db: Database, actor: Actor, project_id: int, *, keys: Sequence[str], kept: bool = True) -> list[str]:
     """Mark documents as never to leave this machine, or let them go (`kept=False`); the keys that are kept now.
 
-    NotFound for a document that the project does not have.
+    One with the bytes of another that is marked stays until that is let go too. NotFound for a document that the
+    project does not have.
     """
     with db.write() as session:
         there = set(
@@ -316,7 +342,7 @@ def keep_documents(db: Database, actor: Actor, project_id: int, *, keys: Sequenc
             for row in _marks(session, project_id, keys):
                 session.delete(row)
             _record_marks(session, actor, LET_GO, project_id, documents=list(keys))
-    return list_kept_documents(db, actor, project_id)
+    return list(list_kept_documents(db, actor, project_id))
 
 
 def mark_kept(session: Session, actor: Actor, project_id: int, keys: Sequence[str], **details: Any) -> None:

@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.checks import canonical, document_key
@@ -27,15 +28,20 @@ class Supplied:
     found: Bytes | None
 
 
-def look_at_all(
-    stream: Iterable[ParsedDocument | Rejected], rejected: list[Rejected], notes: list[str]
-) -> list[Supplied]:
-    """Every document of a source with its bytes looked at; bad ones go to `rejected`, damaged ones to `notes`.
+class Looked(NamedTuple):
+    """The documents of a source, and the keys of those that any row says must not leave the machine they are on.
 
-    One that any row of it says stays on its machine does, also where that row does not fit another one of it.
+    Such a row may be a bad one: its file is damaged, or it does not fit another row, or what the project has.
     """
+
+    supplied: list[Supplied]
+    kept: list[str]
+
+
+def look_at_all(stream: Iterable[ParsedDocument | Rejected], rejected: list[Rejected], notes: list[str]) -> Looked:
+    """Every document of a source with its bytes looked at; bad ones go to `rejected`, damaged ones to `notes`."""
     supplied: dict[str, Supplied] = {}
-    kept: set[str] = set()
+    kept: dict[str, None] = {}
     with ExitStack() as stack:
         looks = _Looks(stack)
         for parsed, look in _ahead(stream, looks):
@@ -43,17 +49,17 @@ def look_at_all(
                 rejected.append(parsed)
                 continue
             key = parsed.key
-            if parsed.kept:
-                kept.add(key)
             try:
                 document_key(key, "key")
+                if parsed.kept:
+                    kept[key] = None
                 found = look.result() if look is not None else None
                 if found is not None and found.note:
                     notes.append(f"{key}: {found.note}")
                 supplied[key] = _joined(supplied.get(key), Supplied(parsed, found))
             except InvalidInput as error:
                 rejected.append(Rejected(parsed.file, parsed.line, str(error)))
-    return [_staying(given) if key in kept else given for key, given in supplied.items()]
+    return Looked(list(supplied.values()), list(kept))
 
 
 _AHEAD = 32
@@ -101,10 +107,6 @@ class _Looks:
         large = path.is_file() and path.stat().st_size > _LARGE
         with self._one_large if large else nullcontext():  # a look takes as much memory as the file
             return look_at(path, document.key, self._renderer.inspect)
-
-
-def _staying(given: Supplied) -> Supplied:
-    return Supplied(replace(given.parsed, kept=True), given.found)
 
 
 def _joined(before: Supplied | None, supplied: Supplied) -> Supplied:

@@ -28,8 +28,8 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected,
 from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
 from db.items.beyond import BeyondDocuments
-from db.items.documents import ATTACHED, Bytes, kept_documents, mark_kept, store_all
-from db.items.import_documents import Supplied, complete, look_at_all
+from db.items.documents import ATTACHED, Bytes, mark_kept, marked_documents, store_all
+from db.items.import_documents import Looked, Supplied, complete, look_at_all
 from db.items.import_rows import (
     NewVersion,
     Origin,
@@ -178,8 +178,8 @@ def preview_import(
     The labels of people that come in with the items are counted, and put into `labelled`.
     """
     report = ImportReport(reading.format, preview=True)
-    supplied = look_at_all(documents_in(reading), report.rejected, report.notes)
-    _check(db, project_id, reading, report, supplied, kept=None, labelled=labelled)
+    looked = look_at_all(documents_in(reading), report.rejected, report.notes)
+    _check(db, project_id, reading, report, looked, kept=None, labelled=labelled)
     return report
 
 
@@ -228,12 +228,12 @@ def staged(
     items are put into `labelled`.
     """
     report = ImportReport(reading.format)
-    supplied = look_at_all(documents_in(reading), report.rejected, report.notes)
-    if data_folder is None and any(document.found for document in supplied):
+    looked = look_at_all(documents_in(reading), report.rejected, report.notes)
+    if data_folder is None and any(document.found for document in looked.supplied):
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
     with only_import(db, project_id), _KeptItems(rows_a_turn(db)) as kept:
         clear_broken_off(db, project_id, actor=actor, data_folder=data_folder)
-        documents = _check(db, project_id, reading, report, supplied, kept=kept, skip_bad=skip_bad, labelled=labelled)
+        documents = _check(db, project_id, reading, report, looked, kept=kept, skip_bad=skip_bad, labelled=labelled)
         if report.rejected and not skip_bad:
             bad = ImportReport(reading.format, rejected=report.rejected, notes=report.notes)
             yield Staged(bad, _Batch(actor, project_id, reading), _Documents(), kept, data_folder, refused=True)
@@ -253,7 +253,7 @@ def staged(
 class _Documents:
     """The documents of a source: those that the project lacks, those that gain something, and the others it has.
 
-    `kept` are the keys of those, new or gaining, that become marked as never to leave this machine.
+    `kept` are the keys that become marked as never to leave this machine, be the rest of their rows good or bad.
     """
 
     new: list[Supplied] = field(default_factory=list)
@@ -327,7 +327,7 @@ class Staged:
 
     def publish(self, session: Session) -> None:
         """Write what is left, log the import, and let everybody see it; in the caller's writing transaction."""
-        if not (self._batch.id or self._last or self._documents.gaining):
+        if not (self._batch.id or self._last or self._documents.gaining or self._documents.kept):
             self._batch.propose(session, self._proposals)
             return
         if self._batch.id is None:
@@ -375,7 +375,7 @@ def _check(
     project_id: int,
     reading: Reading,
     report: ImportReport,
-    supplied: Sequence[Supplied],
+    looked: Looked,
     *,
     kept: _KeptItems | None,
     skip_bad: bool = False,
@@ -383,23 +383,22 @@ def _check(
 ) -> _Documents:
     """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
     with closing(Seen()) as seen, db.read() as session:
-        documents = _documents(session, project_id, supplied, report)
-        counted = _WrittenCount(session, project_id, {document.parsed.key for document in supplied}, kept)
-        beyond = BeyondDocuments(project_id, supplied)
+        documents = _documents(session, project_id, looked, report)
+        counted = _WrittenCount(session, project_id, {document.parsed.key for document in looked.supplied}, kept)
+        beyond = BeyondDocuments(project_id, looked.supplied)
         _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad, labelled, beyond))
         report.documents += counted.documents_added
     return documents
 
 
-def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], report: ImportReport) -> _Documents:
+def _documents(session: Session, project_id: int, looked: Looked, report: ImportReport) -> _Documents:
     """Compare the source's documents with the project's."""
-    found = _Documents()
-    kept = set(kept_documents(session, project_id))
-    for block in _blocks(supplied):
+    marked = marked_documents(session, project_id)
+    found = _Documents(kept=[key for key in looked.kept if key not in marked])
+    for block in _blocks(looked.supplied):
         there = _documents_by_key(session, project_id, block)
         for given in block:
             document = there.get(given.parsed.key)
-            marked = given.parsed.kept and given.parsed.key not in kept
             if document is None:
                 report.documents += 1
                 report.supplied += given.found is not None
@@ -411,9 +410,7 @@ def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], 
                     report.rejected.append(Rejected(given.parsed.file, given.parsed.line, str(error)))
                     continue
                 report.supplied += ATTACHED in gained
-                (found.gaining if gained or marked else found.others).append(given)
-            if marked:
-                found.kept.append(given.parsed.key)
+                (found.gaining if gained else found.others).append(given)
         session.expunge_all()
     report.kept += len(found.kept)
     return found

@@ -16,13 +16,13 @@ from annotators.items.sampling import draw
 from annotators.judges.judging import StepToJudge
 from db.annotating.presentations import Unassigned, present, units_at
 from db.engine import Database
+from db.items.documents import marked_documents, stays_here
 from db.models import (
     DataMark,
     Document,
     Evidence,
     Image,
     ItemDocument,
-    KeptDocument,
     Purpose,
     Study,
     StudyItem,
@@ -132,13 +132,9 @@ def kept_versions(session: Session, project_id: int, versions: Sequence[int]) ->
 
 def kept_documents(session: Session, project_id: int) -> list[int]:
     """The ids of the project's documents that must not leave this machine."""
-    return list(
-        session.execute(
-            pick(Document.id)
-            .join(KeptDocument, col(KeptDocument.key) == Document.key)
-            .where(col(Document.project_id) == project_id, col(KeptDocument.project_id) == project_id)
-        ).scalars()
-    )
+    if not marked_documents(session, project_id):  # asked for every few items: most projects have none
+        return []
+    return list(session.execute(pick(Document.id).where(stays_here(project_id))).scalars())
 
 
 def citing(documents: Sequence[int]) -> list[Select[Any]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.formats._described import staying
+from exports.formats._described import described
 from exports.reading.addressed import Addressed
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources
@@ -31,10 +31,12 @@ class FilesReading(ABC):
         return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """The documents that are supplied, by their key."""
-        kept = staying(self.sources)
+        """The documents that are supplied, by their key, and those that are said to stay where they are."""
+        said = described(self.sources, elsewhere=True)
+        yield from said.told_elsewhere()
         for key, file in self.sources.loose_documents():
-            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path, kept=file.path in kept)
+            stays = said.stays(file.path, key)
+            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path, kept=stays)
 
     @cached_property
     def addressed(self) -> Addressed:

@@ -17,7 +17,7 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.formats._described import staying
+from exports.formats._described import described
 from exports.formats._losing import usual
 from exports.formats._records import Said, items_of, need
 from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, without
@@ -210,10 +210,12 @@ class _FathomsReading:
         return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """The papers that are supplied."""
-        kept = staying(self.sources)
+        """The papers that are supplied, and those that are said to stay where they are."""
+        said = described(self.sources, elsewhere=True)
+        yield from said.told_elsewhere()
         for key, file in self.sources.loose_documents():
-            yield ParsedDocument(file.name, 1, PurePosixPath(key).name, path=file.path, kept=file.path in kept)
+            own = PurePosixPath(key).name
+            yield ParsedDocument(file.name, 1, own, path=file.path, kept=said.stays(file.path, key, own))
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items of every file that is one of FATHOMS'; a file that only lies beside them is passed over."""

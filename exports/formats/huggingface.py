@@ -26,6 +26,7 @@ from annotators.later import Later
 from annotators.times import time_of
 from exports.formats._dataset_files import ARROW, PARQUET, TEXTS, Classes, DatasetFile, open_dataset_file, pictures_of
 from exports.formats._dataset_files import Picture as PictureThere
+from exports.formats._described import described
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._parquet import ParquetFiles, parquet_files
@@ -311,6 +312,7 @@ class _Reading(FilesReading):
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         yield from super().documents()
+        said = described(self.sources, elsewhere=True)
         seen: set[str] = set()
         spent = 0
         for part in self._of_items():
@@ -326,7 +328,9 @@ class _Reading(FilesReading):
                             spent += len(picture.data)
                             if picture.key not in seen and picture.ending and spent <= _MOST_PICTURES:
                                 seen.add(picture.key)
-                                yield ParsedDocument(part.file.name, line, picture.key, path=self._kept(picture))
+                                path = self._kept(picture)
+                                stays = said.stays(path, picture.key)
+                                yield ParsedDocument(part.file.name, line, picture.key, path=path, kept=stays)
             except AssayError:
                 continue  # `items` names it
 

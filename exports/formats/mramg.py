@@ -20,7 +20,7 @@ from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.formats._described import staying
+from exports.formats._described import described
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._records import (
@@ -150,12 +150,14 @@ class _MRAMGReading(FilesReading):
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         """The pictures and documents that are supplied; a picture is known as the questions know it."""
-        loose = list(self.sources.loose_documents())
-        known, kept = self._pictures() if loose else set(), staying(self.sources)
+        said, loose = described(self.sources, elsewhere=True), list(self.sources.loose_documents())
+        yield from said.told_elsewhere()
+        known = self._pictures() if loose else set()
         for key, file in loose:
             name = PurePosixPath(key)
             own = next((candidate for candidate in (name.name, name.stem) if candidate in known), key)
-            yield ParsedDocument(file.name, 1, own, name.name, path=file.path, kept=file.path in kept)
+            stays = said.stays(file.path, key, own)
+            yield ParsedDocument(file.name, 1, own, name.name, path=file.path, kept=stays)
 
     def _pictures(self) -> set[str]:
         found: set[str] = set()

@@ -14,7 +14,7 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import canonical
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import KEPT_HERE, ParsedDocument, ParsedItem, Rejected
-from exports.formats._described import DOCUMENTS, described_documents, describing
+from exports.formats._described import DOCUMENTS, described, describing
 from exports.formats._records import names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, FileReading
@@ -69,13 +69,12 @@ class Native:
         """The files of the sources that hold items and documents."""
         items = [file for file in sources.files if file.basename == ITEMS or (file.given and _is_lines(file))]
         items = items or [file for file in sources.files if _is_lines(file)]
-        described = describing(sources)
-        if not items and not described and not any(sources.loose_documents()):
+        if not items and not describing(sources) and not any(sources.loose_documents()):
             raise InvalidInput(
                 f"{sources.description}: there is no {ITEMS} and no document in it. Name the folder that holds "
                 "them, or choose another format."
             )
-        return _NativeReading(sources, items, described)
+        return _NativeReading(sources, items)
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `items.jsonl`, an item a line in normal form."""
@@ -92,7 +91,6 @@ class _NativeReading:
 
     sources: Sources
     item_files: list[SourceFile]
-    document_files: list[SourceFile]
     format: str = Native.name
     meter: Meter = field(default_factory=Meter)
 
@@ -102,21 +100,12 @@ class _NativeReading:
         return self.sources.named
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """Rows of documents.jsonl, then files that no row names.
-
-        Where a row cannot be read these stay here: one of them may be its file, and it may have said so.
-        """
-        named: set[str] = set()
-        all_read = True
-        for row in described_documents(self.sources, self.document_files):
-            if isinstance(row, Rejected):
-                all_read = False
-            elif row.path is not None:
-                named.add(str(row.path))
-            yield row
+        """Rows of documents.jsonl, then files that no row names."""
+        said = described(self.sources)
+        yield from said.rows
         for key, file in self.sources.loose_documents():
-            if str(file.path) not in named:
-                yield ParsedDocument(file.name, 1, key, path=file.path, kept=not all_read)
+            if file.path not in said.named:
+                yield ParsedDocument(file.name, 1, key, path=file.path, kept=said.stays(file.path, key))
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """Every row of the item files."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, Conflict
+from app import packed
+from app.copies import forget_copies
 from app.server.routes import downloads
 from app.server.routes.downloads import Asked, pack_export
 from app.server.web import handle_error
@@ -21,6 +26,7 @@ from db.items.documents import list_kept_documents
 from db.items.read import list_items
 from db.people.accounts import set_member
 from db.studies.design import list_studies
+from exports.bundles import bundle
 from exports.bundles.verify import verify_folder
 from exports.formats import FORMATS
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
@@ -106,7 +112,7 @@ def test_a_document_that_is_there_is_marked_by_what_comes_for_it(filled: Filled)
         assert f"<b>{number}</b><span>documents marked to stay here</span>" in no_problem(page)
         press(page, said)
     kept = list_kept_documents(filled.pages.db, filled.pages.admin, filled.project_id)
-    assert kept == ["map.png"]
+    assert kept == {"map.png": ()}
 
 
 LABELS = b"""\
@@ -222,11 +228,61 @@ def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytes
     state, actor = filled.pages.state, filled.study.researcher
     asked = Asked(study_id=None, formats=["labels"], names=True, documents=False)
     first = pack_export(state, actor, filled.project_id, name="all", asked=asked)
-    monkeypatch.setattr(downloads, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(packed, "KEPT_SECONDS", -1)
     second = pack_export(state, actor, filled.project_id, name="all", asked=asked)
     kept = [path.name for path in (state.settings.home / "data" / "downloads").iterdir()]
     assert kept == [f"{actor.person_id}-{second.address.rpartition('/')[2]}"]
     assert first.address != second.address
+
+
+@pytest.mark.parametrize("at", ["the fetch", "the start of a server"])
+def test_an_export_is_gone_after_an_hour_whether_or_not_another_is_made(filled: Filled, at: str) -> None:
+    state, actor = filled.pages.state, actor_named(filled.pages, "rosa")
+    asked = Asked(study_id=None, formats=["labels"], names=False, documents=False)
+    made = [pack_export(state, actor, filled.project_id, name=name, asked=asked) for name in ("old", "new")]
+    old, new = (state.settings.downloads_folder / f"{actor.person_id}-{one.address.rpartition('/')[2]}" for one in made)
+    client = _client(filled.pages, "rosa")
+    for age, there in ((3500, 200), (3700, 404)):
+        os.utime(old, (time.time() - age,) * 2)
+        if at == "the fetch":
+            assert client.get(made[0].address).status_code == there
+    if at != "the fetch":
+        downloads.routes(state)
+    assert (old.exists(), new.exists(), client.get(made[1].address).status_code) == (False, True, 200)
+
+
+def test_copies_go_where_words_are_redacted_also_those_that_are_being_made(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, actor = filled.pages.state, actor_named(filled.pages, "rosa")
+    asked = Asked(study_id=None, formats=["labels", "native"], names=False, documents=False)
+    made = pack_export(state, actor, filled.project_id, name="all", asked=asked)
+    forget_copies(state.settings)
+    assert not state.settings.downloads_folder.exists()
+    assert _client(filled.pages, "rosa").get(made.address).status_code == 404
+
+    write = bundle.write_items
+
+    def meanwhile(*given: Any) -> int:
+        forget_copies(state.settings)
+        return write(*given)
+
+    monkeypatch.setattr(bundle, "write_items", meanwhile)
+    with pytest.raises(Conflict, match=r"thrown away. Make it again"):
+        pack_export(state, actor, filled.project_id, name="all", asked=asked)
+    assert not list(state.settings.downloads_folder.parent.glob("downloads*/*"))
+    monkeypatch.undo()
+    again = pack_export(state, actor, filled.project_id, name="all", asked=asked)
+    assert _client(filled.pages, "rosa").get(again.address).status_code == 200
+
+
+def test_what_cannot_be_removed_is_named(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_folder: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("app.copies.forget_packed", fails)
+    with pytest.raises(AssayError, match=r"done in the database, but the exports .*downloads could not be removed"):
+        forget_copies(filled.pages.state.settings)
 
 
 def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:

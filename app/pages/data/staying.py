@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from annotators.figures import some
 from app import ui
 from db.items.documents import keep_documents, list_kept_documents
 from db.projects import ProjectRow
 
 
-def kept(project: ProjectRow) -> set[str]:
-    """The keys of the documents that stay."""
-    return set(list_kept_documents(ui.db(), ui.actor(), project.project_id))
+def kept(project: ProjectRow) -> dict[str, tuple[str, ...]]:
+    """The documents that stay, as of `db.items.documents.kept_documents`."""
+    return list_kept_documents(ui.db(), ui.actor(), project.project_id)
 
 
-def draw(project: ProjectRow, listed: Sequence[str], staying: set[str]) -> None:
+def draw(project: ProjectRow, listed: Sequence[str], kept: Mapping[str, Sequence[str]]) -> None:
     """A form for those that stay and those that are `listed` above it, by key."""
+    staying = {key for key, others in kept.items() if not others}
+    same = [f"{key} (the bytes of {some(others, 3)})" for key, others in kept.items() if others]
     with st.expander("Documents that stay here"):
         st.caption(
             "Items that are about one of these, or cite one, are never sent to a judge on another machine. Search "
             "above for documents that are not offered."
         )
+        if same:
+            st.caption(ui.plain(f"These stay for the bytes that they have: {some(same, 20)}."))
         with st.form("staying", border=False):
             chosen = st.multiselect(
                 "Documents", sorted({*listed, *staying}), sorted(staying), key=f"staying-{len(staying)}"

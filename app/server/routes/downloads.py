@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-import tempfile
-import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -26,6 +23,7 @@ from starlette.routing import Route
 
 from annotators.errors import NotFound
 from app import wording
+from app.packed import find_packed, making, remove_old
 from app.server.threads import Threads
 from app.server.web import actor_of
 from app.state import AppState
@@ -76,15 +74,8 @@ def menu(name: str, files: Sequence[File], about: str, *, label: str = "Download
 
 # Exports --------------------------------------------------------------------------------------------------------------
 
-KEPT_SECONDS = 3600
-"""How long a packed export can be fetched."""
-
-UNFINISHED_SECONDS = 24 * 3600
-"""After how long an export that has not been finished counts as interrupted."""
-
 AT_ONCE = 4
 _TOKEN = re.compile(r"(\d{1,18})-[\w-]{20,}", re.ASCII)
-_NEW = ".new-"
 _BLOCK = 1 << 20
 _STORED = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 """Files that do not get smaller by packing."""
@@ -104,12 +95,14 @@ def routes(state: AppState) -> list[Route]:
     """The route /downloads/{token}: the file that this person had made, for as long as it is kept and they may."""
 
     threads = Threads(AT_ONCE)
+    downloads = state.settings.downloads_folder
+    remove_old(downloads)
 
     async def download(request: Request) -> Response:
         actor, token = actor_of(request), request.path_params["token"]
         found = _TOKEN.fullmatch(token)
-        folder = _folder(state) / f"{actor.person_id}-{token}"
-        file = next(iter(sorted(folder.glob("*.zip"))), None) if found else None
+        await threads.run(remove_old, downloads)
+        file = find_packed(downloads / f"{actor.person_id}-{token}") if found else None
         if found is None or file is None:
             raise NotFound("This download is not there any more. Make the export again on the page Export.")
         # Once more: the role may have been taken away since the export was made.
@@ -146,10 +139,10 @@ class Asked:
 
 def pack_export(state: AppState, actor: Actor, project_id: int, *, name: str, asked: Asked) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
-    _remove_old(state)
+    remove_old(state.settings.downloads_folder)
     token = f"{project_id}-{secrets.token_urlsafe(24)}"
     plain = re.sub(r"[^\w.() -]", "_", name).strip(". ")[:80] or "export"
-    with _made(_folder(state) / f"{actor.person_id}-{token}") as folder:
+    with making(state.settings.downloads_folder / f"{actor.person_id}-{token}") as folder:
         to = folder / plain
         manifest = asked.export(state, actor, project_id, to)
         file = folder / f"{plain}.zip"
@@ -161,22 +154,7 @@ def pack_export(state: AppState, actor: Actor, project_id: int, *, name: str, as
 
 def look_at_export(state: AppState, actor: Actor, project_id: int, *, asked: Asked) -> Manifest:
     """The manifest that an export would have, with what its formats lose; nothing is kept of it."""
-    return asked.export(state, actor, project_id, _folder(state) / "none", dry_run=True)
-
-
-def _folder(state: AppState) -> Path:
-    return state.settings.documents_folder.parent / "downloads"
-
-
-@contextmanager
-def _made(folder: Path) -> Iterator[Path]:
-    """A new folder that appears under its name only when the block has ended well."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_NEW, ignore_cleanup_errors=True) as unfinished:
-        inner = Path(unfinished) / "export"
-        inner.mkdir()
-        yield inner
-        inner.rename(folder)
+    return asked.export(state, actor, project_id, state.settings.downloads_folder / "none", dry_run=True)
 
 
 def _pack(folder: Path, file: Path) -> None:
@@ -188,13 +166,3 @@ def _pack(folder: Path, file: Path) -> None:
             info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
             with path.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, _BLOCK)
-
-
-def _remove_old(state: AppState) -> None:
-    """Remove what has been kept long enough, and what an interrupted export left behind."""
-    folder = _folder(state)
-    for export in folder.iterdir() if folder.is_dir() else ():
-        longest = UNFINISHED_SECONDS if export.name.startswith(_NEW) else KEPT_SECONDS
-        with suppress(FileNotFoundError):  # another process may be removing the same
-            if time.time() - export.stat().st_mtime > longest:
-                shutil.rmtree(export, ignore_errors=True)

@@ -133,7 +133,11 @@ def test_a_person_without_a_password_gets_an_address(assay: CommandLine) -> None
 
 
 def test_an_erased_person_is_gone_from_the_list(begun: CommandLine) -> None:
+    packed = begun.home / "data/downloads/1-1-a/study.zip"
+    packed.parent.mkdir(parents=True)
+    packed.write_bytes(b"with her name")
     begun("user", "erase", "ada")
+    assert not packed.exists()
     assert "ada" not in {user["person"] for user in begun.json("user", "list")}
     begun("user", "erase", "ada", code=3)
     assert "only administrator" in begun("user", "erase", "admin", code=5).err

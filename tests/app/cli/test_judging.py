@@ -315,6 +315,21 @@ def test_what_leaves_the_machine_is_confirmed(judging: Judging) -> None:
     assert "Say that they may with --yes." in words
 
 
+def test_a_document_with_the_bytes_of_one_that_stays_here_is_not_sent_either(judging: Judging) -> None:
+    for name in ("contract.txt", "copy.txt", "other.txt"):
+        file = judging.folder / "in/documents" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("It ends in May." if name != "other.txt" else "It goes on.")
+    judging.with_items(*(item(number, documents=[name]) for number, name in enumerate(("copy.txt", "other.txt"), 1)))
+    judging.assay("import", "finance", judging.folder / "in/documents")
+    listed = judging.assay.json("documents", "finance", "--keep", "contract.txt")
+    assert [(row["document"], row["kept_here"], row.get("kept_for")) for row in listed] == [
+        ("contract.txt", True, None), ("copy.txt", True, ["contract.txt"]), ("other.txt", False, None),
+    ]  # fmt: skip
+    assert "has the bytes of contract.txt" in judging.assay("documents", "finance").out
+    assert judging.json("http://judge.example.org/v1", "--dry-run")["kept_here"] == 1
+
+
 def test_documents_that_stay_here_are_not_sent_to_a_judge_elsewhere(
     judging: Judging,
 ) -> None:

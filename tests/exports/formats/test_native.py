@@ -6,6 +6,7 @@ import re
 import shutil
 import tarfile
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from db.items.documents import KEPT_HERE, document_file, keep_documents, list_do
 from db.items.imports import ImportReport
 from db.items.read import current_versions, item_details, list_items
 from db.models import Batch, Document, Event, Item, Run, Score
-from exports.bundles.bundle import export_project
+from exports.bundles import bundle
+from exports.bundles.bundle import Selection, export_project
+from exports.bundles.verify import verify_against
 from exports.converting import convert_files
 from exports.importing.items import import_paths
 from exports.sample import write_sample
@@ -46,7 +49,7 @@ class Place:
         return self.folder / name / "native"
 
     def kept(self) -> list[str]:
-        return list_kept_documents(self.db, self.actor, self.project)
+        return list(list_kept_documents(self.db, self.actor, self.project))
 
     def marks_logged(self) -> list[dict[str, Any]]:
         with self.db.read() as session:
@@ -382,3 +385,172 @@ def test_a_file_whose_row_is_left_out_as_bad_does_not_leave_as_one_that_no_row_n
     assert (len(report.rejected), place.kept()) == (1, ["s.pdf"])
     convert_files([source], into="table", output=tmp_path / "out", skip_bad=True)
     assert pdfs(tmp_path / "out") == ["documents/free.pdf"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"path": "documents/gone.pdf", "kept_here": True},
+        {"path": "documents/broken.pdf", "kept_here": True},
+        {"path": "../s.pdf", "kept_here": True},
+        {"path": 5, "kept_here": True},
+        {"n_pages": 0, "kept_here": True},
+        {"title": 5, "kept_here": True},
+        {"metadata": [1], "kept_here": True},
+        {"title": "Another", "kept_here": True},
+        {"path": "documents/free.pdf", "kept_here": True},
+        {"path": "documents/gone.pdf", "kept_here": "yes"},
+        {"kept_here": None},
+    ],
+    ids=str,
+)
+def test_whatever_else_is_wrong_with_a_marked_row_the_document_is_marked(
+    place: Place, database: Database, tmp_path: Path, row: dict[str, Any]
+) -> None:
+    """In a project that knows the document, under a title and with bytes, and in one that does not."""
+    source = with_documents(tmp_path / "in", {"key": "s.pdf", "title": "Known", "path": "documents/s.pdf"})
+    place.take(source)
+    (source / "documents/broken.pdf").write_bytes(b"%PDF-1.4 and no more")
+    write_jsonl(source / "documents.jsonl", [{"key": "s.pdf", **row}])
+    (source / "documents/s.pdf").unlink()
+    write_jsonl(source / "items.jsonl", [{"id": "new", "question": "Q?", "documents": ["s.pdf"]}])
+    assert (place.take(source).batch, place.kept()) == (None, [])
+    planned, done = place.take(source, dry_run=True), place.take(source, skip_bad=True)
+    assert done.batch is not None
+    assert (planned.kept, "s.pdf" in place.kept()) == (done.kept, True)
+    assert place.take(source, skip_bad=True).kept == 0
+
+    other = Place(database, tmp_path / "other")
+    other.take(source, skip_bad=True)
+    assert "s.pdf" in other.kept()
+    other.take(write_pdf(tmp_path / "later/s.pdf"))
+    export_project(
+        other.db, other.actor, other.project, to=tmp_path / "out", formats=["native", "table"], data_folder=other.data
+    )
+    assert "table/documents/s.pdf" not in pdfs(tmp_path / "out")
+    assert "native/documents/s.pdf" in pdfs(tmp_path / "out")
+
+
+def test_a_mark_alone_is_imported_where_all_else_of_the_row_is_refused(place: Place, tmp_path: Path) -> None:
+    source = with_documents(tmp_path / "in", {"key": "s.pdf", "title": "Known", "path": "documents/s.pdf"})
+    place.take(source)
+    write_jsonl(source / "documents.jsonl", [{"key": "s.pdf", "title": "Another", "kept_here": True}])
+    (source / "items.jsonl").unlink()
+    (source / "documents/free.pdf").unlink()
+    report = place.take(source, skip_bad=True, format_name="native")
+    assert (report.kept, report.documents, report.added, place.kept()) == (1, 0, 0, ["s.pdf"])
+    assert place.marks_logged() == [{"documents": ["s.pdf"], "batch": report.batch}]
+
+
+def beside_another_format(folder: Path, name: str, *rows: Any) -> Path:
+    """Files of this format about secret.pdf and free.pdf, with these rows in documents.jsonl and both files loose."""
+    write_pdf(folder / "documents/zq-secret.pdf", "the secret")
+    write_pdf(folder / "documents/free.pdf", "for all")
+    item = {"id": "a", "question": "Q?", "answer": "A", "documents": ["secret.pdf", "free.pdf"]}
+    write_jsonl(folder / "items.jsonl", [item])
+    options = {"licence": "mit"} if name == "huggingface" else {}
+    convert_files([folder / "items.jsonl"], into=name, output=folder / name, options=options)
+    (folder / "items.jsonl").unlink()
+    write_jsonl(folder / "documents.jsonl", rows)
+    return folder
+
+
+OTHERS = ["table", "huggingface", "fathoms", "mramg"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_mark_without_a_file_holds_whatever_format_reads_the_folder(place: Place, tmp_path: Path, name: str) -> None:
+    source = beside_another_format(tmp_path / "in", name, {"key": "secret.pdf", "kept_here": True}, {"key": "no.pdf"})
+    report = place.take(source, format_name=name, skip_bad=True)
+    assert (report.kept, place.kept()) == (1, ["secret.pdf"])
+    assert "no.pdf" not in {row.key for row in list_documents(place.db, place.actor, place.project)}
+    place.take(write_pdf(tmp_path / "later/secret.pdf", "it comes later"))
+    export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=["argilla"], data_folder=place.data
+    )
+    assert "argilla/documents/secret.pdf" not in pdfs(tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"key": "secret.pdf", "path": "documents/zq-secret.pdf", "kept_here": "yes"},
+        {"key": "secret.pdf", "path": "documents/zq-secret.pdf", "kept_here": True, "n_pages": 0},
+        {"key": 5, "kept_here": True},
+    ],
+    ids=str,
+)
+def test_a_bad_row_is_named_and_holds_the_files_back_whatever_format_reads_the_folder(
+    place: Place, tmp_path: Path, name: str, bad: dict[str, Any]
+) -> None:
+    source = beside_another_format(tmp_path / "in", name, {"key": "free.pdf", "path": "documents/free.pdf"}, bad)
+    report = place.take(source, format_name=name)
+    assert (report.batch, "document" in report.rejected[0].reason, report.rejected[0].line) == (None, True, 2)
+    with pytest.raises(InvalidInput, match=r"documents.jsonl, line 2: "):
+        convert_files([source], into="table", output=tmp_path / "out", format_name=name)
+    convert_files([source], into="table", output=tmp_path / "out", format_name=name, skip_bad=True)
+    assert pdfs(tmp_path / "out") == ["documents/free.pdf"]
+    place.take(source, format_name=name, skip_bad=True)
+    own = "zq-secret.pdf"
+    assert set(place.kept()) == ({own, "secret.pdf"} if bad["key"] == "secret.pdf" else {own})
+
+
+def test_a_file_of_the_same_name_that_describes_something_else_is_none_of_ours(place: Place, tmp_path: Path) -> None:
+    rows = {"doc_id": 7, "text": "Of another kind."}, ["a", "list"]
+    source = beside_another_format(tmp_path / "in", "table", *rows)
+    report = place.take(source, format_name="table")
+    assert (report.rejected, report.supplied, place.kept()) == ([], 2, [])
+
+
+@pytest.mark.parametrize("name", ["table", "huggingface"])
+def test_a_mark_holds_for_the_same_bytes_under_another_key(
+    place: Place, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = write_pdf(tmp_path / "in/documents/a.pdf", "the secret")
+    shutil.copy(secret, tmp_path / "in/documents/b.pdf")
+    write_pdf(tmp_path / "in/documents/free.pdf", "for all")
+    cited = [{"document": key, "pages": [1]} for key in ("a.pdf", "b.pdf", "free.pdf")]
+    write_jsonl(tmp_path / "in/items.jsonl", [{"id": "a", "question": "Q?", "evidence": cited}])
+    write_jsonl(tmp_path / "in/documents.jsonl", [{"key": "a.pdf", "kept_here": True}])
+    place.take(tmp_path / "in")
+    kept = list_kept_documents(place.db, place.actor, place.project)
+    assert kept == {"a.pdf": (), "b.pdf": ("a.pdf",)}
+    pictures, options = name == "huggingface", {"licence": "mit"} if name == "huggingface" else {}
+    made = export_project(
+        place.db, place.actor, place.project, to=tmp_path / "out", formats=["native", name], data_folder=place.data,
+        pictures=pictures, options=options,
+    )  # fmt: skip
+    assert pdfs(tmp_path / "out" / name) == ["documents/free.pdf"]
+    assert (made.filters["kept"], made.counts[f"{name}_documents_kept_here"]) == (["a.pdf", "b.pdf"], 2)
+    assert made.counts.get(f"{name}_pictures") == (1 if pictures else None)
+    for source in (tmp_path / "in", tmp_path / "out/native"):
+        into = tmp_path / f"of-{source.name}"
+        done = convert_files([source], into=name, output=into, pictures=pictures, options=options)
+        assert (pdfs(into), done.documents) == (["documents/free.pdf"], 1)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(bundle, "Selection", partial(Selection, kept=("a.pdf",)))
+        export_project(
+            place.db, place.actor, place.project, to=tmp_path / "earlier", formats=["native", name],
+            data_folder=place.data, options=options,
+        )  # fmt: skip
+    assert "documents/b.pdf" in pdfs(tmp_path / "earlier" / name)
+    assert verify_against(place.db, place.actor, tmp_path / "earlier").ok, "as it was made, by its manifest"
+    keep_documents(place.db, place.actor, place.project, keys=["b.pdf"], kept=False)
+    assert place.kept() == ["a.pdf", "b.pdf"], "its bytes are those of the other one"
+    assert verify_against(place.db, place.actor, tmp_path / "out", documents=place.data).ok
+    keep_documents(place.db, place.actor, place.project, keys=["a.pdf"], kept=False)
+    assert place.kept() == []
+    assert verify_against(place.db, place.actor, tmp_path / "out", documents=place.data).ok
+
+
+def test_one_file_that_two_rows_name_does_not_leave_under_the_other_key(place: Place, tmp_path: Path) -> None:
+    """Nor does that of a bad row, nor the one that a marked row would have had by its name."""
+    for number, row in enumerate(({}, {"path": "documents/s.pdf"}, {"path": "documents/s.pdf", "n_pages": 0})):
+        free, other = ({"key": key, "path": f"documents/{at}"} for key, at in (("free.pdf",) * 2, ("c.pdf", "s.pdf")))
+        source = with_documents(tmp_path / str(number), {"key": "s.pdf", **row, "kept_here": True}, other, free)
+        convert_files([source], into="table", output=tmp_path / f"out-{number}", skip_bad=True)
+        assert pdfs(tmp_path / f"out-{number}") == ["documents/free.pdf"]
+        place.take(source, skip_bad=True)
+        assert place.kept() == ["c.pdf", "s.pdf"]
+        keep_documents(place.db, place.actor, place.project, keys=["c.pdf", "s.pdf"], kept=False)

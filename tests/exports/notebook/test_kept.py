@@ -330,8 +330,11 @@ def test_a_redaction_and_a_deletion_by_the_command_line_leave_no_file(tmp_path: 
 
     assert "Jo Field" in read().to_csv()
     assert b"Jo Field" in b"".join(path.read_bytes() for path in frames.iterdir())
+    packed = home / "data/downloads/1-1-a/study.zip"
+    packed.parent.mkdir(parents=True)
+    packed.write_bytes(b"Jo Field")
     assay("redact", project, "study", "--containing", "Jo Field", "--reason", "a name")
-    assert not frames.exists()
+    assert (frames.exists(), packed.exists()) == (False, False)
     assert "Jo Field" not in read().to_csv()
     assay("project", "delete", project, "--confirm", project)
     assert not frames.exists()
