@@ -474,6 +474,7 @@ def public_functions_that_take_a_database() -> list[tuple[str, Callable[..., Any
 WITHOUT_ACTOR = {
     # before anybody is signed in, or deciding who that is
     "people.accounts.local_administrator",
+    "people.accounts.acting",
     "people.accounts.actor_named",
     "inviting.joining.invited",
     "inviting.joining.join",
