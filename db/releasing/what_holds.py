@@ -20,7 +20,7 @@ from db.query import in_clause, pick, plain_rows
 from db.releasing.pairs import PairKey, PairStanding, pair_standings
 from db.releasing.states import Standing, standings
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, OF_SAMPLE, Known, SettledUnit, settled_units
+from db.studies.settlements import COUNTING, OF_SAMPLE, SettledUnit, settled_units
 
 Holding = Mapping[int, Collection[str] | None]
 """Place of an item in a study (its study item) → the criteria of which its labels hold now; None: all of them."""
@@ -143,13 +143,11 @@ def _given(session: Session, study: Study, study_item_ids: Sequence[int]) -> Ite
     return (CountedLabel(*row) for row in rows)
 
 
-def units_that_hold(
-    session: Session, study: Study, holding: Holding, known: Known | None = None
-) -> Iterator[SettledUnit]:
+def units_that_hold(session: Session, study: Study, holding: Holding) -> Iterator[SettledUnit]:
     """The units at these places that hold, open ones too; what is derived from a criterion holds where that does."""
     assert study.id is not None
     holds = _holding(study)
-    return (unit for unit in settled_units(session, study.id, list(holding), known) if holds(holding, unit))
+    return (unit for unit in settled_units(session, study.id, list(holding)) if holds(holding, unit))
 
 
 def _holding(study: Study) -> Callable[[Holding, SettledUnit], bool]:

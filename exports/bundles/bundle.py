@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +205,8 @@ def _made(db: Database, actor: Actor, selection: Selection, folder: Path, *, los
         if losing:
             for name, ids in left_out.items():
                 said = _labels_written(Seen(db, actor, session), selection, writers()[name])
+                if said is not None:
+                    said = said._replace(fell=manifest.counts.get(f"{name}{_LABELS_FELL}", 0))
                 manifest.lost[name] = measured_losses(name, folder / name, _items_of(session, selection), ids, said)
     (folder / NAME).write_bytes(manifest.encoded())
     return manifest
@@ -417,7 +419,7 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     if written.left_out:
         tables.count(f"{writer.name}_left_out", written.left_out)
     if fell.n:
-        tables.count(f"{writer.name}_labels_fell", fell.n)
+        tables.count(f"{writer.name}{_LABELS_FELL}", fell.n)
     if drawn is not None:
         tables.count(f"{writer.name}_pictures", drawn.drawn)
         tables.count(f"{writer.name}_pages_without_picture", len(drawn.missing))
@@ -427,6 +429,10 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         supplied = (document for document in _documents(session, selection) if document.key not in kept)
         copy_documents(supplied, tables.sink, writer.name, selection.data_folder)
     return files.left_out
+
+
+_LABELS_FELL = "_labels_fell"
+"""How a count of the manifest ends, behind the name of a format."""
 
 
 class _Fell:
@@ -472,7 +478,8 @@ def _labels_written(seen: Seen, selection: Selection, writer: Writer) -> LabelsO
         return None
     criteria = {name: one for study in of for name, one in protocol_of(study).criteria_by_name().items()}
     blocks = (items_as_json(seen.session, block) for block in _version_blocks(seen.session, selection))
-    return final_labels_out((_final_labels(seen.session, selection, of, found) for found in blocks), criteria)
+    final = chain.from_iterable(_final_labels(seen.session, selection, of, found)[0].items() for found in blocks)
+    return final_labels_out(final, criteria)
 
 
 def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -82,9 +82,9 @@ def measured_losses(
     """What the files that a format has written do not say of these items any more, as its own reader finds it.
 
     Items that it cannot hold, whose ids are `left_out`, count once. With the labels that went out with them, those that
-    do not come back, or come back otherwise; those that fell with a revision did not go out.
+    do not come back, or come back otherwise, and those that fell with a revision and did not go out.
     """
-    n = 0
+    n = n_labels = 0
 
     def held() -> Iterator[Normal]:
         nonlocal n
@@ -92,6 +92,12 @@ def measured_losses(
             n += 1
             if item["id"] not in left_out:
                 yield item
+
+    def given(labels: Iterable[ForeignLabel]) -> Iterator[ForeignLabel]:
+        nonlocal n_labels
+        for label in labels:
+            n_labels += 1
+            yield label
 
     same = SameItems()
     before = statements(same.before(held()))
@@ -102,69 +108,54 @@ def measured_losses(
             rows = (row for row in items_in(reading) if not isinstance(row, Rejected))
             lost = lost_between(before, statements(same.after(to_json(row.item) for row in rows)))
             if said is not None:
-                went = (label for label in said.labels if said.annotator is None or label.item not in left_out)
+                went = (label for label in given(said.labels) if said.annotator is None or label.item not in left_out)
                 back = (label for row in items_in(reading) if not isinstance(row, Rejected) for label in row.labels)
                 if said.annotator is not None:
                     back = (label._replace(annotator=said.annotator) for label in back)
-                lost += lost_labels(
-                    went, back, plain_by(said.criteria), moved=same.moved, final=said.annotator is not None
-                )
-                lost += said.fell()
+                is_final = said.annotator is not None
+                lost += lost_labels(went, back, plain_by(said.criteria), moved=same.moved, final=is_final)
+                if said.fell:
+                    words = FINAL_WORDS if is_final else WORDS
+                    lost.append(Lost("labels.fell", words["labels.fell"], said.fell, n_labels + said.fell))
     return [Lost("items", WORDS["items"], len(left_out), n), *lost] if left_out else lost
 
 
 class LabelsOut(NamedTuple):
     """Labels that a format was given to write, and the criteria that they answer, by name.
 
-    Final labels are of one `annotator`, whatever the format calls who gave them. `fell` says, once the labels were
-    read, how many more there are that no format is given.
+    Final labels are of one `annotator`, whatever the format calls who gave them. So many more `fell` with a revision.
     """
 
     labels: Iterable[ForeignLabel]
     criteria: Mapping[str, Criterion]
     annotator: str | None = None
-    fell: Callable[[], Sequence[Lost]] = tuple
+    fell: int = 0
 
 
 def labels_of_study(study: StudyOut) -> LabelsOut:
     """What everybody said in a study, as far as it holds for its items as they are now."""
-    n = n_fell = 0
 
     def labels() -> Iterator[ForeignLabel]:
-        nonlocal n, n_fell
         for judged in study.judged():
-            n, n_fell = n + len(judged.labels), n_fell + judged.fell
             for label in judged.labels:
                 time = time_of(label.time) if label.time else None
                 about = (judged.item["id"], label.annotator, label.criterion, label.target, cell_of(label.value))
                 yield ForeignLabel(0, *about, time, label.comment, label.other)
 
-    return LabelsOut(labels(), study.protocol.criteria_by_name(), fell=lambda: _fell(WORDS, n_fell, n))
-
-
-def _fell(words: Mapping[str, str], fell: int, n: int) -> list[Lost]:
-    """That some labels fell, beside n that hold."""
-    return [Lost("labels.fell", words["labels.fell"], fell, n + fell)] if fell else []
+    return LabelsOut(labels(), study.protocol.criteria_by_name())
 
 
 FINAL = "final"
 
 
-def final_labels_out(
-    blocks: Iterable[tuple[Mapping[str, FinalLabels], int]], criteria: Mapping[str, Criterion]
-) -> LabelsOut:
-    """The final labels of blocks of items, by the items' ids, each with how many fell."""
-    n = n_fell = 0
-
-    def labels() -> Iterator[ForeignLabel]:
-        nonlocal n, n_fell
-        for final, fell in blocks:
-            n, n_fell = n + sum(map(len, final.values())), n_fell + fell
-            for item, said in final.items():
-                for (criterion, target), value in said.items():
-                    yield ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))
-
-    return LabelsOut(labels(), criteria, FINAL, fell=lambda: _fell(FINAL_WORDS, n_fell, n))
+def final_labels_out(final: Iterable[tuple[str, FinalLabels]], criteria: Mapping[str, Criterion]) -> LabelsOut:
+    """The final labels of items, by the items' ids."""
+    labels = (
+        ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))
+        for item, said in final
+        for (criterion, target), value in said.items()
+    )
+    return LabelsOut(labels, criteria, FINAL)
 
 
 def has_place_for_labels(writer: Writer) -> bool:

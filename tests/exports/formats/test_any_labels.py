@@ -112,7 +112,7 @@ def only_declared_of_final(name: str, study: StudyOut) -> None:
         with Files(sink.open, partial(sink.put, difference=first_difference)) as files:
             format_.write(items, files)
             left_out = files.left_out
-        said = final_labels_out([(final, 0)], study.protocol.criteria_by_name())
+        said = final_labels_out(final.items(), study.protocol.criteria_by_name())
         lost = measured_losses(name, folder, [judged.item for judged in study.judged()], left_out, said)
         back = [] if len(left_out) == len(final) else read(name, folder)
     assert {one.path for one in lost if one.path.startswith("labels")} <= set(losses_of(format_))
