@@ -567,24 +567,8 @@ def _insert(
             (submission_id, place, sitting, criterion, target, value, False, comment, support)
             for criterion, target, value, comment, _, _, support in cells
         ]
-    insert_many(
-        connection,
-        "assignment",
-        [
-            "id",
-            "study_id",
-            "study_item_id",
-            "person_id",
-            "kind",
-            "state",
-            "left_out_as",
-            "queue",
-            "sitting",
-            "steps_done",
-            "ended_at",
-        ],
-        assignments,
-    )
+    columns = ["id", "study_id", "study_item_id", "person_id", "kind", "state", "left_out_as", "queue", "sitting"]
+    insert_many(connection, "assignment", [*columns, "steps_done", "ended_at"], assignments)
     columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "seconds", "created_at"]
     insert_many(connection, "submission", columns, submissions)
     columns = ["study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "supersedes_id"]
@@ -592,22 +576,27 @@ def _insert(
     columns = ["submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "comment"]
     insert_many(connection, "label", [*columns, "rationale"], labels)
     if left_out:
-        of_batch = pick(Annotation.id, Annotation.assignment_id).where(
-            col(Annotation.study_id) == study_id,
-            col(Annotation.person_id).in_(set(left_out.values())),
-            col(Annotation.batch_id) == batch_id,
-        )
-        aside = [
-            (annotation_id, study_id, AssignmentState.LEFT_OUT.value)
-            for annotation_id, place in session.execute(of_batch)
-            if place in left_out
-        ]
-        insert_many(connection, "set_aside", ["annotation_id", "study_id", "kind"], aside)
+        _set_aside(session, batch, left_out, study_id)
     for person_id in people.values():
         if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
             session.add(StudyMember(study_id=study_id, person_id=person_id))
     session.flush()
     counts.write(session.connection())
+
+
+def _set_aside(session: Session, batch: Batch, left_out: Mapping[int, int], study_id: int) -> None:
+    """Have the annotations of a batch at these assignments, each with whose it is, not count."""
+    of_batch = pick(Annotation.id, Annotation.assignment_id).where(
+        col(Annotation.study_id) == study_id,
+        col(Annotation.person_id).in_(set(left_out.values())),
+        col(Annotation.batch_id) == batch.id,
+    )
+    aside = [
+        (annotation_id, study_id, AssignmentState.LEFT_OUT.value)
+        for annotation_id, place in session.execute(of_batch)
+        if place in left_out
+    ]
+    insert_many(session.connection(), "set_aside", ["annotation_id", "study_id", "kind"], aside)
 
 
 def targets_in(rows: Iterable[ForeignLabel], source: str) -> dict[str, TargetKind]:
