@@ -23,6 +23,17 @@ from tests.exports.sources import write_pdf
 from tests.makers import make_member, make_person
 
 
+def study_of_pages(place: Place, folder: Path, row: dict[str, Any], pages: int, annotator: str) -> int:
+    """A study of the pages of an item's document `d.pdf`."""
+    (folder / "documents").mkdir(parents=True)
+    (folder / "items.jsonl").write_bytes(orjson.dumps(row))
+    write_pdf(folder / "documents" / "d.pdf", pages=pages)
+    place.take(folder)
+    design = StudyDesign(name="pages", annotators=(annotator,), overlap=1)
+    protocol = PROTOCOLS.get("evidence_pages")
+    return create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+
+
 @pytest.mark.parametrize(("name", "file"), [("argilla", "page/records.json"), ("potato", "page/data.json")])
 def test_all_pages_of_a_document_are_asked_about_and_not_those_of_evidence_alone(
     place: Place, tmp_path: Path, name: str, file: str
@@ -31,16 +42,8 @@ def test_all_pages_of_a_document_are_asked_about_and_not_those_of_evidence_alone
         "id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf", "gone.pdf"],
         "evidence": [{"role": "gold", "kind": "page", "document": "d.pdf", "pages": [2]}],
     }  # fmt: skip
-    source = tmp_path / "in"
-    (source / "documents").mkdir(parents=True)
-    (source / "items.jsonl").write_bytes(orjson.dumps(row))
-    write_pdf(source / "documents" / "d.pdf", pages=3)
-    place.take(source)
-    ada = make_person(place.db, "ada")
-    make_member(place.db, place.project, ada, "annotator")
-    design = StudyDesign(name="pages", annotators=("ada",), overlap=1)
-    protocol = PROTOCOLS.get("evidence_pages")
-    study_id = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    make_member(place.db, place.project, make_person(place.db, "ada"), "annotator")
+    study_id = study_of_pages(place, tmp_path / "in", row, 3, "ada")
     about: dict[str, Any] = {"study_id": study_id, "formats": [name], "data_folder": place.home}
     export_project(place.db, place.actor, place.project, to=tmp_path / "out", **about)
     tasks = orjson.loads((tmp_path / "out" / name / file).read_bytes())
@@ -56,15 +59,8 @@ def test_steps_are_called_by_number_and_come_back_by_their_keys(
         "id": "a", "question": "Q?", "answer": "A", "documents": ["d.pdf"],
         "hops": [{"key": "needless", "question": "Which pier?"}, {"key": "H1"}],
     }  # fmt: skip
-    source = tmp_path / "in"
-    (source / "documents").mkdir(parents=True)
-    (source / "items.jsonl").write_bytes(orjson.dumps(row))
-    write_pdf(source / "documents" / "d.pdf", pages=2)
-    place.take(source)
-    design = StudyDesign(name="pages", annotators=(place.actor.name,), overlap=1)
-    protocol = PROTOCOLS.get("evidence_pages")
-    study_id = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
-    [criterion] = protocol.criteria
+    study_id = study_of_pages(place, tmp_path / "in", row, 2, place.actor.name)
+    [criterion] = PROTOCOLS.get("evidence_pages").criteria
     yes, no = (label.value for label in criterion.label_list())
     said = [("page:d.pdf:1|hop:needless", yes), ("page:d.pdf:2|hop:needless", no),
             ("page:d.pdf:1|hop:H1", no), ("page:d.pdf:2|hop:H1", yes)]  # fmt: skip
