@@ -15,7 +15,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.judges.prompts import AnyPrompt, Example, Prompt, as_example
 from db.engine import Database
 from db.judging.decisions import decision_criterion, final_labels_of
-from db.judging.items import citing, kept_documents, kept_versions, read_to_judge
+from db.judging.items import citing, kept_document_ids, kept_versions, read_to_judge
 from db.models import Evidence, Item, ItemVersion, Study, StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import is_sqlite, pick
@@ -97,7 +97,7 @@ def check_examples_may_leave(session: Session, project_id: int, prompt: AnyPromp
     """
     if is_here(server) or not prompt.examples:
         return
-    documents = kept_documents(session, project_id)
+    documents = kept_document_ids(session, project_id)
     if not documents:
         return
     told = [(example.item if isinstance(example, Example) else "", example.shown) for example in prompt.examples]

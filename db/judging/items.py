@@ -120,7 +120,7 @@ def read_to_judge(
 
 def kept_versions(session: Session, project_id: int, versions: Sequence[int]) -> set[int]:
     """Those of the versions that are about, or cite, a document that must not leave this machine."""
-    ids = kept_documents(session, project_id)
+    ids = kept_document_ids(session, project_id)
     if not ids:
         return set()
     found: set[int] = set()
@@ -130,7 +130,7 @@ def kept_versions(session: Session, project_id: int, versions: Sequence[int]) ->
     return found
 
 
-def kept_documents(session: Session, project_id: int) -> list[int]:
+def kept_document_ids(session: Session, project_id: int) -> list[int]:
     """The ids of the project's documents that must not leave this machine."""
     if not marked_documents(session, project_id):  # asked for every few items: most projects have none
         return []
