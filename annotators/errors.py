@@ -147,7 +147,9 @@ def refusal_of(error: OSError) -> str | None:
     if error.errno not in REFUSALS | NO_PLACES:
         return None
     remedy = "Free some space, or check who may write there" if error.errno in REFUSALS else "Name another place"
-    return f"{error.strerror}: {error.filename}. {remedy}."
+    # A write to a file that is open names none: the disk is full.
+    where = "" if error.filename is None else f": {error.filename}"
+    return f"{error.strerror}{where}. {remedy}."
 
 
 def listed(names: Iterable[str], otherwise: str = "none") -> str:

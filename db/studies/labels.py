@@ -425,7 +425,9 @@ def _grouped(
         try:
             if name not in items:
                 what = f"pair of {item!r} and {other!r}" if other else f"item {item!r}"
-                raise InvalidInput(f"{what} is not in the study. Import it, or leave the row out.")
+                raise InvalidInput(
+                    f"{what} is not in the study, whose items are fixed. Name one that has it, or leave it out."
+                )
             fits = fitting(criterion, target, value, turned)
             parts.check_target(item, target_kind(target), target)
             if parts.units is not None:

@@ -142,7 +142,7 @@ def test_a_study_that_is_there_takes_labels_that_fit_it(place: Place, tmp_path: 
         assert counted(place) == before, source
     with pytest.raises(InvalidInput, match="has labels by 'refchecker-annotator' for 1 of these items already"):
         place.take(tmp_path / "again", labels_into="People")
-    with pytest.raises(InvalidInput, match="item 'port/77:b' is not in the study"):
+    with pytest.raises(InvalidInput, match="item 'port/77:b' is not in the study, whose items are fixed"):
         place.take(tmp_path / "more", labels_into="People")
 
 
