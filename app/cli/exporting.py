@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -168,7 +169,7 @@ def export(
         "bytes": sum(file["bytes"] for file in manifest.files),
         **({"dry_run": True, "lost": _lost(manifest)} if dry_run else {}),
     }
-    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest.counts.items())
+    counts = ", ".join(_counted(name, n, writers()) for name, n in manifest.counts.items())
     done = "Would export" if dry_run else "Exported"
     size = size_in_words(document["bytes"])
     lines = [f"{done} {counts} in {count(len(manifest.files), 'file')} ({size}) to {to}"]
@@ -179,6 +180,13 @@ def export(
         elif name in manifest.lost:
             lines.append("  of these items nothing is lost.")
     emit(document, "\n".join(lines), as_json=as_json)
+
+
+def _counted(name: str, n: int, formats: Container[str]) -> str:
+    """One of the manifest's counts in words: what is called as a format is how many items it has."""
+    if name in formats:
+        return f"{n:,} items as {name}"
+    return f"{n:,} {name.replace('_', ' ')}"
 
 
 def _lost(manifest: Manifest) -> dict[str, list[dict[str, Any]]]:

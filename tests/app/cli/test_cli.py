@@ -476,6 +476,8 @@ def test_an_export_is_verified_with_and_without_the_database(begun: CommandLine,
     assert begun.json("verify", folder)["ok"]
     begun("export", "finance", "--to", folder, code=5)
     begun("export", "finance", "--to", tmp_path / "x", "--format", "parchment", code=2)
+    said = begun("export", "finance", "--to", tmp_path / "other", "--format", "native,ragas").out
+    assert ", 6 items as ragas in " in said
 
 
 def test_a_changed_export_is_found_out(begun: CommandLine, tmp_path: Path) -> None:
