@@ -11,10 +11,9 @@ import streamlit as st
 from annotators.figures import size_in_words
 from app import ui
 from app.packed import KEPT_SECONDS
-from app.server.routes import downloads
 from app.server.routes.downloads import Asked, Packed, look_at_export, pack_export
 from app.state import app_state
-from app.widgets import blocks
+from app.widgets import blocks, report_menu
 from app.worker.report_tasks import DatasetFile
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow, project_overview
@@ -278,20 +277,16 @@ def _report(project: ProjectRow, study: StudyRow | None) -> None:
             if study is None or row.study_id == study.study_id
         ),
     )
-    name = slug(f"{project.name} {study.name} report" if study else f"{project.name} report")
-    files = []
-    for label, ending in (("HTML", ".html"), ("Markdown", ".md"), ("LaTeX", ".tex")):
-        task = DatasetFile(ui.actor(), project.project_id, study.study_id if study else None, stamp, ending)
-        packed = ending != ".html"
-        files.append(
-            downloads.File(
-                f"{label} with its plots (ZIP)" if packed else label,
-                f"{name}-{label.lower()}.zip" if packed else f"{name}.html",
-                "application/zip" if packed else "text/html",
-                partial(ui.reports().result, task.key, task),
-            )
-        )
-    downloads.menu("dataset-report", files, "Report of the dataset", label="Download the report")
+    of = (project.project_id, study.study_id if study else None, stamp)
+    stem = slug(f"{project.name} {study.name} report" if study else f"{project.name} report")
+    report_menu.offer(
+        "Report of the dataset",
+        partial(DatasetFile, ui.actor(), *of),
+        ui.reports(),
+        of,
+        name="dataset-report",
+        stem=stem,
+    )
 
 
 def _offer(project: ProjectRow) -> None:

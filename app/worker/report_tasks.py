@@ -122,11 +122,6 @@ class DatasetFile:
     stamp: tuple[object, ...]
     ending: str
 
-    @property
-    def key(self) -> Hashable:
-        """What it is of; not for whom."""
-        return ("dataset", self.project_id, self.study_id, self.stamp, self.ending)
-
     def __call__(self, db: Database) -> bytes:
         """Measure it and write the file."""
         made = dataset_report(db, self.actor, self.project_id, study_id=self.study_id)

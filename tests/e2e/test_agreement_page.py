@@ -33,9 +33,9 @@ def address(server: RunningServer, study: Labelled, show: str = "", **parameters
     return f"{server.url}/agreement?" + "&".join(f"{name}={value}" for name, value in about.items() if value)
 
 
-def settled(page: Page) -> None:
+def settled(page: Page, heading: str = "Agreement") -> None:
     """Until the page is drawn."""
-    expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible(timeout=30_000)
     page.wait_for_function("!document.querySelector('[data-testid=stSpinner]')")
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.wait_for_load_state("networkidle")
@@ -161,3 +161,19 @@ def test_plots_and_the_report_are_taken_away(
     assert page.locator("figure svg").count() >= 6
     page.set_viewport_size({"width": 1200, "height": 3000})
     page.screenshot(path=ARTEFACTS / "agreement-report.png")
+
+
+def test_the_report_of_the_dataset_is_taken_away(
+    server: RunningServer, study: Labelled, new_page: NewPage, tmp_path: Path
+) -> None:
+    page = new_page()
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/exports?project={study.project_id}")
+    settled(page, "Export")
+    page.get_by_role("button", name="Download the report").click()
+    for label, ending, begins in (("HTML", ".html", b"<!doctype html>"), ("LaTeX", "-latex.zip", b"PK")):
+        with page.expect_download(timeout=120_000) as got:
+            page.get_by_test_id("stPopoverBody").get_by_role("button", name=label).click()
+        assert got.value.suggested_filename.endswith(f"-report{ending}")
+        got.value.save_as(tmp_path / label)
+        assert (tmp_path / label).read_bytes().startswith(begins)
