@@ -324,7 +324,9 @@ def convert(
     def words() -> str:
         labels = f" and {count(done.labels, 'label')}" if done.labels else ""
         lines = [f"Wrote {count(done.items, 'item')}{labels} in {count(len(done.files), 'file')} to {output}."]
-        lines += [f"  lost: {lost.n:,} of {lost.of:,} × {lost.what}" for lost in done.lost] or ["  Nothing is lost."]
+        lines += [f"  lost: {lost.n:,} of {lost.of:,} × {lost.what}" for lost in done.lost] or [
+            "  Nothing of what was read is lost."
+        ]
         return "\n".join([*lines, *done.notes])
 
     emit(done.to_json(), words, as_json=as_json)
