@@ -48,6 +48,13 @@ _TOP = 20
 _FEWER = {_TOP: 5, 5: 0}
 """What a server that refuses so many is asked for from then on."""
 _NO_MODEL = re.compile(r"not (found|exist|available|loaded|supported)|unknown|invalid model|no such|pinned", re.I)
+_OPENAI = "api.openai.com"
+_HEADERS = frozenset(
+    ("host", "accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "user-agent")
+)
+"""What a request says beside its text. OpenAI's client takes further headers from the environment, for OpenAI."""
+_OF_CLIENT = "x-stainless-"
+"""How that client's own headers begin: its version, and what it reads again when the reply is there."""
 _MONEY = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
 
 
@@ -86,7 +93,8 @@ class Client:
     """A model on a server. Threads may share it; the key is kept out of every message and of `repr`.
 
     What is sent goes to the server that is named and no further: redirects are not followed, and one on this machine is
-    asked without the proxy that the environment may name.
+    asked without the proxy that the environment may name. What the environment holds for OpenAI (an organisation's id,
+    headers with other keys) goes to OpenAI's own server alone.
 
     `most` is the limit of a reply in tokens, `structured` one of `STRUCTURED`, `chances` whether log-probabilities are
     asked for, until the server refuses them. Temperature is 0 and the seed is fixed, but for further samples of one
@@ -122,7 +130,11 @@ class Client:
             api_key=key or "none",
             max_retries=0,
             timeout=openai.Timeout(seconds, connect=10.0),
-            http_client=openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_here(self.server)),
+            http_client=openai.DefaultHttpxClient(
+                follow_redirects=False,
+                trust_env=not is_here(self.server),
+                event_hooks={"request": [] if urlsplit(self.server).hostname == _OPENAI else [self._bare]},
+            ),
         )
 
     def __repr__(self) -> str:
@@ -169,6 +181,13 @@ class Client:
         elif self._as_object:  # as llama.cpp's servers in Python take it
             request["response_format"] = {"type": "json_object", "schema": dict(call.schema)}
         return request
+
+    def _bare(self, request: Any) -> None:
+        """Leave of a request's headers what it needs, with the key that was given for this server."""
+        for name in set(request.headers) - _HEADERS:
+            if not name.startswith(_OF_CLIENT):
+                del request.headers[name]
+        request.headers["authorization"] = f"Bearer {self._http.api_key}"
 
     # What comes back
 

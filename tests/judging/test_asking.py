@@ -211,6 +211,19 @@ def test_a_server_on_this_machine_is_asked_without_a_proxy(open_server: Any, mon
     assert proxy.requests == 1
 
 
+def test_what_the_environment_holds_for_openai_is_sent_to_no_other_server(
+    open_server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-openai")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-openai")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "admin-of-openai")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer of-openai\nX-Gateway: token-of-openai")
+    server = open_server(key=KEY)
+    assert asker(server).ask(a_call()).reply.ending == Ending.WHOLE  # with the key that was given
+    assert b"of-openai" not in server.everything
+    assert KEY.encode() in server.everything
+
+
 def test_a_line_break_behind_the_key_is_no_part_of_it(open_server: Any) -> None:
     server = open_server(script.Whole(), key=KEY)
     assert asker(server, key=f"{KEY}\n").ask(a_call()).reply.ending == Ending.WHOLE
