@@ -7,8 +7,10 @@ the one table from which a person can be erased.
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar
 
 from sqlalchemy import (
@@ -473,6 +475,7 @@ class Study(Table, table=True):
     `protocol` is the frozen snapshot and `protocol_hash` its digest; `sample_hash` covers the item versions in order.
     `next_queue` is the number that the next freed slot gets (see `Assignment.queue`). `state`, `overlap` and `deadline`
     are what they are now: amendments change them, and `amended` counts how often. Nobody gets items after the deadline.
+    `secret` leaves the database in no form: what annotators are called beside an item is drawn with it.
     """
 
     __table_args__ = (UniqueConstraint("project_id", "name"),)
@@ -499,6 +502,7 @@ class Study(Table, table=True):
     state: str = StudyState.RUNNING
     deadline: datetime | None = _time(nullable=True)
     amended: int = 0
+    secret: str = Field(default_factory=partial(secrets.token_hex, 16))
     created_by: int | None = _ref("person.id", optional=True)
     created_at: datetime = _time()
 

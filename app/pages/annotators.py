@@ -336,7 +336,7 @@ def _decisions(study: Study) -> None:
                 (
                     blocks.short(ui.when(row.at)),
                     blocks.short(row.by or "nobody"),
-                    row.annotator,
+                    row.annotator or "",
                     "restored" if row.since is None else blocks.short(ui.when(row.since)),
                     row.reason,
                 )

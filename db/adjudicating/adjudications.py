@@ -32,6 +32,7 @@ from db.adjudicating.stages import (
     stage_for,
     waits_for,
 )
+from db.annotating.assignments import return_to_annotator
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.items.current import is_set_aside
@@ -52,7 +53,7 @@ from db.models import (
     StudyItem,
     Submission,
 )
-from db.people.pseudonyms import raters_of
+from db.people.pseudonyms import annotation_marks, raters_of
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
 from db.studies import tallies
 from db.studies.design import protocol_of
@@ -133,7 +134,7 @@ class DisputedItem:
     """An item as the annotators saw it, with all their labels side by side.
 
     `stage` is the decision that this person may make of it, `again` whether one of theirs stands that it would replace.
-    `allowed` says why they may make none.
+    `allowed` says why they may make none. `annotations` are marks by which one is given back (`give_back`).
     """
 
     study_item_id: int
@@ -142,7 +143,7 @@ class DisputedItem:
     raters: list[str]
     comments: dict[str, str]
     flags: dict[str, str]
-    assignments: dict[str, int]
+    annotations: dict[str, str]
     state: str
     allowed: str | None
     stage: str
@@ -415,6 +416,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
                 stage = stage_for(session, study, settlement, actor, again=rounds.mine is not None)
             except (Conflict, NotAllowed) as error:
                 refusal = str(error)
+        marks = annotation_marks(study, (annotation.assignment_id for annotation in annotations))
         return DisputedItem(
             study_item_id,
             presentation,
@@ -422,12 +424,24 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
             list(raters.values()),
             comments,
             flags,
-            {raters[annotation.person_id]: annotation.assignment_id for annotation in annotations},
+            {raters[annotation.person_id]: marks[annotation.assignment_id] for annotation in annotations},
             settlement.state if settlement else SettlementState.PENDING,
             refusal,
             stage,
             decided or rounds.mine is not None,
         )
+
+
+@operation(On.STUDY_ITEM, ADJUDICATORS)
+def give_back(db: Database, actor: Actor, study_item_id: int, *, annotation: str, reason: str) -> None:
+    """Return an item to one of its annotators: the one whose annotation `disputed_item` calls so."""
+    with db.read() as session:
+        study = session.get_one(Study, session.get_one(StudyItem, study_item_id).study_id)
+        there = [found.assignment_id for found in _annotations(session, study, study_item_id)]
+        of = [number for number, mark in annotation_marks(study, there).items() if mark == annotation]
+    if not of:
+        raise Conflict("That annotation does not count here any more, so it cannot be returned. Reload the page.")
+    return_to_annotator(db, actor, of[0], reason=reason)
 
 
 class _Rounds(NamedTuple):

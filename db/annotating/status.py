@@ -29,6 +29,7 @@ from db.models import (
     Tally,
     now,
 )
+from db.people.pseudonyms import sees_names
 from db.permissions import Actor, On, Role, operation
 from db.phases.answers import Standing, standings
 from db.query import pick, table_of
@@ -115,10 +116,14 @@ _FAR = 3650
 
 
 @operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
-def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
-    """Progress, as the `status` JSON of docs/json.md: by state and by annotator."""
+def study_status(db: Database, actor: Actor, study_id: int) -> dict[str, Any]:
+    """Progress, as the `status` JSON of docs/json.md: by state and by annotator.
+
+    Whose labels are left out is told to who is told names beside labels (`db.quality.omissions.omissions_of`).
+    """
     with db.read() as session:
         study = session.get_one(Study, study_id)
+        told = sees_names(session, actor, study)
         everybody = tallies.counts(session, study_id)
         members = session.execute(
             pick(
@@ -156,7 +161,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
                     "guidelines_read": read[person_id].isoformat() if person_id in read else None,
                     "left": left_at.isoformat() if left_at else None,
-                    "left_out_from": left_out_from.isoformat() if left_out_from else None,
+                    "left_out_from": left_out_from.isoformat() if told and left_out_from else None,
                     "paused": paused_at.isoformat() if paused_at else None,
                     "phase": _phase_of(study, standing.get(person_id), qualified_at, submitted, is_over=is_over),
                     "quota": quota,

@@ -6,12 +6,12 @@ before. Models are called M1, M2 … likewise. Beside a single item they are R1,
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import func
 from sqlmodel import Session, col
 
-from annotators.items.sampling import fraction
 from db.models import Account, Assignment, Person, PersonKind, Study, Submission
 from db.permissions import RESEARCHERS, Actor, role_in
 from db.query import pick
@@ -51,14 +51,25 @@ def raters_of(study: Study, study_item_id: int, people: Iterable[int], *, then: 
     """Person id → R1, R2 …, as those are called, in this order, who judged an item, where their names are not told.
 
     The order is drawn for the item and stays. So it tells nothing of who they are, nor of those of another item: not by
-    when somebody joined, and not by the order in which a study names its annotators. `then`: who counts behind them.
+    when somebody joined, not by the order in which a study names its annotators, and not to who knows its seed and the
+    ids. `then`: who counts behind them.
     """
 
     def drawn(some: Iterable[int]) -> list[int]:
-        return sorted(some, key=lambda who: fraction(f"{study_item_id}:{who}", "raters of an item", study.seed))
+        return sorted(some, key=lambda who: _keyed(study, f"rater {study_item_id}:{who}"))
 
     first = set(people)
     return {who: f"R{n}" for n, who in enumerate([*drawn(first), *drawn(set(then) - first)], 1)}
+
+
+def annotation_marks(study: Study, assignment_ids: Iterable[int]) -> dict[int, str]:
+    """Assignment id → what an annotation is called to who is not told whose it is: ids tell who worked when."""
+    return {number: _keyed(study, f"assignment {number}") for number in assignment_ids}
+
+
+def _keyed(study: Study, text: str) -> str:
+    """A digest that nobody can work out without the study's secret."""
+    return hmac.new(study.secret.encode(), text.encode(), "sha256").hexdigest()
 
 
 def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[int, str]:

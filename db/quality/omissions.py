@@ -35,6 +35,7 @@ from db.models import (
     now,
 )
 from db.people.accounts import names_of
+from db.people.pseudonyms import sees_names
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
@@ -69,11 +70,14 @@ class Decided:
 
 @dataclass(frozen=True)
 class OmissionRow:
-    """One decision: when, by whom, about whom, since when their labels are left out (None restores them), and why."""
+    """One decision: when, by whom, about whom, since when their labels are left out (None restores them), and why.
+
+    `annotator` is None for who is not told.
+    """
 
     at: datetime
     by: str | None
-    annotator: str
+    annotator: str | None
     since: datetime | None
     reason: str
 
@@ -89,9 +93,13 @@ class OmissionRow:
 
 
 @operation(On.STUDY, READERS)
-def omissions_of(db: Database, _actor: Actor, study_id: int) -> list[OmissionRow]:
-    """The decisions on annotators' labels in a study, oldest first."""
+def omissions_of(db: Database, actor: Actor, study_id: int) -> list[OmissionRow]:
+    """The decisions on annotators' labels in a study, oldest first.
+
+    Who is not told who gave which label is not told whose were left out either: beside an item it says that R3's were.
+    """
     with db.read() as session:
+        told = sees_names(session, actor, session.get_one(Study, study_id))
         rows = omissions_by_study(session, [study_id])[study_id]
         people = {row.annotator_id for row in rows} | {row.person_id for row in rows if row.person_id is not None}
         names = names_of(session, people)
@@ -99,7 +107,7 @@ def omissions_of(db: Database, _actor: Actor, study_id: int) -> list[OmissionRow
             OmissionRow(
                 row.created_at,
                 None if row.person_id is None else names[row.person_id],
-                names[row.annotator_id],
+                names[row.annotator_id] if told else None,
                 row.since,
                 row.reason,
             )

@@ -48,6 +48,7 @@ MAY: dict[str, frozenset[str]] = {
     "adjudicating.adjudications.desk_counts": ADJUDICATORS,
     "adjudicating.adjudications.disputed_item": ADJUDICATORS,
     "adjudicating.adjudications.disputes": ADJUDICATORS,
+    "adjudicating.adjudications.give_back": ADJUDICATORS,
     "adjudicating.adjudications.latest_decisions": ADJUDICATORS,
     "adjudicating.adjudications.settlement_counts": ADJUDICATORS,
     "adjudicating.adjudications.study_disputes": ADJUDICATORS,

@@ -30,7 +30,7 @@ const IMAGES = [{ key: 'I1' }, { key: 'I2' }, { key: 'I3' }];
 const TARGETS = { 'image:zz': 'image:I1', 'image:aa': 'image:I2', 'image:mm': 'image:I3' };
 
 function dispute(units, { images, targets = {} } = {}) {
-  return { study_item_id: 5, presentation: { targets, images }, units, raters: ['R1', 'R2', 'R3'], comments: {}, flags: {}, assignments: {}, state: 'disputed', allowed: null };
+  return { study_item_id: 5, presentation: { targets, images }, units, raters: ['R1', 'R2', 'R3'], comments: {}, flags: {}, annotations: {}, state: 'disputed', allowed: null };
 }
 
 const decisions = (units, more = {}, { again = false, kept = null } = {}) => new Decisions(dispute(units, more), { criteria: CRITERIA }, again, kept);

@@ -7,11 +7,10 @@ from typing import Any
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from app.server.routes.json_routes import integer, json_route, text
-from db.adjudicating.adjudications import UnitDecision, adjudicate, desk_counts, disputed_item, disputes
+from app.server.routes.json_routes import json_route, text
+from db.adjudicating.adjudications import UnitDecision, adjudicate, desk_counts, disputed_item, disputes, give_back
 from db.adjudicating.leases import held_by_others, leave_item, take_item
 from db.annotating.annotations import protocol_for_browser
-from db.annotating.assignments import return_to_annotator
 from db.engine import Database
 from db.permissions import Actor
 from db.studies.design import protocol_of, study_facts
@@ -25,7 +24,7 @@ def routes(database: Callable[[], Database]) -> list[Route]:
         json_route("/api/study-items/{id:int}/adjudicate", database, _adjudicate),
         json_route("/api/study-items/{id:int}/take", database, _take),
         json_route("/api/study-items/{id:int}/leave", database, _leave),
-        json_route("/api/assignments/{id:int}/return", database, _return),
+        json_route("/api/study-items/{id:int}/return", database, _return),
     ]
 
 
@@ -84,6 +83,7 @@ def _decision(decision: Any) -> UnitDecision:
     )
 
 
-def _return(db: Database, actor: Actor | None, assignment_id: int, body: dict[str, Any]) -> dict[str, Any]:
-    return_to_annotator(db, actor, assignment_id, reason=text(body, "reason") or "")
-    return {"returned": integer({"id": assignment_id}, "id")}
+def _return(db: Database, actor: Actor | None, study_item_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    of, reason = text(body, "annotation", 100) or "", text(body, "reason") or ""
+    give_back(db, actor, study_item_id, annotation=of, reason=reason)
+    return {"returned": study_item_id}

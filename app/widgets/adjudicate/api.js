@@ -44,9 +44,9 @@ export class Api {
     return { conflict: null };
   }
 
-  /** @param {number} assignment @param {string} reason @returns {Promise<unknown>} */
-  giveBack(assignment, reason) {
-    return ask(`/api/assignments/${assignment}/return`, { reason });
+  /** @param {Dispute} dispute @param {string} rater @param {string} reason @returns {Promise<unknown>} */
+  giveBack(dispute, rater, reason) {
+    return ask(`/api/study-items/${dispute.study_item_id}/return`, { annotation: dispute.annotations[rater], reason });
   }
 }
 

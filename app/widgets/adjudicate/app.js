@@ -317,7 +317,7 @@ export class App extends Page {
     judgement.setBusy(true);
     judgement.say(WORDS.returning);
     try {
-      await this.api.giveBack(decisions.dispute.assignments[rater], reason);
+      await this.api.giveBack(decisions.dispute, rater, reason);
       this.half.drop(decisions.dispute.study_item_id);
       this.#letGo();
       this.status.savedAt = new Date();

@@ -211,7 +211,7 @@ interface Dispute {
   raters: string[];
   comments: Record<string, string>;
   flags: Record<string, string>;
-  assignments: Record<string, number>;
+  annotations: Record<string, string>;
   state: 'pending' | 'agreed' | 'disputed' | 'adjudicated';
   /** Why this person may not adjudicate it, or null. */
   allowed: string | null;

@@ -19,6 +19,7 @@ from db.annotating.status import study_status
 from db.engine import Database
 from db.items.as_of import look_back, marks
 from db.models import Annotation, Assignment, AssignmentState, Membership, SetAside, Settlement, Tally, now
+from db.permissions import Actor
 from db.quality.omissions import Decided, leave_out, omissions_of, restore
 from db.studies import tallies
 from db.studies.ratings import ratings, ratings_stamp
@@ -192,6 +193,24 @@ def test_why_and_the_history_tell_it(database: Database) -> None:
     assert [(act.did, act.reason) for act in told.steps][-1] == ("labels restored", "it was a test")
     rows = omissions_of(database, study.researcher, study.study_id)
     assert [(row.annotator, row.since) for row in rows] == [(name, BEFORE), (name, None)]
+
+
+def test_whose_labels_are_left_out_is_not_told_where_names_are_not(database: Database) -> None:
+    """Beside an item an adjudicator reads that what R2 submitted is left out: with a name here, R2 had one."""
+    study = StudyInUse(database, items=1, annotators=2, overlap=1)
+    study.label_all(0, "yes")
+    drop(study, 0)
+    told, name = study.researcher, study.annotators[0].name
+    untold = make_person(database)
+    make_member(database, study.project_id, untold, "adjudicator")
+
+    def known(actor: Actor) -> tuple[list[str | None], list[bool]]:
+        rows = omissions_of(database, actor, study.study_id)
+        status = study_status(database, actor, study.study_id)["annotators"]
+        return [row.annotator for row in rows], [one["left_out_from"] is not None for one in status]
+
+    assert known(told) == ([name], [True, False])
+    assert known(untold) == ([None], [False, False])
 
 
 def test_a_decision_that_could_not_hold_is_refused(database: Database) -> None:
