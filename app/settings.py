@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import tomllib
@@ -24,14 +25,26 @@ FILE = "assay.toml"
 
 @dataclass(frozen=True)
 class About:
-    """What a setting is for; whether its value is kept out of print and of files; which words or numbers it may be."""
+    """What a setting is for; whether its value is kept out of print and of files; which words or numbers it may be.
+
+    Of `addresses` only what leads to a key is kept out: names, passwords and queries.
+    """
 
     help: str
     secret: bool = False
+    addresses: bool = False
     only_environment: bool = False
     choices: tuple[str, ...] = ()
     least: int = 1
     most: int | None = None
+
+
+_ACCESS = re.compile(r"(?<=//)[^/,\s]*@|[?#][^,\s]*")
+"""In addresses: what stands before a host with @, and what comes behind ? or #."""
+
+
+def _without_access(value: str, about: About) -> str:
+    return _ACCESS.sub("", value) if about.addresses else value
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,8 @@ class Settings:
         str,
         About(
             "Base URLs of the servers that judges started in the browser may ask, and that get the key, with commas "
-            "between them."
+            "between them.",
+            addresses=True,
         ),
     ] = ""
     label_studio_key: Annotated[
@@ -184,7 +198,7 @@ class Settings:
                 source = FILE
             elif value != default and not (name == "home" and value == default.expanduser().absolute()):
                 source = "option"
-            shown = "(set)" if about.secret and value else str(value)
+            shown = "(set)" if about.secret and value else _without_access(str(value), about)
             yield SettingInfo(name, variable, str(default), shown, source, about.help)
 
     @property

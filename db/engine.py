@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -370,6 +370,18 @@ def connected(database: Database) -> Iterator[Connection]:
         _explain(error, database.url)
 
 
+def empty_log(database: Database) -> bool:
+    """Whether what SQLite has in its log of changes is in its file now, and the log empty; PostgreSQL keeps its own.
+
+    Until then file and log may have what was replaced. Somebody who reads can be in the way for longer than is waited.
+    """
+    if not database.is_sqlite:
+        return True
+    with closing(unpooled(database).raw_connection()) as connection:
+        busy, *_ = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
+
+
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by hand, see _begin_sqlite
     for pragma in (
@@ -378,6 +390,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         "foreign_keys=ON",
         "recursive_triggers=ON",
         "temp_store=MEMORY",
+        "secure_delete=ON",  # what was redacted or erased is not left in pages that are free
         "cache_size=-2000",  # KiB, for each connection; the operating system keeps the file's pages as well
     ):
         connection.execute(f"PRAGMA {pragma}")

@@ -41,6 +41,7 @@ def documents(  # noqa: PLR0917 - the command's options
     An item that is about a document that is kept, or cites one, is never sent to a judge on another machine. What has
     the same bytes stays as well.
     """
+    from app.copies import forget_exports
     from db.items.documents import keep_documents, list_kept_documents
 
     with opened(context) as here:
@@ -49,6 +50,7 @@ def documents(  # noqa: PLR0917 - the command's options
             raise typer.BadParameter(f"{both[0]!r} cannot both stay and go.", param_hint="--keep --release")
         if keep:
             keep_documents(here.db, here.actor, project_id, keys=keep)
+            forget_exports(here.settings)
         if release:
             keep_documents(here.db, here.actor, project_id, keys=release, kept=False)
         kept = list_kept_documents(here.db, here.actor, project_id)

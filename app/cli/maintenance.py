@@ -38,7 +38,7 @@ def redact(
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         done = redact_text(here.db, here.actor, study_id, containing=containing, reason=reason)
-        forget_copies(here.settings)
+        forget_copies(here.settings, here.db)
         document = {"texts": done.texts, "sha256": done.digests}
         emit(document, f"Redacted {count(done.texts, 'text')}.", as_json=as_json)
 
@@ -63,7 +63,7 @@ def delete(
         done = delete_project(here.db, here.actor, project_id_of(here, project), name=confirm)
         for digest in done.unused_documents:
             document_file(here.settings.documents_folder, digest).unlink(missing_ok=True)
-        forget_copies(here.settings)
+        forget_copies(here.settings, here.db)
         rows = sum(done.rows.values())
         document = {"project": confirm, "rows": done.rows, "documents": len(done.unused_documents)}
         words = f"Deleted {confirm}: {count(rows, 'row')}, {count(len(done.unused_documents), 'document')}."

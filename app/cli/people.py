@@ -121,7 +121,7 @@ def erase(context: typer.Context, name: PersonName, as_json: AsJson = False) -> 
 
     with opened(context) as here:
         person_id = erase_person(here.db, here.actor, name)
-        forget_copies(here.settings)
+        forget_copies(here.settings, here.db)
         words = f"Erased {name}. What they submitted stays under the id {person_id}."
         emit({"erased": name, "id": person_id}, words, as_json=as_json)
 

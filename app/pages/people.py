@@ -254,7 +254,7 @@ def _erase(actor: Actor, name: str) -> None:
     if st.button("Erase", type="primary", disabled=typed != name):
         with ui.problems():
             people.erase_person(ui.db(), actor, name)
-            forget_copies(app_state().settings)
+            forget_copies(app_state().settings, ui.db())
             _done(name)
 
 

@@ -28,8 +28,8 @@ _OF_ITEMS = (
     "WHERE x.study_id = :study UNION SELECT v.item_id FROM study_item x JOIN item_version v "
     "ON v.id = x.other_version_id WHERE x.study_id = :study)"
 )
-_OF_BATCHES = (
-    "batch_id IN (SELECT n.batch_id FROM annotation n WHERE n.study_id = :study UNION SELECT i.batch_id FROM item i "
+_BATCHES = (
+    "IN (SELECT n.batch_id FROM annotation n WHERE n.study_id = :study UNION SELECT i.batch_id FROM item i "
     f"WHERE i.{_OF_ITEMS.removeprefix('item_')})"
 )
 _PROPOSED = f"proposal_id IN (SELECT id FROM proposed_revision WHERE {_OF_ITEMS})"
@@ -38,7 +38,7 @@ _ABOUT_STUDY = (
     "(thing = 'study item' AND thing_id IN (SELECT id FROM study_item WHERE study_id = :study)) OR "
     "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)) OR "
     f"(thing = 'item' AND thing_{_OF_ITEMS.removeprefix('item_')}) OR "
-    f"(thing = 'batch' AND thing_{_OF_BATCHES.removeprefix('batch_')}))"
+    f"(thing = 'batch' AND thing_id {_BATCHES}))"
 )
 _RELEASED_PAIR = ("release_id", "study_id", "item_version_id", "other_version_id", "criterion", "target")
 _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
@@ -62,7 +62,8 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("amendment", ("id",), "reason", "study_id = :study"),
     ("omission", ("id",), "reason", "study_id = :study"),
     ("revision", ("id",), "reason", _OF_ITEMS),
-    ("withdrawal", ("id",), "reason", _OF_BATCHES),
+    ("batch", ("id",), "source", f"id {_BATCHES}"),
+    ("withdrawal", ("id",), "reason", f"batch_id {_BATCHES}"),
     ("item_ending", ("id",), "reason", _OF_ITEMS),
     ("proposal_answer", ("proposal_id",), "reason", _PROPOSED),
     ("event", ("id",), "details", _ABOUT_STUDY),

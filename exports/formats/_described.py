@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -77,7 +78,7 @@ def described(sources: Sources, *, elsewhere: bool = False) -> Described:
                 rows.append(_document(row, file, line, by_name))
             except InvalidInput as error:
                 rows.append(Rejected(file.name, line, str(error)))
-                if isinstance(row, dict) and row.get(KEPT_HERE, False) is not False:
+                if isinstance(row, dict) and (row.get(KEPT_HERE, False) is not False or _misspelt(row)):
                     with suppress(InvalidInput):
                         rows.append(ParsedDocument(file.name, line, document_key(row.get("key"), "key"), kept=True))
                     with suppress(InvalidInput):
@@ -97,6 +98,13 @@ def _marked(sources: Sources, rows: list[ParsedDocument | Rejected], files: set[
     return Described(rows, keys, files, named, len(documents) < len(rows))
 
 
+def _misspelt(row: dict[str, Any]) -> str | None:
+    """What is called as the mark is but for capitals and signs between words, or stands among the metadata."""
+    inside = row.get("metadata")
+    names = [*(name for name in row if name != KEPT_HERE), *(inside if isinstance(inside, dict) else ())]
+    return next((name for name in names if re.sub(r"[\W_]", "", name).casefold() == "kepthere"), None)
+
+
 def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFile]) -> ParsedDocument:
     if not isinstance(row, dict):
         raise InvalidInput("the row is not an object. Write one {…} with at least a key a line.")
@@ -111,6 +119,11 @@ def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFi
         raise InvalidInput(
             f"document {key!r}: `n_pages` is {called(pages)}. Write how many pages it has, from 1 to {MOST_PAGES:,}, "
             "or leave it out."
+        )
+    if wrong := _misspelt(row):
+        raise InvalidInput(
+            f"document {key!r}: {wrong!r} would be metadata. Write `{KEPT_HERE}` beside the key if the document must "
+            "not leave the machine it is on, or call it otherwise."
         )
     stays = row.get(KEPT_HERE, False)
     if not isinstance(stays, bool):

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from annotators.errors import AssayError, Conflict
 from app import packed
-from app.copies import forget_copies
+from app.copies import forget_copies, forget_exports
 from app.server.routes import downloads
 from app.server.routes.downloads import Asked, pack_export
 from app.server.web import handle_error
@@ -257,14 +257,14 @@ def test_copies_go_where_words_are_redacted_also_those_that_are_being_made(
     state, actor = filled.pages.state, actor_named(filled.pages, "rosa")
     asked = Asked(study_id=None, formats=["labels", "native"], names=False, documents=False)
     made = pack_export(state, actor, filled.project_id, name="all", asked=asked)
-    forget_copies(state.settings)
+    forget_copies(state.settings, state.db)
     assert not state.settings.downloads_folder.exists()
     assert _client(filled.pages, "rosa").get(made.address).status_code == 404
 
     write = bundle.write_items
 
     def meanwhile(*given: Any) -> int:
-        forget_copies(state.settings)
+        forget_exports(state.settings)
         return write(*given)
 
     monkeypatch.setattr(bundle, "write_items", meanwhile)
@@ -282,7 +282,7 @@ def test_what_cannot_be_removed_is_named(filled: Filled, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("app.copies.forget_packed", fails)
     with pytest.raises(AssayError, match=r"done in the database, but the exports .*downloads could not be removed"):
-        forget_copies(filled.pages.state.settings)
+        forget_copies(filled.pages.state.settings, filled.pages.db)
 
 
 def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:

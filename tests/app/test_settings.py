@@ -35,6 +35,9 @@ def test_the_home_folder_decides_where_everything_is(tmp_path: Path) -> None:
     elsewhere = Settings.load({"ASSAY_DATABASE_URL": "postgresql://u:secret@db/assay"}, home=tmp_path)
     assert elsewhere.database == "postgresql://u:secret@db/assay"
     assert not any("secret" in setting.value for setting in elsewhere.describe({}))
+    servers = "http://us:secret@judge.example:8000/v1,https://judge.example/v1?key=secret#secret"
+    told = {setting.name: setting.value for setting in Settings.load({"ASSAY_JUDGE_SERVERS": servers}).describe({})}
+    assert told["judge_servers"] == "http://judge.example:8000/v1,https://judge.example/v1"
 
 
 @pytest.mark.parametrize(

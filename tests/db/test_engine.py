@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import select
 
 from db import schema
-from db.engine import Database
+from db.engine import Database, empty_log
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable
 from db.models import Project
 
@@ -54,6 +54,36 @@ def test_what_is_committed_without_a_sync_does_not_wait_for_the_disk_and_is_ther
     for _ in range(2):  # the same connection, of the pool
         with sqlite_database.write() as session:
             assert session.execute(level).scalar_one() == FULL
+
+
+@contextmanager
+def opened_elsewhere(there: Database) -> Iterator[Database]:
+    """Another process's view of the same database, which waits for nobody."""
+    opened = Database(str(there.url), wait_seconds=0.2)
+    yield opened
+    opened.dispose()
+
+
+def test_what_was_replaced_is_in_no_file_when_the_log_is_emptied_while_others_have_it_open(
+    sqlite_database: Database,
+) -> None:
+    def in_files() -> bool:
+        return any(b"Jo Field" in path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+
+    file = Path(str(sqlite_database.url.database))
+    with opened_elsewhere(sqlite_database) as served:
+        with served.write() as session:
+            session.add(Project(name="of Jo Field"))
+        with served.write() as session:
+            session.execute(text("UPDATE project SET name = 'of nobody'"))
+        assert in_files()
+        with sqlite_database.read() as session:
+            assert session.execute(text("SELECT name FROM project")).scalar_one() == "of nobody"
+            with served.write() as other:
+                other.add(Project(name="another"))
+            assert not empty_log(served)  # somebody reads what was there before
+        assert empty_log(served)
+        assert not in_files()
 
 
 def test_a_log_that_is_gone_has_nothing_left_to_sync(sqlite_database: Database) -> None:

@@ -8,6 +8,8 @@ import streamlit as st
 
 from annotators.figures import some
 from app import ui
+from app.copies import forget_exports
+from app.state import app_state
 from db.items.documents import keep_documents, list_kept_documents
 from db.projects import ProjectRow
 
@@ -37,4 +39,6 @@ def draw(project: ProjectRow, listed: Sequence[str], kept: Mapping[str, Sequence
                     for keys, stay in ((set(chosen) - staying, True), (staying - set(chosen), False)):
                         if keys:
                             keep_documents(ui.db(), ui.actor(), project.project_id, keys=sorted(keys), kept=stay)
+                    if set(chosen) - staying:
+                        forget_exports(app_state().settings)
                     st.rerun()

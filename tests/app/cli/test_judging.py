@@ -330,6 +330,15 @@ def test_a_document_with_the_bytes_of_one_that_stays_here_is_not_sent_either(jud
     assert judging.json("http://judge.example.org/v1", "--dry-run")["kept_here"] == 1
 
 
+def test_a_packed_export_is_gone_when_a_document_must_stay(judging: Judging) -> None:
+    judging.with_items(item(1, documents=["contract.txt"]))
+    packed = judging.assay.home / "data/downloads/1-packed"
+    for command in (("--release", "contract.txt"), ("--keep", "contract.txt")):
+        packed.mkdir(parents=True, exist_ok=True)
+        judging.assay("documents", "finance", *command)
+        assert packed.exists() == (command[0] == "--release")
+
+
 def test_documents_that_stay_here_are_not_sent_to_a_judge_elsewhere(
     judging: Judging,
 ) -> None:

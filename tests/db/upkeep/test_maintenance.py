@@ -12,6 +12,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel as GivenWith
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.items.parsed import ForeignLabel
 from annotators.judges.prompts import Example, Prompt, prompt_to_yaml
 from annotators.judges.trust.trials import Trial
 from db import guards
@@ -28,6 +29,7 @@ from db.judging.library import add_prompt, list_prompts
 from db.judging.run import run_judge
 from db.judging.trying import try_judge
 from db.models import (
+    Batch,
     Document,
     Draft,
     Event,
@@ -43,6 +45,7 @@ from db.people.unsaved import keep_unsaved
 from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out
 from db.releasing.endings import end_item
+from db.studies.labels import import_labels
 from db.studies.revisions import revise_item
 from db.upkeep.maintenance import delete_project, redact_text
 from db.upkeep.soundness import wrong_hashes
@@ -69,6 +72,18 @@ def test_a_redacted_text_leaves_its_digest_and_the_rest_stands(database: Databas
     assert study.work(0)["items"][0]["draft"] is None
     with pytest.raises(DBAPIError, match="append-only"), database.write() as session:
         session.execute(text("DELETE FROM submission"))
+
+
+def test_the_name_of_a_file_that_labels_came_from_is_redacted(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=1, overlap=1)
+    rows = [ForeignLabel(2, "i00001", "ann", "right", "item", "yes")]
+    import_labels(database, study.researcher, study.study_id, rows=rows, source="labels of Jo Field.csv")
+    done = redact_text(database, study.researcher, study.study_id, containing="Jo Field", reason="a name")
+    assert done.texts == 2  # of the batch, and of its event
+    with database.read() as session:
+        sources = session.execute(select(Batch.source)).scalars().all()
+    assert not any("Jo" in source for source in sources)
+    assert f"[redacted, SHA-256 {done.digests[0]}]" in sources
 
 
 def test_a_label_that_is_a_text_can_be_redacted(database: Database) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from db import schema
 from db.engine import Database
+from db.models import Study
 from db.people.accounts import actor_named
 from db.permissions import Actor
 from db.revisions import head_revision
@@ -48,6 +49,8 @@ def test_its_database_is_brought_up_to_date_and_gives_the_same_export(
     db, actor = there
     assert schema.current_revision(db) == head_revision()
     study = find_study(db, actor, PROJECT, name="study")
+    with db.read() as session:
+        assert len(session.get_one(Study, study).secret) == 32
     export_project(db, actor, PROJECT, to=tmp_path / "out", study_id=study, names=True)
     for name in FILES:
         assert (tmp_path / "out" / name).read_bytes() == (EARLIER / "export" / name).read_bytes(), name

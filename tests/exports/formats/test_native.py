@@ -357,6 +357,18 @@ def test_a_document_that_is_there_becomes_marked_and_no_import_takes_a_mark_away
     assert place.take(marked).kept == 1
 
 
+@pytest.mark.parametrize("row", [{"Kept_Here": True}, {"kept here": False}, {"metadata": {"kept_here": True}}])
+def test_a_mark_that_is_not_spelled_as_one_is_a_bad_row_and_marks_all_the_same(
+    place: Place, tmp_path: Path, row: dict[str, Any]
+) -> None:
+    source = with_documents(tmp_path / "in", {"key": "s.pdf", "path": "documents/s.pdf", **row})
+    [bad] = place.take(source).rejected
+    assert "would be metadata. Write `kept_here` beside the key" in bad.reason
+    assert place.kept() == []
+    assert place.take(source, skip_bad=True).rejected == [bad]
+    assert "s.pdf" in place.kept()
+
+
 @pytest.mark.parametrize("value", ["yes", 1, 0, None, [], {}, "true"])
 def test_a_mark_that_is_neither_true_nor_false_is_a_bad_row(place: Place, tmp_path: Path, value: Any) -> None:
     row = {"key": "s.pdf", "path": "documents/s.pdf", "kept_here": value}
