@@ -633,6 +633,17 @@ def test_what_the_server_serves_is_fetched_by_its_path_and_what_it_does_not_give
     [missing, elsewhere] = lost.lines()
     assert missing.startswith("The file '/data/local-files/?d=scans/c/p1.png', which the server does not give")
     assert elsewhere.startswith("Files that lie elsewhere")
+
+    def serves_nothing(_: str, path: str) -> int | None:
+        return -403 if "local-files" in path else None
+
+    with recorded(there.url, serves_nothing) as (address, _):
+        about = {"server": server_at(address), "number": made, "folder": tmp_path / "unserved"}
+        names, n, lost = fetch_project(project.db, project.admin, **about)
+    assert (names, n) == (["Pages.xml", "tasks.json"], 1)
+    assert [line.rpartition("which the server does not give (")[2] for line in lost.lines()[:3]] == [
+        "it does not let the account of the key have it, or serves no local files)"
+    ] * 3
     report = import_paths(
         project.db, project.admin, project.id,
         paths=[tmp_path / "pages"], labels_into="pages", data_folder=project.documents,
