@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from annotators.asking.submissions import GivenLabel, broken_rules
+from annotators.asking.submissions import GivenLabel, broken_rules, check_kept
 from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
 from db.elsewhere.came_back import AnnotationElsewhere, Unfit
@@ -146,7 +146,9 @@ class SaidThere:
                 if self.annotators.is_erased(one):
                     self.lost.add("Annotations of people who were erased here: what they said stays as it is")
                     continue
-                who = self.annotators.name(one)
+                name = self.annotators.name(one)
+                check_kept(name, "the annotator")
+                who = name
                 self.seen.add(Whose(there.item.study_item_id, who))
                 self._enter(there, number, self._said(there, number, who, one, task))
             except AssayError as error:
@@ -183,6 +185,7 @@ class SaidThere:
         step = next(n for n in labelling.steps if label.criterion in protocol.steps[n].criteria)
         names, criterion = item.names[step], protocol.criterion(label.criterion)
         value = criterion.check(names.value_back(label.value, criterion))
+        check_kept(value, repr(criterion.name))
         return GivenLabel(label.criterion, names.back(label.target), value)
 
     def _renamed(self, there: ItemThere, number: int, labels: Iterable[GivenLabel]) -> list[GivenLabel]:

@@ -16,6 +16,7 @@ from annotators.addresses import is_here, redirected
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound, shown
 from annotators.figures import count
 from exports.label_studio.addresses import ServerAddress
+from exports.label_studio.exported import parsed
 from exports.label_studio.known import ITEM
 
 BLANK = "<View></View>"
@@ -325,12 +326,21 @@ class Server:
     def tasks(self, project: int) -> list[dict[str, Any]]:
         """All tasks of the project with their annotations, as its export has them."""
         with self._asking():
-            chunks = self._client.projects.exports.download_sync(
-                id=project, export_type="JSON", download_all_tasks=True
-            )
-            content = b"".join(chunks)
+            try:
+                chunks = self._client.projects.exports.download_sync(
+                    id=project, export_type="JSON", download_all_tasks=True
+                )
+                content = b"".join(chunks)
+            except self._failure as error:
+                if error.status_code != 500:
+                    raise
+                raise InvalidInput(
+                    f"Label Studio at {self.address} fails to export project {project} (500). Export it there as JSON: "
+                    "where that fails too, a text there may have what no file can hold, such as half of an emoji. Take "
+                    "it out of the annotation there, and try again."
+                ) from None
         try:
-            found = orjson.loads(content)
+            found = parsed(content)
         except orjson.JSONDecodeError:
             found = None
         if not isinstance(found, list):

@@ -13,7 +13,7 @@ from annotators.errors import InvalidInput
 from exports.label_studio.known import ITEM
 from tests.exports.label_studio.running import LabelStudio, recorded
 from tests.exports.label_studio.studies import Project
-from tests.exports.label_studio.test_server import answering, push, server_at
+from tests.exports.label_studio.test_server import answering, pull, push, server_at
 from tests.makers import tiny_protocol
 
 
@@ -91,3 +91,23 @@ def test_a_list_of_projects_with_fewer_than_it_says_is_refused(there: LabelStudi
     with answering(said) as (url, asked), pytest.raises(InvalidInput, match=f"has 8 projects, and lists {n} of them"):
         server_at(url).find(["assay:x"])
     assert len(asked) == 6
+
+
+@pytest.mark.slow
+def test_a_number_that_is_none_does_not_stop_a_pull_from_a_server(there: LabelStudio, project: Project) -> None:
+    study_id = project.study("not a number", tiny_protocol())
+    number = push(project, study_id, there.url).project
+    assert number is not None
+    result = {"from_name": "right", "to_name": "shown-question", "type": "choices", "value": {"choices": ["yes"]}}
+    for n, task in enumerate(server_at(there.url).listed(number)):
+        said = {"result": [result | ({"value": {"choices": [10**400]}} if n else {})]}
+        there.json("POST", f"/api/tasks/{task['id']}/annotations/", json=said)
+        if n:
+            break
+    came = pull(project, study_id, there.url, skip_bad=True).came
+    assert (came.new, [one.annotator for one in came.problems]) == (1, ["ada"])
+
+
+def test_a_server_that_cannot_export_its_own_project_is_told_in_words(there: LabelStudio) -> None:
+    with answering(b"{}", 500) as (url, _), pytest.raises(InvalidInput, match="fails to export project 7"):
+        server_at(url).tasks(7)
