@@ -58,10 +58,10 @@ class ItemThere:
 
 @dataclass
 class Joined:
-    """Whole annotations, how many have yet to be labelled to the end, and which are left, in sentences."""
+    """Whole annotations, whose have yet to be labelled to the end, and which are left, in sentences."""
 
     annotations: list[AnnotationElsewhere] = field(default_factory=list)
-    waiting: int = 0
+    unfinished: set[Whose] = field(default_factory=set)
     left: list[str] = field(default_factory=list)
 
 
@@ -275,7 +275,7 @@ class SaidThere:
         elif far.unfit:
             return
         elif not far.complete:
-            found.waiting += 1
+            found.unfinished.add(Whose(there.item.study_item_id, who))
         else:
             last = far.said[-1]
             decided = {(one.criterion, one.target): one for one in far.labels}
