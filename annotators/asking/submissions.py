@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,9 @@ MAX_BOXES = 200
 """Boxes of one place: one a line of the text that was selected."""
 
 MAX_KEY = 1_000
+
+_NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
+"""What not every database keeps in a text."""
 
 FLAGGED = "flagged"
 """How a flag without a reason is stored; one with a reason is stored as its words."""
@@ -228,8 +232,7 @@ def _is_a_value_alone(label: GivenLabel) -> bool:
 
 
 def _value(criterion: Criterion, target: str, units: Units, value: Any) -> Value:
-    if isinstance(value, str) and not (len(value) <= MAX_COMMENT and value.isprintable()):
-        stored_text(value, _place(criterion, target, units))
+    check_kept(value, _place(criterion, target, units))
     try:
         return criterion.check(value, units)
     except InvalidInput as error:
@@ -248,9 +251,29 @@ def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | Non
         raise InvalidInput(f"{what} is {shown(value)}, which is no text. Write it in words.")
     if len(value) > limit:
         raise InvalidInput(f"{what} has {len(value)} characters; at most {limit} are kept. Shorten it.")
-    if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise InvalidInput(f"{what} contains a character that cannot be stored. Type it anew instead of pasting it.")
+    _check_characters(value, what)
     return value.strip() or None
+
+
+def check_kept(value: object, what: str) -> None:
+    """InvalidInput, which begins with `what`, for a text that `stored_text` refuses, or a value with such characters.
+
+    How long a text within a value may be is the item's: a stretch is as long as what was marked.
+    """
+    if isinstance(value, str):
+        if not (len(value) <= MAX_COMMENT and value.isprintable()):
+            stored_text(value, what)
+    elif isinstance(value, list | dict):
+        for part in value if isinstance(value, list) else value.values():
+            if isinstance(part, str):
+                _check_characters(part, what)
+            else:
+                check_kept(part, what)
+
+
+def _check_characters(text: str, what: str) -> None:
+    if _NOT_KEPT.search(text):
+        raise InvalidInput(f"{what} contains a character that cannot be stored. Type it anew instead of pasting it.")
 
 
 def checked_rationale(given: object, place: str) -> list[dict[str, Any]] | None:

@@ -259,16 +259,16 @@ def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
         n = count(len(came.problems), "annotation that does", "annotations that do")
         lines.append(f"{left_out} {n} not fit; what came before in their place counts as it did:")
         lines += [f"  {one}" for one in came.problems]
-    if done.waiting:
+    if came.waiting:
         lines.append(
-            f"{count(done.waiting, 'annotation')} with a later step that is not labelled yet: they come when it is."
+            f"{count(came.waiting, 'annotation')} with a later step that is not labelled yet: they come when it is."
         )
     if came.gone:
         named = ", ".join(f"{item} by {annotator}" for item, annotator in came.gone[:_SHOWN])
         more = f", and {len(came.gone) - _SHOWN:,} more" if len(came.gone) > _SHOWN else ""
         lines.append(
-            f"{count(len(came.gone), 'annotation is', 'annotations are')} not there any more: {named}{more}. What came "
-            "before counts as it did; `assay withdraw` takes back all that one pull brought."
+            f"{count(len(came.gone), 'annotation is', 'annotations are')} not there any more, or not with all steps: "
+            f"{named}{more}. What came before counts as it did; `assay withdraw` takes back all that one pull brought."
         )
     if came.new_people:
         lines.append(f"People without a login: {', '.join(came.new_people)}.")

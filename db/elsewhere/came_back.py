@@ -110,7 +110,8 @@ class CameBack:
 
     `not_counted` are among those that are new or changed. `left` says, a sentence each, of which annotations nothing
     was stored, and why; `problems` has those that do not fit, where these are skipped. `gone` has item and annotator of
-    those that came before, still count, and are not there any more.
+    those that came before, still count, and are not there any more, or not all of it; `waiting` counts those that are
+    begun there, and come when they are finished.
     """
 
     source: str
@@ -124,6 +125,7 @@ class CameBack:
     left: list[str] = field(default_factory=list)
     problems: list[Unfit] = field(default_factory=list)
     gone: list[tuple[str, str]] = field(default_factory=list)
+    waiting: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As `assay labels import --json` prints it, with what is said only of annotations from elsewhere."""
@@ -154,12 +156,14 @@ def take_back(
     dry_run: bool = False,
     skip_bad: bool = False,
     seen: Collection[Whose] | None = None,
+    unfinished: Collection[Whose] = (),
 ) -> CameBack:
     """Store annotations from another program in the study, all or none; with `dry_run` only say what that would do.
 
     With `skip_bad` those that fit, and the others are among the problems: what came in of these before stands.
 
-    `seen`: whose annotations there are in that program at all, with those that are left or have yet to be finished.
+    `seen`: whose annotations there are in that program at all, with those that are left, or are `unfinished`: of which
+    a part is there, and another has yet to be given, or is not there any more.
     One that is there with the same labels adds nothing. One whose labels changed there supersedes the earlier one,
     which stays; one that is older than the labels that it would take the place of is left, as is one by somebody who
     has labelled the item here. A skip ends where labels come in its place, and where it comes again as somebody else's.
@@ -194,7 +198,7 @@ def take_back(
             known = _known(session, (one.annotator for one in annotations))
             standing = Standing(session, study)
             found, fresh, *_, ends = _sorted(session, study, annotations, known, source, named=named)
-            found.gone = _gone(session, study_id, seen, named, ends)
+            found.gone, found.waiting = _missing(session, study_id, seen, unfinished, named=named, ends=ends)
             found.not_counted = standing.not_counted((known.get(one.annotator), one.at) for one in fresh)
             found.problems = unfit
             return found
@@ -203,7 +207,7 @@ def take_back(
         before = _known(session, (one.annotator for one in annotations))
         people = people_named(session, (one.annotator for one in annotations))
         found, fresh, earlier, skips, there, ends = _sorted(session, study, annotations, people, source, named=named)
-        found.gone = _gone(session, study_id, seen, named, ends)
+        found.gone, found.waiting = _missing(session, study_id, seen, unfinished, named=named, ends=ends)
         found.problems = unfit
         found.new_people = sorted(set(people) - set(before))
         if fresh:
@@ -238,28 +242,33 @@ def _fitting(
     return fitting, unfit
 
 
-def _gone(
+def _missing(
     session: Session,
     study_id: int,
     seen: Collection[Whose] | None,
+    unfinished: Collection[Whose],
+    *,
     named: Mapping[int, str],
     ends: Collection[_Key],
-) -> list[tuple[str, str]]:
-    """Item and annotator of each annotation that was taken in, counts, and is not among those there.
+) -> tuple[list[tuple[str, str]], int]:
+    """Item and annotator of each annotation that was taken in, counts, and is not whole among those there; and how many
+    have yet to be finished.
 
+    Labels that count here were finished once. A skip is not: who goes on to label the item has yet to finish it.
     `ends`: whose skips count no more.
     """
     if seen is None:
-        return []
-    gone = sorted(set(taken_in(session, study_id)) - set(seen))
-    people = _known(session, (one.annotator for one in gone))
-    there, skipped, _ = _standing(session, study_id, {one.study_item_id for one in gone})
-    standing = {key for key, one in there.items() if one.from_elsewhere} | (skipped.keys() - set(ends))
-    return [
-        (named[one.study_item_id], one.annotator)
-        for one in gone
-        if (one.study_item_id, people[one.annotator]) in standing and one.study_item_id in named
-    ]
+        return [], len(unfinished)
+    missing = sorted(set(taken_in(session, study_id)) - (set(seen) - set(unfinished)))
+    people = _known(session, (one.annotator for one in missing))
+    there, skipped, _ = _standing(session, study_id, {one.study_item_id for one in missing})
+    labelled, skips = {key for key, one in there.items() if one.from_elsewhere}, skipped.keys() - set(ends)
+    gone = []
+    for one in missing:
+        key = (one.study_item_id, people[one.annotator])
+        if one.study_item_id in named and (key in labelled or (key in skips and one not in unfinished)):
+            gone.append(one)
+    return [(named[one.study_item_id], one.annotator) for one in gone], len(set(unfinished) - set(gone))
 
 
 def _rows(annotations: Iterable[AnnotationElsewhere], named: Mapping[int, str]) -> list[ForeignLabel]:

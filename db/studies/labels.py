@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
-from annotators.asking.submissions import checked_rationale
+from annotators.asking.submissions import check_kept, checked_rationale, stored_text
 from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
 from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
@@ -243,7 +243,8 @@ def import_labels(
 
     Annotators that have no account become persons without a login. In a study that is closed they are surplus; those
     of somebody who is left out are left out as well (`Standing`). Raises InvalidInput naming file and line of every
-    item that is not in the study, criterion, target or value that the protocol does not have, and repeated cell.
+    item that is not in the study, criterion, target or value that the protocol does not have, text that is too long or
+    cannot be stored, and repeated cell.
     """
     with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
         checked = checked_for_study(session, study_id, rows=rows, source=source)
@@ -413,6 +414,8 @@ def _grouped(
             parsed = criterion.turned(parsed)
         if kind != criterion.target:
             raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
+        check_kept(target, "the target")
+        check_kept(parsed, repr(name))
         return dumps(parsed)
 
     for line, item, annotator, criterion, given, value, time, comment, other, file, seconds, places in rows:
@@ -432,7 +435,10 @@ def _grouped(
             parts.check_target(item, target_kind(target), target)
             if parts.units is not None:
                 fits = dumps(parts.fitted(item, criteria[criterion], parsed_value(fits)))
-            support = checked_rationale(places, f"{criterion!r} of {item!r} ({target})") if places else None
+            about = f"{criterion!r} of {item!r} ({target})"
+            support = checked_rationale(places, about) if places else None
+            remark = stored_text(comment, f"{about}: the comment") if comment else None
+            check_kept(annotator, "the annotator")
             first = seen.setdefault((name, annotator, criterion, target), line)
             if first != line:
                 raise InvalidInput(
@@ -441,11 +447,11 @@ def _grouped(
                 )
         except AssayError as error:
             # Records of a file may all stand in one line.
-            about = f"{annotator} gave {criterion!r} of {item}: " if file else ""
-            problems.append(Rejected(file or source, line, f"{about}{error}"))
+            whose = f"{annotator} gave {criterion!r} of {item}: " if file else ""
+            problems.append(Rejected(file or source, line, f"{whose}{error}"))
             continue
         stored = None if support is None else dumps(support)
-        grouped[items[name], annotator].append((criterion, target, fits, comment, time, seconds, stored))
+        grouped[items[name], annotator].append((criterion, target, fits, remark, time, seconds, stored))
     return grouped, problems
 
 

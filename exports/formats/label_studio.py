@@ -290,7 +290,11 @@ class _Reading(FilesReading):
             return
         for who, one in latest.items():
             at, seconds = _changed_at(one), lead_time(one.get("lead_time"))
-            for criterion, target, value, rationale in self._values(theirs, one, data):
+            try:
+                values = list(self._values(theirs, one, data))
+            except InvalidInput as error:
+                raise InvalidInput(f"annotation {shown(one.get('id'))} by {who!r}: {error}") from None
+            for criterion, target, value, rationale in values:
                 yield ForeignLabel(
                     line,
                     items[0],
@@ -310,7 +314,7 @@ class _Reading(FilesReading):
         self, theirs: Theirs, annotation: Mapping[str, Any], data: Mapping[str, Any]
     ) -> Iterator[tuple[str, str, str, list[dict[str, Any]] | None]]:
         """Criterion, target, value as it is written, and rationale of each label of an annotation."""
-        from annotators.asking.submissions import GivenLabel  # noqa: PLC0415 - a file is recognised without it
+        from annotators.asking.submissions import GivenLabel, check_kept  # noqa: PLC0415 - a file is recognised without it
         from annotators.criteria.base import written  # noqa: PLC0415
         from exports.label_studio.theirs.asked import Said  # noqa: PLC0415
 
@@ -333,6 +337,7 @@ class _Reading(FilesReading):
                 if said is None:
                     continue
                 value = asked.criterion.check(said.value)
+                check_kept(value, repr(asked.name))
                 decided[asked.criterion.name, target] = GivenLabel(asked.criterion.name, target, value)
                 yield asked.criterion.name, target, written(value), said.rationale
 

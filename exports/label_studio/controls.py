@@ -96,7 +96,16 @@ def _part(given: Given, name: str) -> Any:
 
 def _texts(given: Given, name: str) -> list[str]:
     found = _part(given, name)
-    return [str(one) for one in (found if isinstance(found, list) else [found])]
+    return [text_in(given, name, one) for one in (found if isinstance(found, list) else [found])]
+
+
+def text_in(given: Given, name: str, one: object) -> str:
+    """A text, or a number as one, of a result's `value.NAME`; InvalidInput for anything else."""
+    if isinstance(one, bool) or not isinstance(one, str | int | float):
+        raise InvalidInput(
+            f"the result of {shown(given.get('from_name'))} has {shown(one)} in `value.{name}`, which is no text"
+        )
+    return str(one)
 
 
 class _Choices(Control):

@@ -13,6 +13,7 @@ from annotators.progress import Progress
 from db.elsewhere.handed_over import ItemElsewhere
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
+from exports.label_studio.exported import parsed
 from exports.label_studio.known import BEFORE
 from exports.label_studio.labelling import Labelling
 from exports.label_studio.push import Drawn, Pictures, Pushed, Pushing, Raters, guidelines_of
@@ -128,8 +129,8 @@ def read_tasks(path: Path) -> list[Any]:
     if path.stat().st_size > _LARGEST:
         raise InvalidInput(f"{path.name} is larger than {_LARGEST >> 20:,} MB. Export fewer tasks at once.")
     try:
-        found = orjson.loads(path.read_bytes())
-    except (orjson.JSONDecodeError, RecursionError) as error:
+        found = parsed(path.read_bytes())
+    except orjson.JSONDecodeError as error:
         raise InvalidInput(f"{path.name} is no JSON ({error}). Export the project as JSON.") from None
     if not isinstance(found, list):
         raise InvalidInput(f"{path.name} holds {shown(found)}, not a list of tasks. Export the project as JSON.")

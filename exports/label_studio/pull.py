@@ -24,15 +24,14 @@ from exports.label_studio.server import Server
 
 @dataclass
 class Pulled:
-    """What came back, how many annotations have later steps that are not labelled yet, and what is lost."""
+    """What came back, and what is lost."""
 
     came: CameBack
-    waiting: int
     lost: Lost
 
     def to_json(self) -> dict[str, Any]:
         """As `assay label-studio pull --json` prints it."""
-        return {**self.came.to_json(), "waiting": self.waiting, "lost": self.lost.to_json()}
+        return {**self.came.to_json(), "waiting": self.came.waiting, "lost": self.lost.to_json()}
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -115,8 +114,9 @@ def _taken_back(
     study_id = reading.study.study_id
     came = take_back(
         db, actor, study_id,
-        annotations=joined.annotations, source=source, dry_run=dry_run, skip_bad=skip_bad, seen=reading.seen,
+        annotations=joined.annotations, source=source, dry_run=dry_run, skip_bad=skip_bad,
+        seen=reading.seen, unfinished=joined.unfinished,
     )  # fmt: skip
     came.problems = [*problems, *came.problems]
     came.left += [*joined.left, *reading.annotators.notes()]
-    return Pulled(came, joined.waiting, reading.lost)
+    return Pulled(came, reading.lost)

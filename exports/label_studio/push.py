@@ -43,6 +43,10 @@ _ITEMS_AT_ONCE = 500
 _COUNTED = ("created", "unchanged", "updated", "kept", "waiting", "predictions")
 _NOT_SUPPLIED = "Pages that are shown but not supplied, or cannot be drawn"
 _NAMED = 20
+_CLOSED = (
+    "Tasks that are not there any more, of items whose next step is there already: they are not made again, as who "
+    "labels them could see that first"
+)
 
 
 @dataclass
@@ -156,8 +160,8 @@ def push_to_server(
     Tasks that are labelled there, or begun, stay as they are. With `predictions` what raters of ours said is shown to
     the annotators there, under pseudonyms unless `names`: in a task that is there it is added of raters of whom it has
     nothing, unless it is labelled or begun. Each task waits for as many annotators as its item wants by now; nobody new
-    is asked of one whose next step is there already. Conflict where a project's config was changed there, and where the
-    server leaves open whether it took something.
+    is asked of one whose next step is there already, also where its task was deleted there. Conflict where a project's
+    config was changed there, and where the server leaves open whether it took something.
     """
     pushing = Pushing(db, actor, study_id, leaves=leaves, predictions=predictions, names=names)
     study, labellings, done = pushing.study, pushing.labellings, pushing.done
@@ -175,11 +179,13 @@ def push_to_server(
         for one in (first, *later):
             ends.enter_context(one)
         there = first.there()
-        tasks, closed = list(there.values()), set[str]()
+        tasks, closed, ahead = list(there.values()), set[str](), _items_in(server, projects[1:])
         for n, item in enumerate(pushing.items(), 1):
-            first.put(
-                pushing.data(labellings[0], item, draw), item, there.get(item.token), pushing.raters(labellings[0])
-            )
+            if item.token in ahead and item.token not in there:
+                done.lost.add(_CLOSED)
+            else:
+                data = pushing.data(labellings[0], item, draw)
+                first.put(data, item, there.get(item.token), pushing.raters(labellings[0]))
             if progress is not None:
                 progress(n, study.n_items)
         if later:
@@ -197,6 +203,12 @@ def push_to_server(
     )
     _name_tasks_in_vain(pushing, tasks)
     return done
+
+
+def _items_in(server: Server, projects: Iterable[ProjectThere | None]) -> set[str]:
+    """The tokens of the items that have a task in any of these projects."""
+    tasks = (task for project in projects if project is not None for task in server.listed(project.id))
+    return {str(task["data"].get(ITEM)) for task in tasks if _has_data(task)}
 
 
 def _name_tasks_in_vain(pushing: Pushing, tasks: Sequence[Mapping[str, Any]]) -> None:
@@ -286,9 +298,12 @@ class Pushing:
                 )
             for number in range(1, len(self.labellings) if asked else 0):
                 task, seals = there.tasks.get(number), said.seals(there, number)
-                steps[number].waiting -= task is not None or seals is not None
+                is_closed = max(there.tasks) > number
+                steps[number].waiting -= task is not None or seals is not None or is_closed
                 if task is not None:
                     yield number, there.item, task["data"].get(BEFORE, []), task
+                elif seals and is_closed:
+                    self.done.lost.add(_CLOSED)
                 elif seals:
                     yield number, there.item, seals, None
         self.done.lost.add("Annotations there that cannot be read: `assay label-studio pull` names them",

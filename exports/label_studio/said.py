@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from annotators.asking.submissions import GivenLabel, broken_rules
+from annotators.asking.submissions import GivenLabel, broken_rules, check_kept
 from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
 from db.elsewhere.came_back import AnnotationElsewhere, Unfit
@@ -58,10 +58,10 @@ class ItemThere:
 
 @dataclass
 class Joined:
-    """Whole annotations, how many have yet to be labelled to the end, and which are left, in sentences."""
+    """Whole annotations, whose have yet to be labelled to the end, and which are left, in sentences."""
 
     annotations: list[AnnotationElsewhere] = field(default_factory=list)
-    waiting: int = 0
+    unfinished: set[Whose] = field(default_factory=set)
     left: list[str] = field(default_factory=list)
 
 
@@ -146,7 +146,9 @@ class SaidThere:
                 if self.annotators.is_erased(one):
                     self.lost.add("Annotations of people who were erased here: what they said stays as it is")
                     continue
-                who = self.annotators.name(one)
+                name = self.annotators.name(one)
+                check_kept(name, "the annotator")
+                who = name
                 self.seen.add(Whose(there.item.study_item_id, who))
                 self._enter(there, number, self._said(there, number, who, one, task))
             except AssayError as error:
@@ -183,6 +185,7 @@ class SaidThere:
         step = next(n for n in labelling.steps if label.criterion in protocol.steps[n].criteria)
         names, criterion = item.names[step], protocol.criterion(label.criterion)
         value = criterion.check(names.value_back(label.value, criterion))
+        check_kept(value, repr(criterion.name))
         return GivenLabel(label.criterion, names.back(label.target), value)
 
     def _renamed(self, there: ItemThere, number: int, labels: Iterable[GivenLabel]) -> list[GivenLabel]:
@@ -272,7 +275,7 @@ class SaidThere:
         elif far.unfit:
             return
         elif not far.complete:
-            found.waiting += 1
+            found.unfinished.add(Whose(there.item.study_item_id, who))
         else:
             last = far.said[-1]
             decided = {(one.criterion, one.target): one for one in far.labels}

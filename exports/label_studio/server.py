@@ -16,6 +16,7 @@ from annotators.addresses import is_here, redirected
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound, shown
 from annotators.figures import count
 from exports.label_studio.addresses import ServerAddress
+from exports.label_studio.exported import parsed
 from exports.label_studio.known import ITEM
 
 BLANK = "<View></View>"
@@ -32,6 +33,12 @@ AT_LEAST = 500
 
 BYTES_AT_ONCE = 8 << 20
 """Bytes of the tasks of one request."""
+
+PROJECTS_AT_ONCE = 100
+"""Projects of one page of their list: the most that the server gives."""
+
+LOOKS = 6
+"""How often a list that others change meanwhile is looked at."""
 
 WAITS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds before each further look for what a request made whose answer leaves that open."""
@@ -206,13 +213,10 @@ class Server:
 
     def find(self, marks: Sequence[str]) -> list[ProjectThere | None]:
         """For each of these marks the project whose description has it as a word; Conflict where several have."""
-        with self._asking():
-            # Without `include` it counts the tasks and annotations of every project there.
-            listed = self._client.projects.list(include="id,description")
-            there = [(one.id, (one.description or "").split()) for one in listed]
+        there = {number: said.split() for number, said in self._descriptions().items()}
         found: list[ProjectThere | None] = []
         for mark in marks:
-            ids = [number for number, words in there if mark in words]
+            ids = [number for number, words in there.items() if mark in words]
             if len(ids) > 1:
                 numbers = ", ".join(map(str, ids))
                 raise Conflict(
@@ -220,6 +224,47 @@ class Server:
                 )
             found.append(self.project(ids[0]) if ids else None)
         return found
+
+    def _descriptions(self) -> dict[int, str]:
+        """Number of each project there → its description.
+
+        Between two pages of the list others may make and delete projects, so that one is passed over: a list of more
+        than a page holds when two looks in a row say the same. InvalidInput where that does not come about.
+        """
+        before: dict[int, str] | None = None
+        for _ in range(LOOKS):
+            found, n_pages, total = self._look_at_projects()
+            if len(found) == total and (n_pages == 1 or found == before):
+                return found
+            before = found
+        raise InvalidInput(
+            f"Label Studio at {self.address} says that it has {count(total, 'project')}, and lists {len(found):,} of "
+            f"them, or others each time, in {LOOKS} looks. Try again when nobody makes or deletes projects there; "
+            "where that does not help, have its list mended."
+        )
+
+    def _look_at_projects(self) -> tuple[dict[int, str], int, int]:
+        """Number → description of the projects that the pages of their list have, how many pages, and how many it says
+        there are.
+        """
+        # Without `include` it counts the tasks and annotations of every project there.
+        params = {"include": "id,description", "ordering": "id", "page_size": str(PROJECTS_AT_ONCE)}
+        found: dict[int, str] = {}
+        page, total, is_more = 0, 0, True
+        while is_more:
+            page += 1
+            try:
+                answer = self._request("GET", "api/projects/", params={**params, "page": str(page)})
+            except NotFound:  # the last one was deleted since
+                if page == 1:
+                    raise
+                break
+            with self._asking():
+                said = orjson.loads(answer.content)
+                total, results = int(said["count"]), said["results"]
+                found |= {int(one["id"]): one.get("description") or "" for one in results}
+                is_more = bool(results) and said.get("next") is not None
+        return found, page, total
 
     def create(self, title: str, description: str, config: str, guidelines: str, annotators: int) -> ProjectThere:
         """A new project that asks this. Its title there may be shorter; its description ends with its mark."""
@@ -281,12 +326,21 @@ class Server:
     def tasks(self, project: int) -> list[dict[str, Any]]:
         """All tasks of the project with their annotations, as its export has them."""
         with self._asking():
-            chunks = self._client.projects.exports.download_sync(
-                id=project, export_type="JSON", download_all_tasks=True
-            )
-            content = b"".join(chunks)
+            try:
+                chunks = self._client.projects.exports.download_sync(
+                    id=project, export_type="JSON", download_all_tasks=True
+                )
+                content = b"".join(chunks)
+            except self._failure as error:
+                if error.status_code != 500:
+                    raise
+                raise InvalidInput(
+                    f"Label Studio at {self.address} fails to export project {project} (500). Export it there as JSON: "
+                    "where that fails too, a text there may have what no file can hold, such as half of an emoji. Take "
+                    "it out of the annotation there, and try again."
+                ) from None
         try:
-            found = orjson.loads(content)
+            found = parsed(content)
         except orjson.JSONDecodeError:
             found = None
         if not isinstance(found, list):
@@ -299,18 +353,43 @@ class Server:
     def listed(self, project: int) -> Iterator[dict[str, Any]]:
         """All tasks of the project: id, data, for how many annotators they wait, how many labelled them, or skipped.
 
-        That takes the server a fifth of the time of `tasks`.
+        However few the server gives at once (`TASK_API_PAGE_SIZE_MAX` there), each page is asked for from the last
+        number on: so none is passed over where others delete tasks meanwhile. InvalidInput where it gives fewer than
+        it says there are. That takes the server a fifth of the time of `tasks`.
         """
-        fields = "id,data,overlap,total_annotations,cancelled_annotations"
-        page, total = 1, 1
-        while (page - 1) * AT_ONCE < total:
-            params = {"project": str(project), "page": str(page), "page_size": str(AT_ONCE), "include": fields}
-            answer = self._request("GET", "api/tasks/", params=params)
-            with self._asking():
-                found = orjson.loads(answer.content)
-                total = int(found["total"])
-                yield from found["tasks"]
-            page += 1
+        last, n, is_more = 0, 0, True
+        while is_more:
+            for wait in (0.0, WAITS[0]):
+                time.sleep(wait)
+                tasks, n_left = self._tasks_after(project, last)
+                if tasks or not n_left:
+                    break
+            else:
+                raise InvalidInput(
+                    f"Label Studio at {self.address} says that project {project} has {count(n + n_left, 'task')}, and "
+                    f"lists {n:,} of them. Try again; where that does not help, have its list of tasks mended: nothing "
+                    "is pushed to a project whose tasks are not known."
+                )
+            yield from tasks
+            n += len(tasks)
+            is_more = len(tasks) < n_left
+            last = int(tasks[-1]["id"]) if tasks else last
+
+    def _tasks_after(self, project: int, last: int) -> tuple[list[dict[str, Any]], int]:
+        """The next tasks of a project from behind this number on, and how many it says there are from there on."""
+        behind = {"filter": "filter:tasks:id", "operator": "greater", "type": "Number", "value": last}
+        query = {"filters": {"conjunction": "and", "items": [behind]}, "ordering": ["tasks:id"]}
+        params = {
+            "project": str(project),
+            "page_size": str(AT_ONCE),
+            "include": "id,data,overlap,total_annotations,cancelled_annotations",
+            "query": orjson.dumps(query).decode(),
+        }
+        answer = self._request("GET", "api/tasks/", params=params)
+        with self._asking():
+            found = orjson.loads(answer.content)
+            tasks = [task for task in found["tasks"] if int(task["id"]) > last]
+            return sorted(tasks, key=lambda task: int(task["id"])), int(found["total"])
 
     def is_begun(self, task: Mapping[str, Any]) -> bool:
         """Whether somebody has labelled or skipped a task of `listed`, or has a draft of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from annotators.asking.inferred_protocols import criterion_name
@@ -15,7 +16,7 @@ from annotators.errors import InvalidInput, shown
 from annotators.figures import count
 from annotators.items.targets import TargetKind
 from annotators.protocols import ALL_FALLS, Protocol
-from exports.label_studio.controls import Given, stretch_in, values_of
+from exports.label_studio.controls import Given, stretch_in, text_in, values_of
 from exports.label_studio.known import part_key
 from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import (
@@ -307,12 +308,12 @@ def _all(given: Sequence[Given], name: str) -> list[str]:
     for one in given:
         value = values_of(one.get("value")).get(name)
         for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, list):
-                found.append("/".join(map(str, part)))
-            elif isinstance(part, str | int | float) and not isinstance(part, bool):
-                found.append(str(part))
-            else:
+            if isinstance(part, list) and name != "text":  # the path of a label
+                found.append("/".join(text_in(one, name, piece) for piece in part))
+            elif part is None:
                 raise InvalidInput(f"the result of {shown(one.get('from_name'))} has no `value.{name}`")
+            else:
+                found.append(text_in(one, name, part))
     return found
 
 
@@ -421,13 +422,18 @@ def _boxes(found: Theirs, tag: Tag) -> _Made:
 
 
 def _box(value: Mapping[str, Any]) -> list[float]:
-    """Percent of the image, from its top left corner, as fractions [x0, y0, x1, y1]."""
+    """Percent of the image, from its top left corner, as fractions [x0, y0, x1, y1] of what of it lies on the image."""
     numbers = [value.get(name) for name in ("x", "y", "width", "height")]
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) for one in numbers):
         raise InvalidInput(f"a box is {shown(dict(value))}, without x, y, width and height")
     x, y, width, height = (float(one) / 100 for one in numbers)  # type: ignore[arg-type]
-    box = [x, y, x + width, y + height]
-    return [round(min(1.0, max(0.0, edge)), 6) for edge in box]
+    x0, y0, x1, y1 = (round(min(1.0, max(0.0, edge)), 6) for edge in (x, y, x + width, y + height))
+    if not (x0 < x1 and y0 < y1):
+        where = ", ".join(
+            f"{name} {number:g}" for name, number in zip(("x", "y", "width", "height"), numbers, strict=True)
+        )
+        raise InvalidInput(f"nothing of the box with {where} lies on its image, which goes from 0 to 100")
+    return [x0, y0, x1, y1]
 
 
 def _pairwise(found: Theirs, tag: Tag) -> _Made:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from annotators.errors import Conflict, InvalidInput, NotFound, shown
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, shown
 from db.elsewhere.fetching import check_may_fetch
 from db.engine import Database
 from db.permissions import Actor
@@ -69,6 +69,10 @@ def _fetch_file(server: Server, address: str, documents: Path, lost: Lost) -> No
     elif address.startswith(_OF_SERVER):
         try:
             content = server.fetch(address)
+        except NotAllowed:
+            why = "it does not let the account of the key have it, or serves no local files"
+            lost.add(f"The file {shown(address)}, which the server does not give ({why})")
+            return
         except (NotFound, InvalidInput) as error:
             lost.add(f"The file {shown(address)}, which the server does not give ({str(error).partition('. ')[0]})")
             return

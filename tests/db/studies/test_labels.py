@@ -15,6 +15,7 @@ from sqlmodel import SQLModel, select
 
 from annotators.criteria import Label
 from annotators.criteria.grade import Grade
+from annotators.criteria.text import Text
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
@@ -80,6 +81,31 @@ def test_a_bad_row_is_named_and_nothing_is_imported(database: Database, cells: l
     with pytest.raises(InvalidInput, match=words):
         import_labels(database, study.researcher, study.study_id, rows=rows(*cells), source="t.csv")
     assert ratings(database, study.researcher, study.study_id).criteria[0].values == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"value": "x" * 10_001}, "'why' has 10001 characters; at most 10000 are kept"),
+        ({"value": "a\x00b"}, "'why' contains a character that cannot be stored"),
+        ({"value": "a\ud83d"}, "'why' contains a character that cannot be stored"),
+        ({"comment": "x" * 10_001}, "the comment has 10001 characters"),
+        ({"comment": "a\x00b"}, "the comment contains a character that cannot be stored"),
+        ({"annotator": "a\x00b"}, "the annotator contains a character that cannot be stored"),
+    ],
+)
+def test_a_text_that_nobody_could_give_here_is_a_bad_row(database: Database, changed: Any, words: str) -> None:
+    step = Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=["why"])
+    protocol = tiny_protocol(criteria=[Text(name="why", title="Why")], steps=[step])
+    study = StudyInUse(database, items=2, annotators=2, overlap=2, protocol=protocol)
+    fits, row = rows(("i00001", "x", "y" * 10_000), ("i00002", "x", "a"), criterion="why")
+    about: dict[str, Any] = {"rows": [fits, row._replace(**changed)], "source": "t.csv"}
+    [problem] = plan_labels(database, study.researcher, study.study_id, **about).problems
+    assert (problem.line, words in problem.reason) == (3, True)
+    with pytest.raises(InvalidInput, match=f"line 3: .*{words}"):
+        import_labels(database, study.researcher, study.study_id, **about)
+    about["rows"] = [fits._replace(comment="z" * 10_000)]
+    assert import_labels(database, study.researcher, study.study_id, **about).labels == 1
 
 
 @pytest.mark.parametrize(

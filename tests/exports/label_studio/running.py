@@ -128,13 +128,17 @@ def lend_sdk(python: Path) -> None:
 
 @contextmanager
 def recorded(
-    url: str, fault: Callable[[str, str], int | None] | None = None, *, late: float | None = None
+    url: str,
+    fault: Callable[[str, str], int | None] | None = None,
+    *,
+    late: float | None = None,
+    path: Callable[[str], str] = str,
 ) -> Iterator[tuple[str, list[bytes]]]:
     """An address that hands everything on to the server, and a list of what was sent: path, headers and body.
 
     `fault`: with what a request is answered after it was handed on, by its method and path: a status, 0 for no answer
     at all, None for the server's; a negative status is answered without handing it on. Where it is `late`, such a
-    request is handed on so many seconds after it was answered.
+    request is handed on so many seconds after it was answered. `path`: with which path a request is handed on.
     """
     sent: list[bytes] = []
     client = httpx.Client(base_url=url, timeout=60)
@@ -150,10 +154,10 @@ def recorded(
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
                 time.sleep(late)
-                client.request(self.command, self.path, headers=headers, content=body)
+                client.request(self.command, path(self.path), headers=headers, content=body)
                 return
             if status is None or status >= 0:
-                answer = client.request(self.command, self.path, headers=headers, content=body)
+                answer = client.request(self.command, path(self.path), headers=headers, content=body)
             if status is not None:
                 self.close_connection = True
                 if status:

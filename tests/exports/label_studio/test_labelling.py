@@ -229,9 +229,8 @@ def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(projec
             item = items[task["data"]["assay_item"]]
             results = results_of(labellings[number], task["data"], labels, item.materials)
             task["id"] = at
-            task["annotations"] = [
-                {"id": 10 * at + who, "completed_by": who, "result": results} for who in (1, 2)
-            ]  # fmt: skip
+            about = {"result": results, "created_at": "2026-11-25T02:00:00Z"}
+            task["annotations"] = [{"id": 100 * number + 10 * at + who, "completed_by": who, **about} for who in (1, 2)]
         exports.append(tmp_path / f"export{number}.json")
         exports[-1].write_bytes(orjson.dumps(tasks))
 
@@ -262,6 +261,23 @@ def test_later_steps_are_written_as_files_of_what_is_labelled_before_them(projec
         assert (bad["new"], bad["waiting"], bad["left"], len(bad["problems"])) == (2 * n - 1, 0, [], 1)
         exports[number].write_bytes(whole)
     assert (pull()["new"], pull()["unchanged"]) == (2 * n, 2 * n)
+    # What came in whole is not outstanding where a step of it, or a step's whole project, is not there any more.
+    last = exports.pop()
+    found = pull()
+    assert (found["new"], found["waiting"], len(found["gone"])) == (0, 0, 2 * n)
+    exports.append(last)
+    whole = last.read_bytes()
+    tasks = orjson.loads(whole)
+    del tasks[0]["annotations"][0]
+    last.write_bytes(orjson.dumps(tasks))
+    for dry_run in (True, False):
+        found = pull(dry_run=dry_run)
+        assert (found["unchanged"], found["waiting"]) == (2 * n - 1, 0)
+        assert [one["annotator"] for one in found["gone"]] == ["ada"]
+    last.write_bytes(whole)
+    # A task whose next step is there is not made again.
+    exports[1].write_bytes(orjson.dumps(orjson.loads(exports[1].read_bytes())[1:]))
+    assert write(labelled=exports) == [(0, 0), (0, 0), (0, 0)]
     with pytest.raises(InvalidInput, match="Leave --labelled out"):
         push_to_files(
             project.db, project.admin, project.study("one-step", all_kinds()), folder=tmp_path / "no", labelled=exports

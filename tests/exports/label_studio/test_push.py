@@ -218,6 +218,44 @@ def test_nobody_comes_anew_to_an_item_whose_next_step_is_there(there: LabelStudi
 
 
 @pytest.mark.slow
+def test_a_task_that_was_deleted_there_is_made_again_only_where_no_later_step_is_there(
+    there: LabelStudio, project: Project
+) -> None:
+    protocol = staged()
+    study_id = project.study("deleted", protocol, overlap=1)
+    done = push(project, study_id, there.url)
+    items = items_of(project, study_id)
+
+    def tasks(step: int) -> dict[str, dict[str, Any]]:
+        return {task["data"][ITEM]: task for task in listed(there.url, done, step)}
+
+    def delete(step: int, token: str) -> None:
+        assert there.client.delete(f"/api/tasks/{tasks(step)[token]['id']}/").is_success
+
+    seen, unseen = list(items)[:2]
+    say(there, tasks(0)[seen], protocol, items[seen], EMAIL, right("no"))
+    done = push(project, study_id, there.url)
+    assert done.steps[1].created == 1
+    for token in (seen, unseen):
+        delete(0, token)
+    done = push(project, study_id, there.url)
+    assert (done.steps[0].created, lost(done, "they are not made again")) == (1, 1)
+    assert seen not in tasks(0)
+    # Of a later step too, where what was said before it is there.
+    other = list(items)[2]
+    supports = [GivenLabel("supports", f"evidence:E{number}", "yes") for number in (1, 2)]
+    say(there, tasks(0)[other], protocol, items[other], EMAIL, right("no"))
+    done = push(project, study_id, there.url)
+    say(there, tasks(1)[other], protocol, items[other], EMAIL, *supports, GivenLabel("why", "item", "So."))
+    done = push(project, study_id, there.url)
+    assert done.steps[2].created == 1
+    delete(1, other)
+    done = push(project, study_id, there.url)
+    assert (done.steps[1].created, lost(done, "they are not made again")) == (0, 2)
+    assert other not in tasks(1)
+
+
+@pytest.mark.slow
 def test_an_item_that_nobody_is_given_gets_no_task_and_one_that_is_there_is_named(
     there: LabelStudio, project: Project
 ) -> None:

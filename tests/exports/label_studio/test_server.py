@@ -300,14 +300,14 @@ def test_a_step_is_there_when_those_before_it_are_labelled_and_comes_back_with_t
     assert items[3].token.encode() not in wire
     assert b"the reference words" not in wire
     came = pull(project, study_id, there.url)
-    assert (came.came.new, came.waiting, came.came.skipped) == (0, 6, 1)
+    assert (came.came.new, came.came.waiting, came.came.skipped) == (0, 6, 1)
     for at, who in ((0, EMAIL), (0, ben), (1, EMAIL), (1, ben), (2, EMAIL)):
         why = [GivenLabel("why", "item", "Because.")] if at == 0 else []
         label(1, at, who, *supports, *why)
     done, wire = pushed()
     assert [(one.created, one.unchanged, one.waiting) for one in done.steps] == [(0, 4, 0), (0, 3, 1), (1, 0, 1)]
     came = pull(project, study_id, there.url)
-    assert (came.came.new, came.waiting) == (3, 3), "of two items the last step asks nothing"
+    assert (came.came.new, came.came.waiting) == (3, 3), "of two items the last step asks nothing"
     label(2, 0, EMAIL, GivenLabel("sure", "item", "sure"))
     label(2, 0, ben, GivenLabel("sure", "item", "unsure"))
     # What was said of the first step is changed when the others are there: it is left, until it is put back.
@@ -315,11 +315,11 @@ def test_a_step_is_there_when_those_before_it_are_labelled_and_comes_back_with_t
         result = results_of(alone, {}, [right(value)], items[0].materials)
         there.json("PATCH", f"/api/annotations/{changed}/", json={"result": result})
         came = pull(project, study_id, there.url)
-        assert (came.came.new, len(came.came.left), came.waiting) == (new, left, 1)
+        assert (came.came.new, len(came.came.left), came.came.waiting) == (new, left, 1)
     assert pushed()[0].created == 0
     url = restart(there)
     again = pull(project, study_id, url)
-    assert (again.came.new, again.came.changed, again.came.unchanged, again.waiting) == (0, 0, 6, 1)
+    assert (again.came.new, again.came.changed, again.came.unchanged, again.came.waiting) == (0, 0, 6, 1)
     values = stored(project, study_id)
     assert {key[2:]: value for key, value in values.items() if key[:2] == (0, "ben")} == {
         ("right", "item"): "no", ("supports", "evidence:gold-1"): "yes", ("supports", "evidence:distractor-2"): "yes",
@@ -633,6 +633,17 @@ def test_what_the_server_serves_is_fetched_by_its_path_and_what_it_does_not_give
     [missing, elsewhere] = lost.lines()
     assert missing.startswith("The file '/data/local-files/?d=scans/c/p1.png', which the server does not give")
     assert elsewhere.startswith("Files that lie elsewhere")
+
+    def serves_nothing(_: str, path: str) -> int | None:
+        return -403 if "local-files" in path else None
+
+    with recorded(there.url, serves_nothing) as (address, _):
+        about = {"server": server_at(address), "number": made, "folder": tmp_path / "unserved"}
+        names, n, lost = fetch_project(project.db, project.admin, **about)
+    assert (names, n) == (["Pages.xml", "tasks.json"], 1)
+    assert [line.rpartition("which the server does not give (")[2] for line in lost.lines()[:3]] == [
+        "it does not let the account of the key have it, or serves no local files)"
+    ] * 3
     report = import_paths(
         project.db, project.admin, project.id,
         paths=[tmp_path / "pages"], labels_into="pages", data_folder=project.documents,

@@ -492,7 +492,8 @@ def test_places_in_a_text_are_whole_numbers_however_they_are_written(tmp_path: P
     stretches = [orjson.loads(one.value) for one in labels if one.criterion == "ner"]
     assert stretches == [[{"start": 0, "end": 3, "label": "PER", "text": "Zoë"}]] * 2
     assert [one.reason for one in rejected] == [
-        f"task {number}: {said} is no place in a text" for number, said in ((3, 0.5), (4, True), (5, -1.0))
+        f"task {number}: annotation 1 by 'zoe@example.org': {said} is no place in a text"
+        for number, said in ((3, 0.5), (4, True), (5, -1.0))
     ]
 
 
@@ -687,6 +688,17 @@ def test_a_config_of_theirs_and_ours_made_of_it_ask_the_same() -> None:
         (annotated(result("n", "number", number=float("inf"))), "n"),
         (annotated(result("box", "rectanglelabels", x="a", rectanglelabels=["Seal"])), "box"),
         (annotated(result("rank", "ranker", ranker=7)), "ranker"),
+        (
+            annotated(result("box", "rectanglelabels", x=110, y=20, width=9, height=9, rectanglelabels=["Seal"])),
+            "annotation 1 by 'zoe@example.org': nothing of the box with x 110, y 20, width 9, height 9",
+        ),
+        (
+            annotated(result("box", "rectanglelabels", x=10, y=20, width=0, height=9, rectanglelabels=["Seal"])),
+            "lies on",
+        ),
+        (annotated(result("words", "textarea", text=[["a"], {"b": None}])), "has ['a'] in `value.text`, which is no"),
+        (annotated(result("words", "textarea", text=["x" * 10_001])), "annotation 1 by 'zoe@example.org': 'words' has"),
+        (annotated(result("words", "textarea", text=["a\x00b"])), "'words' contains a character that cannot be stored"),
         (annotated(completed_by={}), "who made it"),
         (annotated(updated_at="yesterday"), "time"),
     ],
@@ -700,6 +712,13 @@ def test_bad_tasks_are_named_with_their_line_and_the_others_are_read(tmp_path: P
     [bad] = rejected
     assert bad.reason.startswith("task 2: ")
     assert words in bad.reason
+
+
+def test_of_a_box_over_the_edge_what_lies_on_the_image_is_kept(tmp_path: Path) -> None:
+    given = result("box", "rectanglelabels", "scan", x=-5, y=90, width=20, height=30, rectanglelabels=["Seal"])
+    _, labels, rejected, _ = read(write(tmp_path / "p", [annotated(given)]))
+    [places] = [one.rationale for one in labels if one.rationale]
+    assert (rejected, places[0]["box"]) == ([], [0, 0.9, 0.15, 1])
 
 
 def test_without_a_config_items_come_in_and_a_study_for_labels_is_refused(tmp_path: Path) -> None:
