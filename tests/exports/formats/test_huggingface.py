@@ -542,6 +542,18 @@ def test_a_configuration_without_rows_is_not_written(place: Place, tmp_path: Pat
     assert re.findall(r"config_name: (\w+)", card) == ["items", "labels", "label_arrays", "adjudicated", "soft_labels"]
 
 
+def test_a_data_file_in_other_bytes_is_accused_alone(place: Place, tmp_path: Path) -> None:
+    """The card has a hash of what rows say, which stays the same."""
+    study = StudyInUse(place.db, items=2, annotators=1, overlap=1)
+    study.label_all(0)
+    about: dict[str, Any] = {"study_id": study.study_id, "formats": ["huggingface"], "options": SAID}
+    export_project(place.db, study.researcher, study.project_id, to=tmp_path / "out", **about)
+    path = tmp_path / "out" / "huggingface" / "labels" / "test.parquet"
+    pq.write_table(pq.read_table(path), path, compression="none")
+    found = verify_against(place.db, study.researcher, tmp_path / "out")
+    assert (found.changed, found.notes) == ({"huggingface/labels/test.parquet": None}, [])
+
+
 def described(card: Path) -> dict[str, str]:
     """Configuration → what the card says of it."""
     return dict(re.findall(r"config_name: (\w+)\n(?:  default: true\n)?  description: \"(.*)\"", card.read_text()))
