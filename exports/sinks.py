@@ -124,7 +124,14 @@ class Out:
 
 
 Difference = Callable[[Path, Path], int | None]
-"""The first line in which the first of two files says something else than the second; None if there is none."""
+"""The first line in which the first of two files says something else than the second; None if there is none.
+
+It raises CannotBeRead where the first is damaged.
+"""
+
+
+class CannotBeRead(Exception):
+    """A file that is to be compared by what it says is damaged."""
 
 
 class Sink(ABC):
@@ -226,8 +233,8 @@ class _Compared:
 class ComparingSink(Sink):
     """Writes nothing: compares an export with what a folder holds. `differs` is path → the first line that differs.
 
-    `made_anew` are files of which only what they say is compared, and that are not as they were: their bytes are others
-    each time they are made.
+    `unreadable` are files that are damaged so that nothing can be compared. `made_anew` are files of which only what
+    they say is compared, and that are not as they were: their bytes are others each time they are made.
     """
 
     keeps = False
@@ -236,6 +243,7 @@ class ComparingSink(Sink):
         super().__init__()
         self._folder = folder
         self.differs: dict[str, int] = {}
+        self.unreadable: set[str] = set()
         self.made_anew: set[str] = set()
 
     def _target(self, path: str) -> IO[bytes]:
@@ -249,14 +257,23 @@ class ComparingSink(Sink):
         """Note in which line the folder's file says something else; where in none, its bytes are right as they are."""
         there = self._folder / path
         known = there if there.is_file() else made
-        if known is there and (line := difference(there, made)) is not None:
-            self.differs[path] = line
+        if known is there and not self._alike(path, made, difference):
             known = made
         if known is made:
             self.made_anew.add(path)
         with known.open("rb") as data:
             digest = hashlib.file_digest(data, "sha256").hexdigest()
         self.files.append(FileFacts(path, digest, known.stat().st_size, rows))
+
+    def _alike(self, path: str, made: Path, difference: Difference) -> bool:
+        try:
+            line = difference(self._folder / path, made)
+        except CannotBeRead:
+            self.unreadable.add(path)
+            return False
+        if line is not None:
+            self.differs[path] = line
+        return line is None
 
 
 def plain_name(text: str) -> str:

@@ -235,9 +235,9 @@ def _in_words(report: VerifyReport) -> str:
         return f"{report.folder}: {count(report.n_files, 'file')} agree with {against}."
     lines = [f"{report.folder} differs from {against}:"]
     lines += [f"  missing: {name}" for name in report.missing]
-    lines += [
-        f"  changed: {name}" + (f", first in line {line}" if line else "") for name, line in report.changed.items()
-    ]
+    for name, line in report.changed.items():
+        where = ", which cannot be read" if name in report.unreadable else f", first in line {line}" if line else ""
+        lines.append(f"  changed: {name}{where}")
     lines += [f"  not part of the export: {name}" for name in report.extra]
     return "\n".join([*lines, *(f"  {note}" for note in report.notes)])
 

@@ -18,14 +18,13 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 from annotators.errors import InvalidInput
 from annotators.later import Later
 from exports.bundles.arrow import batches_of_file, batches_of_lines, schema_of
 from exports.bundles.columns import Column, columns_of, columns_of_items, data_dictionary
 from exports.cells import lines_of, original
-from exports.sinks import Out, Sink
+from exports.sinks import CannotBeRead, Out, Sink
 
 if TYPE_CHECKING:
     import openpyxl
@@ -85,16 +84,14 @@ def first_difference(there: Path, made: Path, *, only: Callable[[str], bool] | N
     """The first line (the heading is 1) in which two files of one type say something else; None if they are alike.
 
     With `only`, they are alike where the rows of `there` whose first cell it takes stand in `made`, wherever that is.
+    Raises CannotBeRead where `there` is damaged before they differ.
     """
-    try:
-        if only is not None:
-            known = set(_rows_of(made))
-            lines = enumerate(_rows_of(there), 1)
-            return next((line for line, row in lines if not row or (only(str(row[0])) and row not in known)), None)
-        rows = zip_longest(_rows_of(there), _rows_of(made))
-        return next((line for line, (one, other) in enumerate(rows, 1) if one != other), None)
-    except (OSError, ValueError, KeyError, BadZipFile, pa.ArrowException):
-        return 1
+    if only is not None:
+        known = set(_rows_of(made))
+        lines = enumerate(_rows_there(there), 1)
+        return next((line for line, row in lines if not row or (only(str(row[0])) and row not in known)), None)
+    rows = zip_longest(_rows_there(there), _rows_of(made))
+    return next((line for line, (one, other) in enumerate(rows, 1) if one != other), None)
 
 
 class TypedFiles:
@@ -357,6 +354,14 @@ def _rows_of_lines(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
         yield cells_there
 
 
+def _rows_there(path: Path) -> Iterator[tuple[Any, ...]]:
+    """What a table says that may have been damaged; CannotBeRead where it was."""
+    try:
+        yield from _rows_of(path)
+    except Exception as error:  # whatever a library meets in a file that is none
+        raise CannotBeRead(str(path)) from error
+
+
 def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
     """What a table says, by its ending, row by row, its heading first; of a workbook without empty cells at the end."""
     if path.suffix in (".csv", f".{TSV}"):
@@ -368,13 +373,11 @@ def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
             for batch in file.iter_batches():
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
         return
-    book = openpyxl.load_workbook(path, read_only=True)
-    try:
+    with path.open("rb") as file:  # a book that cannot be opened leaves its file open
+        book = openpyxl.load_workbook(file, read_only=True)
         for sheet in book.worksheets:
             for row in sheet.iter_rows(values_only=True):
                 cells_there = len(row)
                 while cells_there and row[cells_there - 1] is None:
                     cells_there -= 1
                 yield row[:cells_there]  # whether a row is filled up to the end is left to who writes it
-    finally:
-        book.close()

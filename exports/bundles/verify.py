@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -39,7 +40,8 @@ _BLOCK = 1 << 20
 class VerifyReport:
     """What differs: files that are missing, changed (with the first line that differs, where known), or extra.
 
-    `against` says what was compared with: `manifest` or `database`. `notes` says in words what else is amiss.
+    `unreadable` are those of the changed ones that are damaged so that their rows cannot be read. `against` says what
+    was compared with: `manifest` or `database`. `notes` says in words what else is amiss.
     """
 
     folder: str
@@ -48,6 +50,7 @@ class VerifyReport:
     event: int
     missing: list[str] = field(default_factory=list)
     changed: dict[str, int | None] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
     extra: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -65,7 +68,10 @@ class VerifyReport:
             "files": self.n_files,
             "event": self.event,
             "missing": self.missing,
-            "changed": [{"file": name, "line": line} for name, line in self.changed.items()],
+            "changed": [
+                {"file": name, "line": line, "unreadable": name in self.unreadable}
+                for name, line in self.changed.items()
+            ],
             "extra": self.extra,
             "notes": self.notes,
         }
@@ -119,19 +125,22 @@ def _verify(
         )  # fmt: skip
         selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)
-    there = _names(folder)
+    there, digest = _names(folder), cache(lambda name: _sha256(folder / name))
     for file in derived.files:
         name, sha256 = str(file["path"]), file["sha256"]
         if name not in there:
             report.missing.append(name)
-        elif name in sink.differs or _sha256(folder / name) != sha256:
+        elif name in sink.differs or digest(name) != sha256:
             report.changed[name] = sink.differs.get(name)
+    report.unreadable = sink.unreadable
     report.extra = sorted(there - {str(file["path"]) for file in derived.files} - {NAME})
     logged = is_logged(db, actor, project_id, manifest_sha256=_sha256(folder / NAME), after=manifest.event)
-    if logged:  # its hashes are right: a report of which only the numbers can be compared was changed
+    if (
+        logged
+    ):  # its hashes are right: what says the same in other bytes, or of which only a part is compared, was changed
         for file in manifest.files:
             name = str(file["path"])
-            if name.startswith(f"{REPORT}/") and name in there and _sha256(folder / name) != file["sha256"]:
+            if name in there and digest(name) != file["sha256"]:
                 report.changed.setdefault(name, None)
                 sink.made_anew.add(name)
     report.notes += _compared(manifest, derived, sink)

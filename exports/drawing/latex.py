@@ -154,7 +154,7 @@ def latex_table(table: TextTable) -> str:
     if sum(share) + 2 * len(share) > _SMALL * WIDE or _lines(table.rows, smaller) < _SAVES * _lines(table.rows, share):
         share = smaller
     total = sum(chars + 2 for chars in share)
-    return _long(table, [(chars + 2) / total for chars in share], wrapped, total, _heads(heads))
+    return _long(table, [(chars + 2) / total for chars in share], wrapped, total, heads)
 
 
 def _one_page(
@@ -170,7 +170,7 @@ def _one_page(
         else "l"
         for at, place in enumerate(places)
     ]
-    return _fitted(as_latex(table, columns, _heads([heads[place] for place in places])))
+    return _fitted(as_latex(table, columns, _heads(heads, wrapped, places)))
 
 
 def _parts(table: TextTable, share: Sequence[int]) -> list[tuple[TextTable, list[int]]]:
@@ -263,8 +263,8 @@ def _lines(rows: Sequence[Sequence[str]], share: Sequence[int], *, every: bool =
 
 def _least(cells: Sequence[str]) -> int:
     """The characters that a column needs for what does not break, within bounds."""
-    pieces = (piece for cell in cells for piece in _BREAKS.split(cell))
-    return max(12, min(_LONGEST_PIECE, max(map(len, pieces), default=0) + 1))
+    pieces = (len(piece) for cell in cells for piece in _BREAKS.split(cell))
+    return max(12, max((length for length in pieces if length < _LONGEST_PIECE), default=0) + 1)
 
 
 def _heading(table: TextTable, place: int) -> list[str]:
@@ -278,11 +278,14 @@ def _heading(table: TextTable, place: int) -> list[str]:
     return [title[:middle], title[middle + 1 :]]
 
 
-def _heads(heads: Sequence[Sequence[str]]) -> list[str]:
-    written = (r"\\".join(map(latex_text, lines)) for lines in heads)
-    return [
-        rf"\shortstack[r]{{{head}}}" if len(lines) > 1 else head for head, lines in zip(written, heads, strict=True)
-    ]
+def _heads(heads: Sequence[Sequence[str]], wrapped: Sequence[bool], places: Iterable[int]) -> list[str]:
+    """The headings of these columns; one that wraps needs no lines of its own, within which no word could break."""
+    return [_head([" ".join(heads[place])] if wrapped[place] else heads[place]) for place in places]
+
+
+def _head(lines: Sequence[str]) -> str:
+    written = r"\\".join(map(latex_text, lines))
+    return rf"\shortstack[r]{{{written}}}" if len(lines) > 1 else written
 
 
 def _fitted(written: str) -> str:
@@ -295,19 +298,22 @@ def _fitted(written: str) -> str:
     return f"{head}{shrink}\n{begin}{body}{end}}}{tail}"
 
 
-def _long(table: TextTable, shares: Sequence[float], wrapped: Sequence[bool], total: int, heads: Sequence[str]) -> str:
+def _long(
+    table: TextTable, shares: Sequence[float], wrapped: Sequence[bool], total: int, heads: Sequence[Sequence[str]]
+) -> str:
     """A table over pages; where its columns are wider than the line, all of them wrap."""
     tight = total > 1.55 * WIDE
     size = r"\footnotesize" if total <= _SMALL * WIDE else r"\scriptsize"
     part = 1.0 if tight else _TEXT  # columns that do not wrap take what they need, which is a little more
+    wrapped = [tight or wraps for wraps in wrapped]
     columns = []
     for place, share in enumerate(shares):
-        if tight or wrapped[place]:
+        if wrapped[place]:
             side = _side(table, place)
             columns.append(rf">{{{side}\arraybackslash}}p{{\dimexpr {share * part:.4f}\linewidth-2\tabcolsep\relax}}")
         else:
             columns.append("r" if table.numeric(place) else "l")
-    head = " & ".join(heads) + r" \\"
+    head = " & ".join(_heads(heads, wrapped, range(len(heads)))) + r" \\"
     rows = [" & ".join(map(latex_cell, row)) + r" \\" for row in table.rows]
     return "\n".join(
         [

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import zip_longest
-from unicodedata import bidirectional, combining, east_asian_width
+from itertools import pairwise, zip_longest
+from unicodedata import bidirectional, category, combining, east_asian_width
 
 from exports.cells import safe
 
@@ -52,6 +52,7 @@ _LATEX = {
     ">": "$>$",
     "\N{NARROW NO-BREAK SPACE}": r"\,",
     "\N{NO-BREAK SPACE}": "~",
+    "\N{ZERO WIDTH SPACE}": r"\penalty200{}",
 }
 
 
@@ -140,13 +141,35 @@ def as_markdown(table: TextTable) -> str:
 
 
 _LONG_WORD = 14
-_SIGNS = re.compile(r"(?:/|:|\\_)(?=[\w.])")
+_SIGNS = re.compile(r"(?:/|:|\\_)(?=[\w.]|\\penalty)")
+_LONGER_THAN_LINES = re.compile(r"\S{31,}")
+"""Words that may be wider than a column, or than the page in a heading."""
+_JOINED = ("R", "AL")
+_VIRAMA = 9
 
 
 def latex_text(text: str) -> str:
-    """A text as LaTeX prints it, letter for letter, on one line: what is markup is escaped, two signs are not one."""
-    plain = _NOT_PRINTED.sub(" ", text)
+    """A text as LaTeX prints it, letter for letter, on one line: what is markup is escaped, two signs are not one.
+
+    A word of more than 30 letters may break between any two of them, where no break at a space would do.
+    """
+    plain = _LONGER_THAN_LINES.sub(_breaking, _NOT_PRINTED.sub(" ", text))
     return _LIGATURE.sub(r"\g<0>{}", "".join(_LATEX.get(letter, letter) for letter in plain))
+
+
+def _breaking(found: re.Match[str]) -> str:
+    """A word with a sign where it may break: not where two letters are drawn as one, nor where a script joins all."""
+    word = found[0]
+    if any(bidirectional(letter) in _JOINED for letter in word):
+        return word
+    return word[0] + "".join(
+        after if _one(before, after) else f"\N{ZERO WIDTH SPACE}{after}" for before, after in pairwise(word)
+    )
+
+
+def _one(before: str, after: str) -> bool:
+    """Whether two letters are drawn as one."""
+    return category(after)[0] == "M" or "\N{ZERO WIDTH JOINER}" in (before, after) or combining(before) == _VIRAMA
 
 
 _INTERVAL = re.compile(r"(\[[^\s\[\]]*\d,) ([^\s\[\]]*\d\])")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from annotators.later import Later
 from exports.formats._writing import Files
@@ -18,6 +21,7 @@ else:
     pa, pq = Later("pyarrow"), Later("pyarrow.parquet")
 
 _AT_ONCE = 2_000
+_PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 class Rows:
@@ -26,14 +30,21 @@ class Rows:
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.n = 0
         self._schema, self._held = schema, list[Mapping[str, Any]]()
+        self._digest = hashlib.sha256(orjson.dumps([[field.name, str(field.type)] for field in schema], option=_PLAIN))
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Append a row; what it does not have is null."""
         self._held.append(row)
+        self._digest.update(orjson.dumps(row, _digest_of, _PLAIN))
         self.n += 1
         if len(self._held) >= _AT_ONCE:
             self._flush()
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what its rows say so far, and of its columns, whatever bytes they are written as."""
+        return self._digest.hexdigest()
 
     def _flush(self) -> None:
         if self._held:
@@ -44,6 +55,11 @@ class Rows:
         """Write what is held, and the end of the file."""
         self._flush()
         self._writer.close()
+
+
+def _digest_of(data: bytes) -> str:
+    """What stands for a picture in the hash of a row."""
+    return hashlib.sha256(data).hexdigest()
 
 
 @contextmanager

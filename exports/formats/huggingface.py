@@ -6,6 +6,7 @@ array a criterion), `adjudicated` and `soft_labels`. Nothing that a card names i
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,7 +62,6 @@ SPLIT = "test"
 """The split of items that name none: what people verified is what systems are tried on."""
 
 SCORER = "imported:huggingface"
-_CONFIGS = ("items", "labels", "label_arrays", "adjudicated", "soft_labels")
 _LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment", "other")
 _PROTOCOL = "protocol.json"
 _FRONT = re.compile(rb"\A---\r?\n(.*?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
@@ -160,17 +160,12 @@ class HuggingFace:
             facts.pictures, facts.without_picture = out.n_pictures, out.without_picture
             if not facts.items:
                 tables.begin(out.path_of(SPLIT), out.items)
-            # `datasets` opens no configuration without rows.
-            named = {
-                config: splits
-                for config, splits in out.paths.items()
-                if config == "items" or any(tables.rows[path].n for path in splits.values())
-            }
+            configs = [*out.configs()]
         if study is not None:
             definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
             files.begin(_PROTOCOL, definition, b"\n")
         files.begin(CARD).write_text(
-            _card(files.options[LICENCE], named, facts, study, pictured=files.picture is not None)
+            _card(files.options[LICENCE], configs, facts, study, pictured=files.picture is not None)
         )
         return Written(facts.items, 0)
 
@@ -601,6 +596,14 @@ class _Facts:
         self.settled += sum(unit.how != OPEN for unit in row.units)
 
 
+class _Config(NamedTuple):
+    """A configuration: its name, the file of each split, and a hash of all its rows."""
+
+    name: str
+    splits: Mapping[str, str]
+    sha256: str
+
+
 class _Configs:
     """The Parquet files of a folder, row by row. `paths` has the files of each configuration, by split."""
 
@@ -609,6 +612,7 @@ class _Configs:
         self.n_pictures, self.without_picture = 0, set[tuple[str, int]]()
         self.items = items_schema() if picture is None else _with_features(items_schema())
         self.paths: dict[str, dict[str, str]] = {"items": {}}
+        self._schemas: dict[str, pa.Schema] = {}
         self._numbers: dict[str, bool] = {}
         if study is not None:
             self._numbers = {
@@ -632,9 +636,15 @@ class _Configs:
                 "soft_labels": [*unit, ("label", text), ("n", pa.int64()), ("share", pa.float64())],
             }
             for config, columns in schemas.items():
-                path = f"{config}/{SPLIT}{PARQUET}"
-                self.paths[config] = {SPLIT: path}
-                tables.begin(path, pa.schema(columns))
+                self.paths[config] = {SPLIT: f"{config}/{SPLIT}{PARQUET}"}
+                self._schemas[config] = pa.schema(columns)
+
+    def configs(self) -> Iterator[_Config]:
+        """The configurations that have a file."""
+        for config, splits in self.paths.items():
+            hashes = [self._tables.rows[path].sha256 for path in splits.values() if path in self._tables.rows]
+            if hashes:
+                yield _Config(config, splits, hashlib.sha256("".join(hashes).encode()).hexdigest())
 
     def path_of(self, split: str) -> str:
         """The file of a split of the items, which the card names from now on."""
@@ -665,28 +675,29 @@ class _Configs:
             self.without_picture.add((document, page))
         return data
 
+    def _add(self, config: str, row: Mapping[str, Any]) -> None:
+        """Append a row to what is said of items; its file begins with it, as `datasets` opens none without rows."""
+        self._tables.begin(self.paths[config][SPLIT], self._schemas[config]).add(row)
+
     def _add_labels(self, row: Judged) -> None:
         name = row.item["id"]
-        tables = {
-            config: self._tables.rows[splits[SPLIT]] for config, splits in self.paths.items() if config != "items"
-        }
         arrays: dict[tuple[str, str | None], dict[str, list[Any]]] = {}
         for label in row.labels:
-            tables["labels"].add({"item": name, **label._asdict(), "value": cell_of(label.value)})
+            self._add("labels", {"item": name, **label._asdict(), "value": cell_of(label.value)})
             if label.criterion in self._numbers:
                 value = float(label.value) if self._numbers[label.criterion] else cell_of(label.value)
                 unit = arrays.setdefault((label.target, label.other), {})
                 unit.setdefault(label.criterion, []).append(value)
                 unit.setdefault(f"{label.criterion}_annotators", []).append(label.annotator)
         for (target, other), unit in arrays.items():
-            tables["label_arrays"].add({"item": name, "target": target, "other": other, **unit})
+            self._add("label_arrays", {"item": name, "target": target, "other": other, **unit})
         for settled in row.units:
             about = {"item": name, "criterion": settled.criterion, "target": settled.target, "other": settled.other}
             n = sum(settled.votes.values())
             said = None if settled.how == OPEN else cell_of(settled.label)
-            tables["adjudicated"].add({**about, "label": said, "how": settled.how, "n": n})
+            self._add("adjudicated", {**about, "label": said, "how": settled.how, "n": n})
             for vote, times in settled.votes.items():
-                tables["soft_labels"].add({**about, "label": _as_cell(vote), "n": times, "share": times / n})
+                self._add("soft_labels", {**about, "label": _as_cell(vote), "n": times, "share": times / n})
 
 
 def _as_cell(vote: str) -> str:
@@ -709,9 +720,7 @@ _MEANINGS = {
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def _card(
-    licence: str, paths: Mapping[str, Mapping[str, str]], facts: _Facts, study: StudyOut | None, *, pictured: bool
-) -> str:
+def _card(licence: str, configs: Sequence[_Config], facts: _Facts, study: StudyOut | None, *, pictured: bool) -> str:
     size = next((name for most, name in _SIZES if facts.items < most), "n>1M")
     head: list[str] = [f"license: {licence}"]
     languages = [name for name in facts.languages if re.fullmatch(r"[a-z]{2,3}", name)]
@@ -719,18 +728,20 @@ def _card(
         head += ["language:", *(f"- {name}" for name in sorted(languages))]
     head += ["tags:", "- assay", "- human-verified" if study is not None else "- evaluation", "size_categories:"]
     head += [f"- {size}", "configs:"]
-    for config, splits in paths.items():
-        head += [f"- config_name: {config}", *(["  default: true"] if config == "items" else []), "  data_files:"]
-        for split, path in splits.items():
+    for config in configs:
+        head += [f"- config_name: {config.name}", *(["  default: true"] if config.name == "items" else [])]
+        # `datasets` keeps what it has loaded by the folder's name and what is said here: other rows need other words.
+        head += [f'  description: "Rows with SHA-256 {config.sha256}"', "  data_files:"]
+        for split, path in config.splits.items():
             head += [f'  - split: "{split}"', f'    path: "{path}"']  # a name may be what YAML takes for a number
     lines = ["---", *head, "---", "", f"# {_word(study.name) if study else 'Items'}", ""]
     lines += [*_counted(facts), "", "## Configurations", "", "| configuration | what is in it |", "|---|---|"]
-    lines += [f"| `{config}` | {_MEANINGS[config]} |" for config in paths]
+    lines += [f"| `{config.name}` | {_MEANINGS[config.name]} |" for config in configs]
     if pictured:
         lines += ["", *_pictured(facts)]
-    first = next(iter(paths["items"]))
+    first = next(iter(configs[0].splits))
     lines += ["", "```python", "from datasets import load_dataset", "", f'items = load_dataset("PATH")["{first}"]']
-    if "labels" in paths:
+    if any(config.name == "labels" for config in configs):
         lines += ['labels = load_dataset("PATH", "labels")["test"]']
     lines += ["```", ""]
     if study is not None:

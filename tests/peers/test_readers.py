@@ -27,6 +27,7 @@ from tests.exports.formats.test_peers import study_of_pairs
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import labelled_study
 from tests.exports.sources import write_pdf
+from tests.makers import StudyInUse
 
 READERS = ("datasets==5.2.0", "pillow", "argilla==2.8.0", "requests", "ir_measures")
 
@@ -74,6 +75,40 @@ def test_datasets_loads_a_study_and_what_it_saves_comes_in(sqlite_database: Data
     assert said["first"]["id"] == "i00001"
     assert Place(sqlite_database, tmp_path / "home").take(tmp_path / "saved").added == 12
     assert convert_files([tmp_path / "saved"], into="native", output=tmp_path / "native").lost == []
+
+
+OF_SAME_NAME = """
+import json, shutil, sys
+from datasets import load_dataset
+one, other, again = sys.argv[1:]
+found = []
+for path in (one, other, again):
+    if path == again:
+        shutil.rmtree(other)
+        shutil.copytree(again, other)
+        path = other
+    items, labels = load_dataset(path)["test"], load_dataset(path, "labels")["test"]
+    found.append([items["id"][:], labels["value"][:]])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+def test_datasets_takes_no_export_for_another(place: Place, tmp_path: Path) -> None:  # noqa: F811
+    """Folders of one name, with as many rows, loaded with one cache; and a folder that was exported anew."""
+    folders = []
+    for values in (["yes", "yes"], ["no", "no"], ["yes", "no"]):
+        study = StudyInUse(place.db, items=2, annotators=2, overlap=2)
+        for annotator, value in enumerate(values):
+            study.label_all(annotator, value)
+        folders.append(tmp_path / str(len(folders)) / "huggingface")
+        export_project(
+            place.db, study.researcher, study.project_id, to=folders[-1].parent, study_id=study.study_id,
+            formats=["huggingface"], options=SAID,
+        )  # fmt: skip
+    one, other, again = said_by(OF_SAME_NAME, *folders, folder=tmp_path)
+    assert one[0] == other[0] == again[0]
+    assert [set(one[1]), set(other[1]), set(again[1])] == [{"yes"}, {"no"}, {"yes", "no"}]
 
 
 OF_SPLITS = """

@@ -489,6 +489,15 @@ def test_a_changed_export_is_found_out(begun: CommandLine, tmp_path: Path) -> No
     assert [file["file"] for file in found["changed"]] == ["native/items.jsonl"]
     assert "native/items.jsonl" in begun("verify", folder, code=1).out
     begun("verify", tmp_path, code=2)
+    folder = tmp_path / "typed"
+    begun("export", "finance", "--study", "v", "--to", folder, "--format", "labels", "--xlsx")
+    book = bytearray((folder / "labels.xlsx").read_bytes())
+    book[len(book) // 3] ^= 1
+    (folder / "labels.xlsx").write_bytes(book)
+    assert begun("verify", folder, code=1).out.endswith("\n  changed: labels.xlsx, which cannot be read\n")
+    assert begun.json("verify", folder, code=1)["database"]["changed"] == [
+        {"file": "labels.xlsx", "line": None, "unreadable": True}
+    ]
 
 
 def test_a_backup_is_restored_and_what_was_there_is_kept(begun: CommandLine, tmp_path: Path) -> None:

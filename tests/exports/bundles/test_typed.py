@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +23,7 @@ from hypothesis import strategies as st
 
 from annotators.asking.submissions import GivenLabel
 from annotators.errors import InvalidInput
+from db.engine import Database
 from exports.bundles import typed
 from exports.bundles.arrow import batches_of_file, cells_of, schema_of
 from exports.bundles.columns import BESIDES, TABLES, ColumnKind, columns_of, names_of
@@ -29,7 +32,7 @@ from exports.bundles.typed import first_difference, write_typed
 from exports.bundles.verify import verify_against, verify_folder
 from exports.cells import lines_of, safe
 from exports.csv_file import CsvFile
-from exports.sinks import Out
+from exports.sinks import CannotBeRead, Out
 from tests.conftest import ROOT
 from tests.exports.bundles.test_bundle import Export, first_step, give, protocol
 from tests.makers import StudyInUse
@@ -152,10 +155,50 @@ def test_a_changed_cell_is_found_by_deriving_it_again(study: StudyInUse, tmp_pat
     assert found.changed == {"labels.parquet": 2, "labels.xlsx": 3}
     assert found.notes == [], "the manifest is as it was"
     book.write_bytes(b"no workbook")
-    assert verify_against(study.db, study.researcher, export.folder).changed["labels.xlsx"] == 1
+    found = verify_against(study.db, study.researcher, export.folder)
+    assert (found.changed, found.unreadable) == ({"labels.parquet": 2, "labels.xlsx": None}, {"labels.xlsx"})
 
 
-def test_bytes_may_differ_where_nothing_else_does(study: StudyInUse, tmp_path: Path) -> None:
+def flipped(whole: bytes, n: int) -> Iterator[bytes]:
+    """The bytes with one bit flipped, at so many places from the first byte to the last."""
+    for number in range(n):
+        damaged = bytearray(whole)
+        damaged[number * (len(whole) - 1) // (n - 1)] ^= 1 << number % 8
+        yield bytes(damaged)
+
+
+@pytest.mark.parametrize("kind", ["csv", *typed.TYPED])
+def test_a_table_that_is_damaged_anywhere_differs_or_cannot_be_read(tmp_path: Path, kind: str) -> None:
+    names = ("value", "cannot_judge", "time", "step", "seconds", "shown")
+    rows = [(f"é {n}", "true", "2026-11-24T05:38:21.123456Z", n, n / 3, '["answer"]') for n in range(40)]
+    table = a_table(tmp_path, "labels", names, rows)
+    made, damaged = tmp_path / f"labels.{kind}", tmp_path / f"damaged.{kind}"
+    if kind != "csv":
+        write_typed(made, table, columns_of("labels", names))
+    whole, found = made.read_bytes(), Counter[str]()
+    for data in (*flipped(whole, 80), *(whole[: part * len(whole) // 20] for part in range(20))):
+        damaged.write_bytes(data)
+        try:
+            found["alike" if first_difference(damaged, made) is None else "differs"] += 1
+        except CannotBeRead:
+            found["cannot be read"] += 1
+    assert found["cannot be read"] > 10 or kind in ("csv", "tsv")
+    assert found.total() - found["alike"] > (20 if kind in ("csv", "tsv") else 50)
+
+
+@pytest.mark.parametrize("name", ["labels.xlsx", "labels.parquet", "labels.tsv", "labels.csv", "table/items.xlsx"])
+def test_a_bit_that_was_flipped_is_told_of_its_file_alone(sqlite_database: Database, tmp_path: Path, name: str) -> None:
+    study = StudyInUse(sqlite_database, items=2, annotators=1, overlap=1)
+    study.label_all(0)
+    export = Export(study, tmp_path / "out", formats=("labels", "table"), typed=typed.TYPED)
+    path = export.folder / name
+    for data in flipped(path.read_bytes(), 4):
+        path.write_bytes(data)
+        found = verify_against(study.db, study.researcher, export.folder)
+        assert (list(found.changed), found.missing, found.extra, found.notes) == ([name], [], [], [])
+
+
+def test_a_file_that_says_the_same_in_other_bytes_is_accused_alone(study: StudyInUse, tmp_path: Path) -> None:
     give(study, 0, first_step("yes", -1))
     export = Export(study, tmp_path / "out", formats=("labels",), typed=("parquet",))
     path = export.folder / "labels.parquet"
@@ -163,8 +206,12 @@ def test_bytes_may_differ_where_nothing_else_does(study: StudyInUse, tmp_path: P
     pq.write_table(pq.read_table(path), path, compression="none")
     assert path.read_bytes() != before
     found = verify_against(study.db, study.researcher, export.folder)
-    assert found.changed == {}
-    assert [note for note in found.notes if "labels.parquet" in note], "the manifest's hash is of other bytes"
+    assert (found.changed, found.unreadable) == ({"labels.parquet": None}, set()), "no line says anything else"
+    assert found.notes == [], "the manifest is as it was"
+    manifest = export.folder / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes() + b"\n")
+    notes = verify_against(study.db, study.researcher, export.folder).notes
+    assert [note for note in notes if "hash of labels.parquet" in note], "nobody knows which of the two was changed"
 
 
 def test_without_types_an_export_is_as_it_always_was(study: StudyInUse, tmp_path: Path) -> None:

@@ -1,18 +1,34 @@
-"""Tables in LaTeX: long names break at their signs, and headings do not make columns of figures wide."""
+"""Reports in LaTeX: long names break at their signs, longer words anywhere, and headings widen no figures."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import pymupdf
 import pytest
 
 from exports.drawing.latex import latex_table, preamble
+from exports.drawing.report_files import Section, report_latex
 from exports.drawing.tables import TextTable, as_latex, latex_cell, latex_text
 
 NAME = "Docling with easyOCR/llama3.3:70b_easyOCR"
+
+
+def set_in_type(document: str, folder: Path) -> str:
+    """What pdfLaTeX logs of a document, which becomes r.pdf in this folder."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no LaTeX is installed, so nothing is set in type")
+    (folder / "r.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "r.tex"]
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, timeout=120)
+    log = (folder / "r.log").read_text("utf-8", errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    return log
 
 
 def systems(rows: int) -> TextTable:
@@ -75,6 +91,63 @@ def test_a_table_too_wide_to_be_read_goes_on_below_with_its_first_column() -> No
     assert latex_table(TextTable.of("Fits", columns[:9], [row[:9]])).count("toprule") == 1
 
 
+WORD = ("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2)[:130]
+ANYWHERE = r"\penalty200{}"
+"""Where a long word may break."""
+
+
+def test_a_word_longer_than_columns_may_break_anywhere_and_none_that_is_shorter() -> None:
+    assert latex_text("x" * 30) == "x" * 30
+    assert latex_text(f"a {'x' * 31} b") == f"a {ANYWHERE.join('x' * 31)} b"
+    assert latex_text(WORD).replace(ANYWHERE, "") == WORD
+    assert latex_cell(f"{'x' * 20}/{'_' * 20}").startswith(
+        f"{ANYWHERE.join('x' * 20)}{ANYWHERE}/\\allowbreak{{}}{ANYWHERE}\\_"
+    )
+
+
+@pytest.mark.parametrize(("sign", "parts"), [("e\u0301", 1), ("\u0915\u094d\u0937", 1), ("\u4e2d\u6587", 2)])
+def test_a_long_word_breaks_between_signs_alone(sign: str, parts: int) -> None:
+    """Not before an accent, nor within letters that are written as one."""
+    assert latex_text(sign * 31).count(ANYWHERE) == 31 * parts - 1
+
+
+def test_letters_that_are_joined_stay_so() -> None:
+    assert latex_text("\u0633" * 40) == "\u0633" * 40
+
+
+@pytest.mark.parametrize("rows", [3, 60])
+def test_a_heading_that_wraps_has_no_lines_that_could_not_break(rows: int) -> None:
+    written = latex_table(TextTable.of("T", ("System", f"Whether {WORD} holds"), [("A", "0.5")] * rows))
+    assert r"\shortstack" not in written
+    assert f"Whether {latex_text(WORD)} holds" in written
+
+
+@dataclass
+class OfLongWords:
+    """A report that has a word of 130 letters wherever a text can be."""
+
+    title: str = f"Report on {WORD}"
+    facts: Sequence[tuple[str, str]] = (("Criterion", f"Whether {WORD} holds"), (WORD, "yes"))
+    notes: Sequence[str] = (f"The criterion {WORD} has no labels.",)
+
+    def sections(self) -> list[Section]:
+        columns = ("Statistic", f"Whether {WORD} holds", "n")
+        rows = [(WORD, "0.413 [0.180, 0.633]", "24"), ("raw", "0.1", "24")]
+        tables = [TextTable.of(f"Agreement on {WORD}", columns, rows * times) for times in (1, 30)]
+        return [Section(f"Whether {WORD} holds", tables, words=[WORD], text=f"# {WORD}\n\n*{WORD}* and `{WORD}`")]
+
+
+@pytest.mark.slow
+def test_words_longer_than_lines_stay_on_the_page(tmp_path: Path) -> None:
+    written, _ = report_latex(OfLongWords(), "r")
+    log = set_in_type(written, tmp_path)
+    assert [float(found) for found in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(found) > 10] == []
+    with pymupdf.open(tmp_path / "r.pdf") as book:
+        letters = "".join("".join(page.get_text().split()) for page in book)
+        assert all(word[2] < page.rect.width - 50 for page in book for word in page.get_text("words"))
+    assert letters.count(WORD) > 30, "each is there, letter for letter"
+
+
 OUR_SIGNS = "−ακρτωελ±×⇄→≤≥≈√–“”…"
 """Beyond Latin letters, what reports write of themselves: pdfLaTeX knows none of them by itself."""
 
@@ -87,11 +160,6 @@ def test_what_reports_write_of_themselves_needs_no_other_engine() -> None:
 
 @pytest.mark.slow
 def test_pdflatex_sets_what_reports_write_of_themselves(tmp_path: Path) -> None:
-    if shutil.which("pdflatex") is None:
-        pytest.skip("no LaTeX is installed, so nothing is set in type")
     body = "\n".join([r"\begin{document}", latex_text(OUR_SIGNS), r"\end{document}", ""])
-    (tmp_path / "r.tex").write_text("\n".join([*preamble(body), body]), encoding="utf-8")
-    command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "r.tex"]
-    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, timeout=120)
-    assert done.returncode == 0, (tmp_path / "r.log").read_text("utf-8", errors="replace")[-2000:]
-    assert "Missing character" not in (tmp_path / "r.log").read_text("utf-8", errors="replace")
+    log = set_in_type("\n".join([*preamble(body), body]), tmp_path)
+    assert "Missing character" not in log

@@ -528,13 +528,62 @@ def test_values_of_labels_that_are_bytes_are_bad_rows(tmp_path: Path) -> None:
         convert_files([tmp_path / "in"], into="native", output=tmp_path / "out", format_name="huggingface")
 
 
-def test_a_card_names_no_configuration_without_rows(place: Place, tmp_path: Path) -> None:
+def test_a_configuration_without_rows_is_not_written(place: Place, tmp_path: Path) -> None:
     study = StudyInUse(place.db, items=2, annotators=1, overlap=1)
     about: dict[str, Any] = {"study_id": study.study_id, "formats": ["huggingface"], "options": SAID}
     export_project(place.db, study.researcher, study.project_id, to=tmp_path / "none", **about)
     card = (tmp_path / "none" / "huggingface" / "README.md").read_text()
     assert re.findall(r"config_name: (\w+)", card) == ["items"]
+    assert [path.name for path in (tmp_path / "none" / "huggingface").iterdir() if path.is_dir()] == ["items"]
+    assert verify_against(place.db, study.researcher, tmp_path / "none").ok
     study.label_all(0)
     export_project(place.db, study.researcher, study.project_id, to=tmp_path / "some", **about)
     card = (tmp_path / "some" / "huggingface" / "README.md").read_text()
     assert re.findall(r"config_name: (\w+)", card) == ["items", "labels", "label_arrays", "adjudicated", "soft_labels"]
+
+
+def test_a_data_file_in_other_bytes_is_accused_alone(place: Place, tmp_path: Path) -> None:
+    """The card has a hash of what rows say, which stays the same."""
+    study = StudyInUse(place.db, items=2, annotators=1, overlap=1)
+    study.label_all(0)
+    about: dict[str, Any] = {"study_id": study.study_id, "formats": ["huggingface"], "options": SAID}
+    export_project(place.db, study.researcher, study.project_id, to=tmp_path / "out", **about)
+    path = tmp_path / "out" / "huggingface" / "labels" / "test.parquet"
+    pq.write_table(pq.read_table(path), path, compression="none")
+    found = verify_against(place.db, study.researcher, tmp_path / "out")
+    assert (found.changed, found.notes) == ({"huggingface/labels/test.parquet": None}, [])
+
+
+def described(card: Path) -> dict[str, str]:
+    """Configuration → what the card says of it."""
+    return dict(re.findall(r"config_name: (\w+)\n(?:  default: true\n)?  description: \"(.*)\"", card.read_text()))
+
+
+def test_cards_differ_where_rows_do_however_many_there_are(place: Place, tmp_path: Path) -> None:
+    """By what a card says `datasets` tells folders of one name apart."""
+    said = []
+    for name, value in (("one", "yes"), ("other", "no"), ("alike", "yes")):
+        study = StudyInUse(place.db, items=2, annotators=1, overlap=1)
+        study.label_all(0, value)
+        to = tmp_path / name
+        export_project(
+            place.db, study.researcher, study.project_id, to=to, study_id=study.study_id, formats=["huggingface"],
+            options=SAID,
+        )  # fmt: skip
+        assert verify_against(place.db, study.researcher, to).ok
+        said.append(described(to / "huggingface" / "README.md"))
+    one, other, alike = said
+    assert list(one) == list(other) == ["items", "labels", "label_arrays", "adjudicated", "soft_labels"]
+    assert [name for name in one if one[name] == other[name]] == ["items"]
+    assert [name for name in one if one[name] != alike[name]] == ["labels"], "they have times"
+
+
+@pytest.mark.parametrize("changed", [{"answer": "B"}, {"metadata": {"split": "train"}}])
+def test_cards_of_converted_items_differ_where_items_do(tmp_path: Path, changed: dict[str, Any]) -> None:
+    cards = []
+    for number, row in enumerate(({"answer": "A"}, changed, {"answer": "A"})):
+        (tmp_path / "items.jsonl").write_bytes(orjson.dumps({"id": "a", "question": "Q?", **row}))
+        out = tmp_path / str(number)
+        convert_files([tmp_path / "items.jsonl"], into="huggingface", output=out, options=SAID)
+        cards.append(described(out / "README.md")["items"])
+    assert cards[0] == cards[2] != cards[1]
