@@ -149,7 +149,7 @@ class _TableReading(FilesReading):
         self._notes, self.columns, self.headings = [], {}, []
         for file in self.files:
             try:
-                table = open_table(file.path)
+                table = open_table(file.path, empty_texts=True)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 self.columns |= {} if self._mapping else guessed(table.columns)  # also where the question is unknown
                 columns = mapped(table.columns, self._mapping)
@@ -216,10 +216,10 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
         try:
             if isinstance(cells, str):
                 raise InvalidInput(cells)
-            row: Normal = {name: _text(cells[place]) for name, place in texts if cells[place] is not None}
+            row: Normal = {name: _text(cells[place]) for name, place in texts if _is_filled(cells[place])}
             kept = {column: cells[place] for column, place in rest if cells[place] is not None}
             for name, of_field in others:
-                found = [(column, cells[place]) for column, place in of_field if cells[place] is not None]
+                found = [(column, cells[place]) for column, place in of_field if _is_filled(cells[place])]
                 if found and name == "metadata":
                     kept |= _object(*found[0])
                 elif found:
@@ -229,6 +229,11 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
             yield ParsedItem(file.name, line, read_item(row, scorer=SCORER))
         except AssayError as error:
             yield Rejected(file.name, line, str(error))
+
+
+def _is_filled(cell: Any) -> bool:
+    """Whether a field's cell says anything; an empty text, which Parquet tells from no value, says nothing."""
+    return cell is not None and cell != ""
 
 
 def _is_text(name: str) -> bool:

@@ -100,17 +100,22 @@ def _delimiter(line: str) -> str:
     return max(_DELIMITERS, key=line.count)
 
 
-def _headings(cells: Iterable[Any]) -> list[str]:
-    """The names of columns; those at the end that have none are left out, and the first may have none."""
+def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
+    """The names of columns, of which the first may have none.
+
+    Those at the end that have none are left out, as rows may end with empty cells; not of a table with types (`typed`),
+    where they are columns as any other.
+    """
     columns = ["" if cell is None else str(cell).strip() for cell in cells]
-    while columns and not columns[-1]:
+    while columns and not columns[-1] and not typed:
         columns.pop()
-    if not columns:
+    if not any(columns):
         raise InvalidInput("the first row names no columns. Write their names into the first row.")
     if len(columns) > MOST_COLUMNS:
         raise InvalidInput(f"the table has {len(columns):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
     if "" in columns[1:]:
-        raise InvalidInput(f"column {columns.index('', 1) + 1} has no name. Write one into the first row.")
+        place = columns.index("", 1) + 1
+        raise InvalidInput(f"column {place} has no name. {'Name it' if typed else 'Write one into the first row'}.")
     twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
     if twice is not None:
         raise InvalidInput(f"the first row names the column {twice[:80]!r} twice. Rename one of the two.")
@@ -207,7 +212,7 @@ def _parquet(path: Path, *, empty_texts: bool) -> Table:
     damaged = (pa.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = pq.ParquetFile(path)
-        columns = _headings(file.schema_arrow.names)
+        columns = _headings(file.schema_arrow.names, typed=True)
     except damaged as error:
         raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
 
