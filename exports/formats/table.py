@@ -20,7 +20,7 @@ from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
-from exports.reading.json_files import beyond_64_bits
+from exports.reading.json_files import lost_of
 from exports.reading.sources import UTF_16, SourceFile, Sources
 from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
 
@@ -249,8 +249,8 @@ def _json(column: str, cell: str) -> Any:
         value = orjson.loads(cell)
     except orjson.JSONDecodeError as error:
         raise InvalidInput(f"the column {column!r} is {called(cell)}, which is no JSON ({error.msg}).") from None
-    if long := beyond_64_bits(cell.encode()):
-        raise InvalidInput(f"the column {column!r}: {long[1]}")
+    if lost := lost_of(cell.encode(), value):
+        raise InvalidInput(f"the column {column!r}: {lost[1]}")
     return value
 
 
