@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from annotators.errors import AssayError, Conflict
+from annotators.errors import AssayError, Conflict, InvalidInput
 
 _BLOCK = 1 << 20
 _FLUSH = 256 << 10
@@ -23,10 +23,13 @@ _FLUSH = 256 << 10
 def whole_folder(to: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `to` (absent or empty) at the end; nothing is left of one that fails.
 
-    Conflict where somebody has put something into it meanwhile.
+    Conflict where somebody has put something into it meanwhile, InvalidInput where the machine has no folders of ours.
     """
-    to.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    except FileNotFoundError:  # as in /proc, whose folders are no files on a disk
+        raise InvalidInput(f"No folder can be made in {to.parent}. Name another place for {to.name}.") from None
     try:
         yield made
         made.chmod(0o755)

@@ -191,3 +191,20 @@ def test_a_pair_of_an_item_with_itself_is_refused_with_its_line(tmp_path: Path, 
     )
     with pytest.raises(InvalidInput, match=r"labels\.csv, line 3: a pair is of one item twice"):
         convert_files([folder], into=into, output=tmp_path / "out")
+
+
+def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path) -> None:
+    table = tmp_path / "q.csv"
+    table.write_text("id,question,shelf\na,Q?,B2\n")
+    done = convert_files([table, tmp_path / "." / "q.csv"], into="native", output=tmp_path / "out")
+    assert done.notes == ["q.csv is read with id = id, question = question; kept in the metadata: shelf."]
+
+
+@pytest.mark.parametrize("below", ["out", "more/out"])
+def test_where_no_folder_can_be_is_said_in_words(tmp_path: Path, below: str) -> None:
+    table = tmp_path / "q.csv"
+    table.write_text("id,question\na,Q?\n")
+    with pytest.raises(InvalidInput, match=rf"{table} is a file, so that there can be no folder {table}/{below}\."):
+        convert_files([table], into="native", output=table / below)
+    with pytest.raises(InvalidInput, match=r"^No folder can be made in /proc(/more)?\. Name another place for out\.$"):
+        convert_files([table], into="native", output=Path("/proc") / below)
