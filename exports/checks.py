@@ -65,10 +65,7 @@ def check_dataset_formats(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_export_folder(to: Path) -> None:
-    """Conflict for a folder that holds something, or a file in its place; InvalidInput for one below a file."""
-    file = next((above for above in to.parents if above.is_file()), None)
-    if file is not None:
-        raise InvalidInput(f"{file} is a file, so that there can be no folder {to}. Name another place.")
+    """Conflict for a folder that holds something, or a file in its place."""
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise Conflict(f"{to} is there already and not empty. Choose another folder, or remove it.")
 

@@ -9,7 +9,7 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
-from annotators.errors import Conflict, InvalidInput
+from annotators.errors import Conflict, InvalidInput, refusal_of
 from exports.converting import convert_files
 from tests.exports.formats.test_writing import REAL, SAID, records
 from tests.exports.sources import write_pdf
@@ -204,7 +204,9 @@ def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path) -> None:
 def test_where_no_folder_can_be_is_said_in_words(tmp_path: Path, below: str) -> None:
     table = tmp_path / "q.csv"
     table.write_text("id,question\na,Q?\n")
-    with pytest.raises(InvalidInput, match=rf"{table} is a file, so that there can be no folder {table}/{below}\."):
+    with pytest.raises(NotADirectoryError) as below_a_file:
         convert_files([table], into="native", output=table / below)
-    with pytest.raises(InvalidInput, match=r"^No folder can be made in /proc(/more)?\. Name another place for out\.$"):
+    assert (refusal_of(below_a_file.value) or "").startswith(("There is a file, not a folder", "Not a directory"))
+    with pytest.raises(NotADirectoryError) as on_no_disk:
         convert_files([table], into="native", output=Path("/proc") / below)
+    assert refusal_of(on_no_disk.value) == f"No folder can be made: /proc/{below}. Name another place."
