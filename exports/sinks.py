@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
 import shutil
@@ -23,10 +24,15 @@ _FLUSH = 256 << 10
 def whole_folder(to: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `to` (absent or empty) at the end; nothing is left of one that fails.
 
-    Conflict where somebody has put something into it meanwhile.
+    Conflict where somebody has put something into it meanwhile, NotADirectoryError where no folder can be.
     """
-    to.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    except (FileExistsError, FileNotFoundError) as error:
+        there = isinstance(error, FileExistsError)  # else as in /proc, which is on no disk
+        why, where = ("There is a file, not a folder", error.filename) if there else ("No folder can be made", to)
+        raise NotADirectoryError(errno.ENOTDIR, why, str(where)) from None
     try:
         yield made
         made.chmod(0o755)

@@ -216,6 +216,26 @@ def claim_text(claim: Any) -> Normal:
     raise InvalidInput(f"a claim is {called(claim)}. Write a text, or subject, relation and object as three texts.")
 
 
+def as_claim(claim: Normal) -> Any:
+    """A claim as files have it: the triplet that its text is, where its metadata keeps that, else the text."""
+    kept = claim.get("metadata", {}).get("triplet")
+    is_text = isinstance(kept, list) and all(isinstance(part, str) for part in kept) and " ".join(kept) == claim["text"]
+    return kept if is_text else claim["text"]
+
+
+def verdicts_in(metadata: Normal) -> list[Normal]:
+    """The verdicts that metadata keeps, with labels that there are; anything else of that name is passed over."""
+    kept = metadata.get("verdicts")
+    return [verdict for verdict in (kept if isinstance(kept, list) else []) if _is_verdict(verdict)]
+
+
+def _is_verdict(verdict: Any) -> bool:
+    if not isinstance(verdict, dict) or not isinstance(label := verdict.get("label"), str):
+        return False
+    places = (verdict.get(name) for name in ("claim", "against", "evidence", "source"))
+    return label.capitalize() in _verdict_labels() and all(isinstance(place, str | None) for place in places)
+
+
 def verdict_label(value: Any, name: str) -> str:
     """A label of a claim, as verdicts write it; InvalidInput, naming the field, for any other."""
     if isinstance(value, str):

@@ -32,7 +32,7 @@ from exports.formats._records import (
     list_of,
     names_in,
 )
-from exports.formats._writing import Files, FinalLabels, Items, Written, cell_of, metadata_of, parts_of
+from exports.formats._writing import LABELS, Files, FinalLabels, Items, Written, beside, cell_of, metadata_of, parts_of
 from exports.formats.base import FileReading
 from exports.formats.table import guessed
 from exports.reading.json_files import json_lines
@@ -41,9 +41,6 @@ from exports.reading.tables import Table, heading_of, is_table, open_table
 
 HUMAN = "human_"
 """What the columns of people's labels begin with."""
-
-_LABELS = "labels"
-"""Under which name an item that is to be written has those columns."""
 
 _TEXT_TABLES = (".csv", ".tsv")
 """Endings of tables whose columns stand in their first bytes."""
@@ -87,6 +84,9 @@ class SampleFormat:
     aside: ClassVar[tuple[str, ...]] = ()
     """Fields that hold numbers and are no metrics."""
 
+    renamed: ClassVar[frozenset[str]] = frozenset()
+    """Other names that fields are read under, which nothing else is written as."""
+
     between: ClassVar[str | None] = None
     """What stands between contexts in a cell that is no list."""
 
@@ -110,8 +110,8 @@ class SampleFormat:
         evidence__role="roles of evidence but gold, and that it has none: it counts as retrieved",
         evidence__rank="ranks but those of retrieved evidence from 1 on, which it has where it had none",
         labels="final labels of parts of an item",
-        scores=f"scores that are unscored, not of the item, or called {HUMAN}… as labels are; those of other programs, "
-        "which become this one's",
+        scores=f"scores that are unscored, not of the item, or called as a field of the program or {HUMAN}… is; those "
+        "of other programs, which become this one's",
         metadata=f"metadata called as a field of the program or {HUMAN}… is, what is null in it, and numbers, which "
         "become scores",
     )
@@ -152,7 +152,7 @@ class SampleFormat:
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
         """The item with what was settled of it as a whole in columns of their own."""
         said = {f"{HUMAN}{name}": cell_of(value) for (name, target), value in labels.items() if target == "item"}
-        return {**item, _LABELS: said}
+        return {**item, LABELS: said}
 
     def write(self, items: Items, files: Files) -> Written:
         """Write a sample an item."""
@@ -244,17 +244,16 @@ class SampleFormat:
         if self.gold and gold:
             found[self.gold] = gold
         found |= {name: item[name] for name in _OWN if name in item}
+        known = self.taken | self.renamed
         for score in parts_of(item, "scores"):
-            about = score.get("target", "item")
-            if score.get("value") is not None and about == "item" and not score["name"].startswith(HUMAN):
-                found.setdefault(score["name"], score["value"])
-        metadata = {
-            name: value
-            for name, value in metadata_of(item).items()
-            if name not in found and name not in self.taken and not name.startswith(HUMAN)
-        }
-        labels: Record = item.get(_LABELS, {})
-        return found | metadata | labels
+            if score.get("value") is not None and score.get("target", "item") == "item":
+                found = beside(found, _not_human({score["name"]: score["value"]}), known)
+        labels: Record = item.get(LABELS, {})
+        return beside(found, _not_human(metadata_of(item)), known) | labels
+
+
+def _not_human(fields: Record) -> Record:
+    return {name: value for name, value in fields.items() if not name.startswith(HUMAN)}
 
 
 @lru_cache(maxsize=256)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ Items = Callable[[], Iterator[Normal]]
 
 FinalLabels = Mapping[tuple[str, str], Any]
 """Criterion and target (written out) → the final label of an item in a study; what is open is not there."""
+
+LABELS = "labels"
+"""Under which name an item that is to be written, or a part of it, has the fields that say its final labels."""
 
 
 class Written(NamedTuple):
@@ -297,6 +300,15 @@ def cell_of(value: Any) -> str:
 def without(values: Normal, *names: str) -> Normal:
     """An object without these fields."""
     return {name: value for name, value in values.items() if name not in names}
+
+
+def beside(record: Normal, metadata: Normal, known: Collection[str] = ()) -> Normal:
+    """A record with metadata beside its fields.
+
+    What is called as a field of the record, or as any that the format's reader knows, is left out: it would be taken
+    for that field.
+    """
+    return record | {name: value for name, value in metadata.items() if name not in record and name not in known}
 
 
 def given(**fields: Any) -> Normal:

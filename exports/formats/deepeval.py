@@ -35,6 +35,7 @@ class DeepEval(SampleFormat):
     retrieved, gold = "retrieval_context", "context"
     needed = ("input",)
     some = ("actual_output", "expected_output", "actualOutput", "expectedOutput")
+    renamed = frozenset((*_OF_RUNS, *_METRICS))
     between = "|"
     aside = ("order", "tokenCost", "token_cost", "completionTime", "completion_time", "runDuration", "evaluationCost")
 

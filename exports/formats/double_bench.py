@@ -32,7 +32,18 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, FinalLabels, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import (
+    LABELS,
+    Files,
+    FinalLabels,
+    Items,
+    Written,
+    beside,
+    given,
+    metadata_of,
+    parts_of,
+    without,
+)
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -73,6 +84,8 @@ class DoubleBench:
         id="ids of items",
         question_key="keys of questions",
         evidence="evidence that is no gold page of the document",
+        hops__metadata="metadata of steps called as a field of one is",
+        metadata="metadata called as a field of Double-Bench is",
         labels="final labels of pages of other documents",
     )
 
@@ -93,11 +106,8 @@ class DoubleBench:
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
         """The item with the pages that are evidence by a study's final labels, and those that are not, of each hop."""
         documents = item.get("documents", ())
-        hops = [
-            {**hop, "metadata": {**metadata_of(hop), **_verified(labels, documents, f"|hop:{hop['key']}")}}
-            for hop in parts_of(item, "hops")
-        ]
-        found = {**item, "metadata": {**metadata_of(item), **_verified(labels, documents, "")}}
+        hops = [{**hop, LABELS: _verified(labels, documents, f"|hop:{hop['key']}")} for hop in parts_of(item, "hops")]
+        found = {**item, LABELS: _verified(labels, documents, "")}
         return {**found, "hops": hops} if hops else found
 
     def write(self, items: Items, files: Files) -> Written:
@@ -285,10 +295,10 @@ def _record(item: Normal) -> Record | None:
         if unit.get("role") == "gold" and unit.get("pages") and unit.get("document", documents[0]) == documents[0]
     ]
     hops = parts_of(item, "hops")
-    unclaimed = metadata.get("pages_of_no_step", [])
+    unclaimed = _unclaimed(metadata) if hops else []
     evidence = [page for unit in pages for page in unit["pages"]]
     name = "file_name" if metadata.get("file_name") == documents[0] else "doc_path"
-    return {
+    record = {
         "uid": re.sub("^(?:single|multi)-", "", item["question_key"]),
         "question": item["question"],
         "answer": item["answer"],
@@ -296,17 +306,26 @@ def _record(item: Normal) -> Record | None:
         name: documents[0],
         **given(language=item.get("language"), query_type=item.get("category")),
         **({"steps": [_as_step(n, hop, pages) for n, hop in enumerate(hops)]} if hops else {}),
-        **without(metadata, "pages_of_no_step", name),
+        **item.get(LABELS, {}),
     }
+    return beside(record, without(metadata, "pages_of_no_step") if unclaimed else metadata, (*_TAKEN, *_SAID_OF))
+
+
+def _unclaimed(metadata: Normal) -> list[int]:
+    """The pages that metadata keeps as those of no step; none where it keeps something else under that name."""
+    kept = metadata.get("pages_of_no_step")
+    found = kept if isinstance(kept, list) else []
+    return found if all(type(page) is int and page >= 1 for page in found) else []
 
 
 def _as_step(number: int, hop: Normal, units: Sequence[Normal]) -> Record:
-    return {
+    step = {
         f"question{number}": hop["question"],
         f"answer{number}": hop.get("answer", ""),
         "reference_page": [page - 1 for unit in units if unit.get("hop") == number + 1 for page in unit["pages"]],
-        **metadata_of(hop),
+        **hop.get(LABELS, {}),
     }
+    return beside(step, metadata_of(hop), _SAID_OF)
 
 
 FORMATS.register(DoubleBench())

@@ -20,7 +20,18 @@ from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats._described import described
 from exports.formats._losing import usual
 from exports.formats._records import Said, items_of, need
-from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, without
+from exports.formats._writing import (
+    LABELS,
+    Files,
+    FinalLabels,
+    Items,
+    Written,
+    beside,
+    given,
+    metadata_of,
+    parts_of,
+    without,
+)
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.json_files import Meter, json_file
 from exports.reading.sources import SourceFile, Sources
@@ -72,7 +83,9 @@ class Fathoms:
         system="slashes within the names of systems",
         documents="documents of more than one group",
         evidence="evidence of the benchmark itself; kinds, roles, boxes, ranks and use of any",
+        evidence__metadata="metadata of evidence called as a field of a context is",
         scores="scores but correctness and hallucination",
+        metadata="metadata called as a field of FATHOMS is",
         labels="final labels of the benchmark's own answers",
     )
 
@@ -109,7 +122,7 @@ class Fathoms:
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
         """The item with the final labels of a study as its `human_labels`."""
         found = {name: labels[name, "item"] for name in _CRITERIA if (name, "item") in labels}
-        return {**item, "metadata": {**metadata_of(item), HUMAN_LABELS: found}} if found else item
+        return {**item, LABELS: {HUMAN_LABELS: found}} if found else item
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `questions_answers.json` of the system `reference`, and a result file of each other system."""
@@ -125,7 +138,7 @@ class Fathoms:
             name = files.named("results", item["system"], ".json")
             path = f"{plain_name(group) if slash else RESULTS}/{name}"
             of_file = metadata.get("file")
-            head = orjson.dumps({**(of_file if isinstance(of_file, dict) else {}), "model": model})
+            head = orjson.dumps({**without(of_file if isinstance(of_file, dict) else {}, "responses"), "model": model})
             files.begin(path, head[:-1] + b',"responses":[\n', b"\n]}\n")
             files.add(path, _response_row(item))
         if questions:
@@ -309,10 +322,10 @@ def _results(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | Re
 
 
 def _labels(row: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    given = row.get(HUMAN_LABELS) or {}
-    if not isinstance(given, dict):
-        raise InvalidInput(f"`{HUMAN_LABELS}` is {called(given)}, not an object of grades by name.")
-    for name, grade in given.items():
+    grades = row.get(HUMAN_LABELS) or {}
+    if not isinstance(grades, dict):
+        raise InvalidInput(f"`{HUMAN_LABELS}` is {called(grades)}, not an object of grades by name.")
+    for name, grade in grades.items():
         if name not in _CRITERIA:
             raise InvalidInput(f"`{HUMAN_LABELS}` has {called(name)}. Known: {', '.join(_CRITERIA)}.")
         yield name, "item", str(grade)
@@ -336,13 +349,17 @@ def _evidence(contexts: Any) -> Iterator[Normal]:
         elif isinstance(context, dict):
             rest = dict(context)
             unit |= {"document": rest.pop("file_name", None), "text": rest.pop("content", "")}
-            page = rest.get("page_number")
-            if isinstance(page, int) and page >= 1:
+            if _is_page(rest.get("page_number")):
                 unit["pages"] = [rest.pop("page_number")]
             unit["metadata"] = rest
         else:
             raise InvalidInput(f"`rag_context` holds {context!r:.60}. Each context is a text or an object.")
         yield unit
+
+
+def _is_page(value: Any) -> bool:
+    """Whether a page number says a page; what does not stays in the metadata."""
+    return isinstance(value, int) and value >= 1
 
 
 def _scores(row: dict[str, Any]) -> Iterator[Normal]:
@@ -360,12 +377,12 @@ def _scores(row: dict[str, Any]) -> Iterator[Normal]:
 
 
 def _question_row(item: Normal) -> Normal:
-    return {
+    row = {
         "question": item["question"],
         "files": item.get("documents", []),
         "answers": item.get("references") or [[item["answer"]]],
-        **metadata_of(item),
     }
+    return beside(row, metadata_of(item))
 
 
 def _response_row(item: Normal) -> Normal:
@@ -386,7 +403,7 @@ def _response_row(item: Normal) -> Normal:
         row["correctness_score"] = scores["correctness"]
     if scores.get("hallucination") is not None:
         row[_HALLUCINATION[0]] = bool(scores["hallucination"])
-    return {**row, **metadata}
+    return beside({**row, **item.get(LABELS, {})}, metadata, _FIELDS)
 
 
 def _context(unit: Normal) -> Any:
@@ -395,8 +412,9 @@ def _context(unit: Normal) -> Any:
     text = unit.get("text", "")
     if not metadata and not pages and "document" not in unit and not _CONTEXT.match(text):
         return text
-    page = {"page_number": pages[0]} if pages else {}
-    return {"file_name": unit.get("document"), "content": text, **page, **metadata}
+    taken = {"page_number"} if _is_page(metadata.get("page_number")) else ()
+    page = given(page_number=pages[0] if pages else None)
+    return beside({"file_name": unit.get("document"), "content": text, **page}, metadata, taken)
 
 
 FORMATS.register(Fathoms())

@@ -20,7 +20,7 @@ from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._records import Record, lacking, list_of, names_in, rest_of, text_of
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -36,6 +36,10 @@ _SETTING = re.compile(r"_(?P<mode>[^_]+)(?:_response)?_quotes(?P<quotes>\d+)")
 _IMAGE = re.compile(r"!\[(?P<words>[^\]]{0,2000})\]\((?P<name>[^)\s]{1,500})\)")
 _QUESTION = ("q_id", "question", "doc_name", "domain", "text_quotes", "img_quotes", "gold_quotes", "answer_short")
 _TAKEN_OF_QUESTION = (*_QUESTION, "answer_interleaved")
+_TAKEN_OF_ANSWER = ("q_id", "model", "response")
+_QUOTES = ("text_quotes", "img_quotes")
+"""What tells a file of questions."""
+
 QUESTIONS = "questions.jsonl"
 _NAMED = 5
 
@@ -70,9 +74,11 @@ class MMDocRAG:
         evidence__kind="kinds of evidence but passage and figure",
         evidence__role="the role retrieved",
         evidence__document="documents of evidence but pictures",
+        evidence__metadata="metadata of evidence called as a field of a quote is, and the paths of other pictures",
         references="reference answers after the first, and those of such answers",
         images="images that the answer does not name",
         scores="scores but a judge's grades",
+        metadata="metadata called as a field of MMDocRAG is",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -80,9 +86,9 @@ class MMDocRAG:
         if not file.basename.endswith(_ENDING):
             return f"it does not end with {_ENDING}"
         names = names_in(file.beginning().split(b"\n", 1)[0])
-        if "q_id" in names and "question" in names and names & {"text_quotes", "img_quotes"}:
+        if "q_id" in names and "question" in names and not names.isdisjoint(_QUOTES):
             return None
-        return lacking(names, ("q_id", "model", "response"))
+        return lacking(names, _TAKEN_OF_ANSWER)
 
     def read(self, sources: Sources) -> FileReading:
         """The JSONL files of the sources."""
@@ -115,7 +121,7 @@ class MMDocRAG:
             asked = of_questions.get(item["question_key"], frozenset())
             row = {"q_id": _q_id(item), "model": model, "response": item["answer"]}
             rest = without(metadata_of(item), *asked)
-            files.add(files.named("answers", about, f"{_ANSWERS}{_ENDING}"), {**row, **rest})
+            files.add(files.named("answers", about, f"{_ANSWERS}{_ENDING}"), beside(row, rest, _QUOTES))
             for judge, grades in _grades_of(item).items():
                 record = {"q_id": row["q_id"], "model": judge, "response": grades}
                 files.add(files.named("grades", about, f"{_JUDGED}{_ENDING}"), record)
@@ -289,7 +295,7 @@ class _MMDocRAGReading(FilesReading):
             "answer": answer or "",
             "system": f"{setting}/{model}" if setting else model,
             "images": [*images, *of_reference],
-            "metadata": {**asked["metadata"], **rest_of(row, "q_id", "model", "response")},
+            "metadata": {**asked["metadata"], **rest_of(row, *_TAKEN_OF_ANSWER)},
         }
 
     def _rows(self, file: SourceFile) -> Iterator[tuple[int, Any]]:
@@ -313,7 +319,7 @@ def _kind_of(file: SourceFile) -> str | None:
         if isinstance(line, Rejected) or not isinstance(line[1], dict):
             continue
         row = line[1]
-        if "text_quotes" in row or "img_quotes" in row:
+        if not row.keys().isdisjoint(_QUOTES):
             return "questions"
         if "q_id" in row and "response" in row:
             return "grades" if isinstance(row["response"], dict) else "answers"
@@ -391,9 +397,16 @@ def _asked(row: Record) -> Normal:
     }
 
 
+def _pictures_of(metadata: Normal) -> dict[str, str]:
+    """The paths of an item's pictures by the keys of their quotes; a record may have something else of that name."""
+    kept = metadata.get("pictures")
+    found = kept if isinstance(kept, dict) else {}
+    return {key: path for key, path in found.items() if isinstance(path, str)}
+
+
 def _images(answer: str, metadata: Normal, of: str | None = None) -> list[Normal]:
     """The images of an answer in their order, each time they stand there; their name is the key of the first one."""
-    pictures = metadata.get("pictures", {})
+    pictures = _pictures_of(metadata)
     images: list[Normal] = []
     taken: set[str] = set()
     for found in _IMAGE.finditer(answer):
@@ -437,33 +450,36 @@ def _grades_of(item: Normal) -> dict[str, Normal]:
 def _question_row(item: Normal) -> Normal:
     references, metadata, units = item.get("references", []), metadata_of(item), parts_of(item, "evidence")
     short = references[0] if references and isinstance(references[0], str) else item["answer"]
-    pictures = metadata.get("pictures", {})
-    return {
+    pictures = _pictures_of(metadata)
+    row = {
         "q_id": _q_id(item),
         "question": item["question"],
         "doc_name": item["documents"][0],
         **given(domain=item.get("category")),
         "text_quotes": [
-            {"quote_id": unit["key"], "type": "text", **given(text=unit.get("text")), **metadata_of(unit)}
+            _quote(unit, {"type": "text", **given(text=unit.get("text"))}, ("text",))
             for unit in units
             if unit["kind"] != "figure"
         ],
-        "img_quotes": [
-            {
-                "quote_id": unit["key"],
-                "type": "image",
-                "img_path": pictures.get(unit["key"]) or unit.get("document") or unit["key"],
-                **given(img_description=unit.get("text")),
-                **without(metadata_of(unit), "of_document"),
-            }
-            for unit in units
-            if unit["kind"] == "figure"
-        ],
+        "img_quotes": [_img_quote(unit, pictures) for unit in units if unit["kind"] == "figure"],
         "gold_quotes": [unit["key"] for unit in units if unit.get("role") == "gold"],
         "answer_short": short,
         **({"answer_interleaved": item["answer"]} if item["answer"] != short else {}),
-        **without(metadata, "pictures"),
     }
+    return beside(row, without(metadata, "pictures"), _TAKEN_OF_QUESTION)
+
+
+def _quote(unit: Normal, said: Normal, taken: Sequence[str]) -> Normal:
+    return beside({"quote_id": unit["key"], **said}, metadata_of(unit), taken)
+
+
+def _img_quote(unit: Normal, pictures: dict[str, str]) -> Normal:
+    """A picture under the path that it came with, unless that is of another document."""
+    document = unit.get("document") or unit["key"]
+    kept = pictures.get(unit["key"], metadata_of(unit).get("img_path"))
+    path = kept if isinstance(kept, str) and PurePosixPath(kept).name == document else document
+    said = {"type": "image", "img_path": path, **given(img_description=unit.get("text"))}
+    return _quote(unit, said, ("img_description", "of_document"))
 
 
 FORMATS.register(MMDocRAG())

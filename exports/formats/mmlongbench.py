@@ -27,7 +27,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -59,6 +59,7 @@ class MMLongBench:
         id="ids of items",
         question_key="keys of questions",
         evidence="evidence that is no gold page of the document",
+        metadata="metadata called as a field of MMLongBench-Doc is",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -131,13 +132,15 @@ class _MMLongBenchReading(RecordReading):
 
 def _list(record: Record, name: str) -> list[Any]:
     """The list of numbers and texts that a field holds, as one or written as a text."""
-    given = record[name]
-    value = given
-    if isinstance(given, str):
-        value = list_in(given)
-    if not isinstance(value, list) or not all(isinstance(element, str | int) for element in value):
-        raise InvalidInput(f'`{name}` is {called(given)}. Write a list of numbers or texts, such as "[3, 5]".')
-    return value
+    found = _list_said(record[name])
+    if found is None:
+        raise InvalidInput(f'`{name}` is {called(record[name])}. Write a list of numbers or texts, such as "[3, 5]".')
+    return found
+
+
+def _list_said(value: Any) -> list[Any] | None:
+    found = list_in(value) if isinstance(value, str) else value
+    return found if isinstance(found, list) and all(isinstance(element, str | int) for element in found) else None
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
@@ -150,16 +153,16 @@ def _record(item: Normal) -> Record | None:
         return None
     units = [unit for unit in parts_of(item, "evidence") if unit.get("role") == "gold"]
     pages = dict.fromkeys(page for unit in units for page in unit.get("pages", ()))
-    sources = metadata.get("evidence_sources")
-    return {
+    sources = str(metadata.get("evidence_sources"))
+    record = {
         "doc_id": documents[0],
         **given(doc_type=item.get("category")),
         "question": item["question"],
         "answer": item["answer"],
         "evidence_pages": str(list(pages)),
-        **({"evidence_sources": str(sources)} if sources is not None else {}),
-        **without(metadata, "evidence_sources"),
+        **given(evidence_sources=sources if _list_said(sources) is not None else None),
     }
+    return beside(record, metadata, _TAKEN)
 
 
 FORMATS.register(MMLongBench())

@@ -33,7 +33,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_file
 from exports.reading.sources import SourceFile, Sources
@@ -86,8 +86,9 @@ class MRAGSuite:
         evidence__rank="ranks of pictures",
         evidence__hop="steps that pictures belong to",
         evidence__used="whether pictures were used",
-        evidence__metadata="metadata of pictures that is called as a field is",
+        evidence__metadata="metadata of evidence called as a field of a unit is",
         evidence__role="roles of evidence that the mode says otherwise",
+        metadata=f"metadata called as a field of MRAG-Suite is, and retrieval modes but {', '.join(MODES)}",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -155,11 +156,7 @@ class _MRAGSuiteReading(FilesReading):
             given = record.get("retrieval_mode")
             mode = _mode(given) if given is not None else of_file
             short, metadata = record.get("short_answer"), rest_of(record, *_TAKEN)
-            references = [
-                reference
-                for reference in (short if isinstance(short, list) else [short])
-                if reference not in (None, "")
-            ]
+            references = _references(short)
             long = text_of(record, "long_answer") if record.get("long_answer") is not None else None
             if long is None:
                 if not references or not isinstance(references[0], str):
@@ -187,6 +184,11 @@ class _MRAGSuiteReading(FilesReading):
             }
 
         return item
+
+
+def _references(short: Any) -> list[Any]:
+    """The references that a short answer is: one, or the list of them."""
+    return [reference for reference in (short if isinstance(short, list) else [short]) if reference not in (None, "")]
 
 
 def _mode(given: Any) -> str:
@@ -226,11 +228,7 @@ def _picture(number: int, given: Any, mode: str | None) -> Normal:
     if not isinstance(unit, dict):
         raise InvalidInput(f"`evidence_imgs` holds {called(given)}. Write the path of a picture, or an object with it.")
     path = text_of(unit, "path")
-    name = PurePosixPath(path.replace("\\", "/")).name
-    try:
-        document = document_key(name, "path")
-    except AssayError:
-        document = None
+    document = _document_of(path)
     return {
         "key": f"img-{number}",
         "kind": "figure",
@@ -240,6 +238,14 @@ def _picture(number: int, given: Any, mode: str | None) -> Normal:
         "text": unit.get("caption"),
         "metadata": {"path": path, **_kept(given, unit, _PICTURE, mode)},
     }
+
+
+def _document_of(path: str) -> str | None:
+    """The document that a picture with this path is; None where its name cannot be a key."""
+    try:
+        return document_key(PurePosixPath(path.replace("\\", "/")).name, "path")
+    except AssayError:
+        return None
 
 
 def _passage(number: int, given: Any, mode: str | None) -> Normal:
@@ -273,36 +279,43 @@ def _record(item: Normal) -> Record | None:
     texts = [unit for unit in units if unit["kind"] == "passage" and unit.get("text") is not None]
     if len(pictures) + len(texts) < len(units):
         return None
-    mode, dataset = metadata.get("retrieval_mode"), item.get("category")
+    kept, dataset = metadata.get("retrieval_mode"), item.get("category")
+    mode = kept if isinstance(kept, str) and kept in MODES else None
     key, references = item["question_key"], item.get("references", [])
     own = question_key(item["question"], dataset)
-    return {
+    short = metadata.get("short_answer")
+    as_it_was = isinstance(short, str | list) and _references(short) == references
+    bare = metadata.get("long_answer", "") is None and references[:1] == [item["answer"]]
+    record = {
         **({} if key == own else {"id": key.removeprefix(f"{dataset}/") if dataset else key}),
         **given(dataset=dataset, system=item["system"], retrieval_mode=mode),
         "question": item["question"],
-        "short_answer": metadata.get("short_answer", references[0] if references else None),
-        "long_answer": None if "long_answer" in metadata else item["answer"],
+        "short_answer": short if as_it_was else references[0] if references else None,
+        "long_answer": None if bare else item["answer"],
         _EVIDENCE[0]: [_as_picture(unit, mode) for unit in pictures],
         _EVIDENCE[1]: [_as_text(unit, mode) for unit in texts],
-        **without(metadata, "retrieval_mode", "short_answer", "long_answer"),
     }
+    return beside(record, metadata, _TAKEN)
 
 
 def _as_picture(unit: Normal, mode: str | None) -> Any:
-    path = metadata_of(unit).get("path") or unit.get("document") or unit["key"]
-    return _as_given(unit, {"path": path, **given(caption=unit.get("text"))}, mode)
+    kept, own = metadata_of(unit).get("path"), unit.get("document")
+    path = kept if isinstance(kept, str) and _document_of(kept) == own else own or unit["key"]
+    return _as_given(unit, {"path": path, **given(caption=unit.get("text"))}, mode, _PICTURE)
 
 
 def _as_text(unit: Normal, mode: str | None) -> Any:
-    return _as_given(unit, {"text": unit["text"]}, mode)
+    return _as_given(unit, {"text": unit["text"]}, mode, _TEXT)
 
 
-def _as_given(unit: Normal, said: Record, mode: str | None) -> Any:
+def _as_given(unit: Normal, said: Record, mode: str | None, taken: Sequence[str]) -> Any:
     """A unit as a text where nothing else is said of it, else as an object."""
     own, usual = unit.get("role"), _role({}, mode)
     metadata = metadata_of(unit)
-    found = {**said, **({"role": own} if own not in (None, usual) else {}), **without(metadata, "path", "form")}
-    return found if len(found) > 1 or "form" in metadata else next(iter(found.values()))
+    as_object = metadata.get("form") == OBJECT
+    said |= given(role=own if own != usual else None)
+    found = beside(said, without(metadata, "form") if as_object else metadata, taken)
+    return found if len(found) > 1 or as_object else next(iter(found.values()))
 
 
 FORMATS.register(MRAGSuite())

@@ -34,7 +34,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, Items, Written, metadata_of, parts_of, without
+from exports.formats._writing import Files, Items, Written, beside, metadata_of, parts_of
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -85,6 +85,7 @@ class MRAMG:
         evidence__key="keys of evidence",
         evidence__document="documents of evidence that are not of the subset",
         evidence__metadata="metadata of evidence but its images",
+        metadata="metadata called as a field of MRAMG-Bench is",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -120,7 +121,7 @@ class MRAMG:
             for identity, unit in _sources_of(item):
                 if unit.get("text") is not None and (subset, identity) not in seen:
                     seen.add((subset, identity))
-                    row = [_number(identity), unit["text"], metadata_of(unit).get("images", [])]
+                    row = [_number(identity), unit["text"], _pictures_of(unit)]
                     files.add(files.named("documents", f"doc_{subset or 'questions'}", ".jsonl"), row)
             n += 1
         return Written(n, left_out)
@@ -319,16 +320,34 @@ def _images(pictures: Sequence[str]) -> list[Normal]:
 
 def _record(item: Normal) -> Record:
     metadata, subset = metadata_of(item), item.get("category")
-    key = item["question_key"]
-    sources = [_number(identity) for identity, _ in _sources_of(item)]
-    return {
-        "id": metadata.get("id", key.removeprefix(f"{subset}/") if subset else key),
+    key: str = item["question_key"]
+    own = key.removeprefix(f"{subset}/") if subset else key
+    kept = metadata.get("id")
+    sources = [identity for identity, _ in _sources_of(item)]
+    as_it_was = _reads_as(metadata, sources)
+    record = {
+        "id": kept if type(kept) is int and str(kept) == own else own,
         "question": item["question"],
         "ground_truth": item["answer"],
         "images_list": [image.get("document") or image["key"] for image in parts_of(item, "images")],
-        **({"provenance": sources} if sources else {}),
-        **without(metadata, "id"),
+        **({"provenance": metadata["provenance"]} if as_it_was else {}),
+        **({"provenance": list(map(_number, sources))} if sources and not as_it_was else {}),
     }
+    return beside(record, metadata, _TAKEN)
+
+
+def _reads_as(metadata: Normal, sources: Sequence[str]) -> bool:
+    """Whether the provenance that metadata keeps is that of these sources."""
+    try:
+        found = [_identity(source, "provenance") for source in _provenance(metadata)]
+    except InvalidInput:
+        return False
+    return "provenance" in metadata and found == sources
+
+
+def _pictures_of(unit: Normal) -> list[str]:
+    kept = metadata_of(unit).get("images")
+    return [name for name in kept if name and isinstance(name, str)] if isinstance(kept, list) else []
 
 
 def _sources_of(item: Normal) -> Iterator[tuple[str, Normal]]:

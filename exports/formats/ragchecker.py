@@ -27,6 +27,7 @@ from exports.formats._records import (
     JSON_ENDING,
     Record,
     RecordReading,
+    as_claim,
     claim_text,
     is_records,
     items_of,
@@ -38,8 +39,9 @@ from exports.formats._records import (
     rest_of,
     text_of,
     verdict_label,
+    verdicts_in,
 )
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.json_files import element_lines
 from exports.reading.sources import SourceFile, Sources
@@ -111,7 +113,8 @@ class RAGChecker:
         references="reference answers after the first",
         claims__metadata="metadata of claims but their triplet",
         scores="scores that are not RAGChecker's",
-        metadata="verdicts of others beside the checker's",
+        evidence__metadata="metadata of evidence called text",
+        metadata="metadata called as a field of RAGChecker is, and verdicts of others beside the checker's",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -157,10 +160,10 @@ class RAGChecker:
             pairs, record = _pairs_of(item), None
             for pair in pairs:
                 other = seconds.get((item["question_key"], pair["other_system"]))
-                if pair["place"] == _SIDES[0] and other is not None and item.get("references"):
+                if pair["place"] == _SIDES[0] and other is not None and _reference_of(item) is not None:
                     _write_pair(files, item, other, pair)
             if not pairs and (record := _checked_record(item)) is not None:
-                of_file = metadata_of(item).get("file") or {}
+                of_file = _of_file(item)
                 name = files.named(orjson.dumps(of_file).decode(), "checking", ".json")
                 head = orjson.dumps(of_file)[:-1] + (b"," if of_file else b"")
                 files.begin(name, head + b'"results":[\n', b"\n]}\n")
@@ -462,8 +465,12 @@ def _check_pair(record: Any) -> None:
     if _is_rated(record):
         for name in _RATINGS:
             value = record.get(name)
-            if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _BEST:
+            if not _is_rating(value):
                 raise InvalidInput(f"`{name}` is {called(value)}. Write a whole number from -{_BEST} to {_BEST}.")
+
+
+def _is_rating(value: Any) -> bool:
+    return type(value) is int and abs(value) <= _BEST
 
 
 def _context(rank: int, context: Any) -> Normal:
@@ -531,32 +538,55 @@ def _pairs_of(item: Normal) -> list[Normal]:
     return [
         pair
         for pair in (pairs if isinstance(pairs, list) else [])
-        if isinstance(pair, dict) and pair.get("place") in _SIDES and "other_system" in pair
+        if isinstance(pair, dict) and pair.get("place") in _SIDES and isinstance(pair.get("other_system"), str)
     ]
+
+
+def _ratings_of(pair: Normal) -> list[Normal]:
+    """What raters said of a pair, without what only numbers them; what is no rating is passed over."""
+    ratings = pair.get("ratings")
+    return [
+        {name: rating[name] for name in _RATINGS}
+        for rating in (ratings if isinstance(ratings, list) else [])
+        if isinstance(rating, dict) and all(_is_rating(rating.get(name)) for name in _RATINGS)
+    ]
+
+
+def _of_file(item: Normal) -> Normal:
+    """What stood beside the `results` of an item's file; a `file` of another form stays with its record."""
+    kept = metadata_of(item).get("file")
+    return without(kept, "results") if isinstance(kept, dict) else {}
+
+
+def _reference_of(item: Normal) -> str | None:
+    """The reference answer, where it is a text."""
+    first = next(iter(item.get("references", [])), None)
+    return first if isinstance(first, str) else None
 
 
 def _write_pair(files: Files, first: Normal, second: Normal, pair: Normal) -> None:
     dataset = first.get("category")
     key: str = first["question_key"]
+    own, kept = key.removeprefix(f"{dataset or 'ragchecker'}/"), metadata_of(first).get("query_id")
     record = {
         **given(instance_id=pair.get("instance_id"), dataset=dataset),
-        "query_id": metadata_of(first).get("query_id", key.removeprefix(f"{dataset or 'ragchecker'}/")),
+        "query_id": kept if kept is not None and str(kept) == own else own,
         "query": first["question"],
-        "gt_answer": first["references"][0],
+        "gt_answer": _reference_of(first),
     }
     plain = dict(zip(_SIDES, map(_side, (first, second)), strict=True))
     scored = {side: _metrics(item, _LABEL) for side, item in zip(_SIDES, (first, second), strict=True)}
-    for rating in pair.get("ratings", []):
-        files.add(PAIRS_RATED, {**record, **plain, **without(rating, "rater")})
-    if any(scored.values()) or not pair.get("ratings"):
+    ratings = _ratings_of(pair)
+    for rating in ratings:
+        files.add(PAIRS_RATED, {**record, **plain, **rating})
+    if any(scored.values()) or not ratings:
         sides = {side: {**plain[side], **({"ragchecker": scored[side]} if scored[side] else {})} for side in _SIDES}
         files.add(PAIRS_SCORED, {**record, **sides})
 
 
 def _side(item: Normal) -> Normal:
-    return {
-        "model_name": item["system"], "response": item["answer"], **without(metadata_of(item), "pairs", "query_id")
-    }  # fmt: skip
+    side = {"model_name": item["system"], "response": item["answer"]}
+    return beside(side, metadata_of(item), ("ragchecker", "pairs", "query_id"))
 
 
 def _metrics(item: Normal, ending: str = "") -> Normal:
@@ -569,19 +599,19 @@ def _metrics(item: Normal, ending: str = "") -> Normal:
 
 def _checked_record(item: Normal) -> Record | None:
     """A checked answer; None without a reference answer that is a text, and for evidence without a text."""
-    references, units = item.get("references", []), parts_of(item, "evidence")
-    if not references or not isinstance(references[0], str) or any("text" not in unit for unit in units):
+    reference, units = _reference_of(item), parts_of(item, "evidence")
+    if reference is None or any("text" not in unit for unit in units):
         return None
     claims = {
         of: [claim for claim in parts_of(item, "claims") if claim.get("of", "answer") == of] for of in CLAIM_SIDES
     }
     own, gold = claims["answer"], claims["reference"]
     metadata = metadata_of(item)
-    verdicts = [verdict for verdict in metadata.get("verdicts", []) if isinstance(verdict, dict)]
+    verdicts = verdicts_in(metadata)
     sources = {verdict.get("source") for verdict in verdicts}
     source = next((source for source in _SOURCES if source in sources), CHECKER)
     said = {
-        (verdict.get("claim"), verdict.get("against"), verdict.get("evidence")): str(verdict.get("label")).capitalize()
+        (verdict.get("claim"), verdict.get("against"), verdict.get("evidence")): verdict["label"].capitalize()
         for verdict in verdicts
         if verdict.get("source") == source
     }
@@ -593,28 +623,24 @@ def _checked_record(item: Normal) -> Record | None:
     }
     given_lists = {name: found for name, found in lists.items() if found and _whole(found)}
     system, metrics = item["system"], _metrics(item)
-    return {
+    record = {
         **({"query_id": metadata["query_id"]} if "query_id" in metadata else {}),
         **({} if system == UNNAMED else {"system": system}),
         "query": item["question"],
-        "gt_answer": references[0],
+        "gt_answer": reference,
         "response": item["answer"],
-        "retrieved_context": [{**metadata_of(unit), "text": unit["text"]} for unit in units],
-        **({_CLAIMS[0]: list(map(_as_claim, own)), _CLAIMS[1]: list(map(_as_claim, gold))} if own or gold else {}),
+        "retrieved_context": [beside({"text": unit["text"]}, metadata_of(unit)) for unit in units],
+        **({_CLAIMS[0]: list(map(as_claim, own)), _CLAIMS[1]: list(map(as_claim, gold))} if own or gold else {}),
         **given_lists,
         **({_SOURCE: source} if given_lists and source != CHECKER else {}),
         **({"metrics": metrics} if metrics else {}),
-        **without(metadata, "query_id", "file", "verdicts"),
     }
+    return beside(record, without(metadata, "verdicts", *(["file"] if _of_file(item) else [])), _CHECKING)
 
 
 def _whole(labels: Sequence[Any]) -> bool:
     """Whether every claim has its verdicts: a list has no place for one that is missing."""
     return all(_whole(label) if isinstance(label, list) else label is not None for label in labels)
-
-
-def _as_claim(claim: Normal) -> Any:
-    return metadata_of(claim).get("triplet", claim["text"])
 
 
 FORMATS.register(RAGChecker())

@@ -21,6 +21,7 @@ from exports.formats._records import (
     Record,
     RecordReading,
     Said,
+    as_claim,
     claim_text,
     items_of,
     json_files,
@@ -30,8 +31,9 @@ from exports.formats._records import (
     rest_of,
     text_of,
     verdict_label,
+    verdicts_in,
 )
-from exports.formats._writing import Files, FinalLabels, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import Files, FinalLabels, Items, Written, beside, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -85,7 +87,8 @@ class RefChecker:
         id="ids of items",
         question_key="keys of questions",
         claims="claims of reference answers",
-        metadata="verdicts that are not people's",
+        claims__metadata="metadata of claims called as a field of a triplet is, and triplets of other texts",
+        metadata="metadata called as a field of RefChecker is, and verdicts that are not people's",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -135,7 +138,7 @@ class RefChecker:
         metadata = metadata_of(item)
         others = [
             verdict
-            for verdict in metadata.get("verdicts", [])
+            for verdict in verdicts_in(metadata)
             if not (verdict.get("source") == PEOPLE and verdict.get("claim") in found)
         ]
         mine = [
@@ -264,25 +267,31 @@ def _record(item: Normal, system: Record) -> Record:
     metadata, dataset = metadata_of(item), item.get("category")
     labels = {
         verdict.get("claim"): verdict["label"].capitalize()
-        for verdict in metadata.get("verdicts", [])
+        for verdict in verdicts_in(metadata)
         if verdict.get("source") == PEOPLE and verdict.get("against") == "context"
     }
     key = item["question_key"]
-    return {
+    record = {
         "id": key.removeprefix(f"{dataset}/") if dataset else key,
         "response": item["answer"],
         **system,
-        f"{metadata.get('extractor', 'claims')}_response_kg": [
-            {
-                "triplet": metadata_of(claim).get("triplet", claim["text"]),
-                **given(human_label=labels.get(claim["key"])),
-                **without(metadata_of(claim), "triplet"),
-            }
+        _list_of_claims(metadata): [
+            beside(
+                {"triplet": as_claim(claim), **given(human_label=labels.get(claim["key"]))},
+                metadata_of(claim),
+                _OF_A_TRIPLET,
+            )
             for claim in parts_of(item, "claims")
             if claim.get("of", "answer") == "answer"
         ],
-        **without(metadata, "extractor", "verdicts"),
     }
+    return beside(record, without(metadata, "extractor", "verdicts"), ("system",))
+
+
+def _list_of_claims(metadata: Normal) -> str:
+    """What the list of claims is called: after what took them from the answer, where that makes a name of it."""
+    name = f"{metadata.get('extractor', 'claims')}_response_kg"
+    return name if _TRIPLETS.fullmatch(name) else "claims_response_kg"
 
 
 FORMATS.register(RefChecker())

@@ -20,7 +20,7 @@ from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
-from exports.reading.json_files import beyond_64_bits
+from exports.reading.json_files import lost_of
 from exports.reading.sources import UTF_16, SourceFile, Sources
 from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
 
@@ -149,7 +149,7 @@ class _TableReading(FilesReading):
         self._notes, self.columns, self.headings = [], {}, []
         for file in self.files:
             try:
-                table = open_table(file.path)
+                table = open_table(file.path, empty_texts=True)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 self.columns |= {} if self._mapping else guessed(table.columns)  # also where the question is unknown
                 columns = mapped(table.columns, self._mapping)
@@ -216,10 +216,10 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
         try:
             if isinstance(cells, str):
                 raise InvalidInput(cells)
-            row: Normal = {name: _text(cells[place]) for name, place in texts if cells[place] is not None}
+            row: Normal = {name: _text(cells[place]) for name, place in texts if _is_filled(cells[place])}
             kept = {column: cells[place] for column, place in rest if cells[place] is not None}
             for name, of_field in others:
-                found = [(column, cells[place]) for column, place in of_field if cells[place] is not None]
+                found = [(column, cells[place]) for column, place in of_field if _is_filled(cells[place])]
                 if found and name == "metadata":
                     kept |= _object(*found[0])
                 elif found:
@@ -229,6 +229,11 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
             yield ParsedItem(file.name, line, read_item(row, scorer=SCORER))
         except AssayError as error:
             yield Rejected(file.name, line, str(error))
+
+
+def _is_filled(cell: Any) -> bool:
+    """Whether a field's cell says anything; an empty text, which Parquet tells from no value, says nothing."""
+    return cell is not None and cell != ""
 
 
 def _is_text(name: str) -> bool:
@@ -244,8 +249,8 @@ def _json(column: str, cell: str) -> Any:
         value = orjson.loads(cell)
     except orjson.JSONDecodeError as error:
         raise InvalidInput(f"the column {column!r} is {called(cell)}, which is no JSON ({error.msg}).") from None
-    if long := beyond_64_bits(cell.encode()):
-        raise InvalidInput(f"the column {column!r}: {long[1]}")
+    if lost := lost_of(cell.encode(), value):
+        raise InvalidInput(f"the column {column!r}: {lost[1]}")
     return value
 
 

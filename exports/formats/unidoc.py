@@ -31,7 +31,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, without
+from exports.formats._writing import LABELS, Files, FinalLabels, Items, Written, beside, metadata_of, parts_of
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -48,6 +48,7 @@ RATER = "unidoc-verified"
 _GROUNDING = "grounding"
 _REQUIRED = {True: "required", False: "not_required"}
 _NEEDED = ("rewritten_question_obscured", "complete_answer", "chunk_used")
+_OF_A_UNIT = ("used", VERIFIED, "metadata")
 _KINDS = {"chunk": "passage", "img": "figure", "tab": "table"}
 _PREFIXES = {kind: prefix for prefix, kind in _KINDS.items()}
 _PASSAGE = re.compile(r"(?P<document>.+)_id_\d+(?P<pages>(?:_pg\d{1,6})+)\.txt")
@@ -88,6 +89,8 @@ class UniDoc:
         evidence__role="the role retrieved",
         evidence__used="whether evidence was used, where its role says it",
         evidence__pages="pages of evidence without a document",
+        evidence__metadata="metadata of evidence called as a field of a unit is, and sources that say another place",
+        metadata="metadata called as a field of UniDoc-Bench is",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -108,7 +111,7 @@ class UniDoc:
         """The item with the final labels of a study as `verified_used` of its units."""
         said = {label: flag for flag, label in _REQUIRED.items()}
         units = [
-            {**unit, "metadata": {**metadata_of(unit), VERIFIED: said[label]}} if label in said else unit
+            {**unit, LABELS: {VERIFIED: said[label]}} if label in said else unit
             for unit in parts_of(item, "evidence")
             for label in [labels.get((_GROUNDING, f"evidence:{unit['key']}"))]
         ]
@@ -203,7 +206,7 @@ class _UniDocReading(RecordReading):
             "used": used,
             "source": source,
             **{name: place[name] for name in ("figure", "table") if name in place},
-            "metadata": {**rest_of(unit, "used", VERIFIED, "metadata"), **own},
+            "metadata": {**rest_of(unit, *_OF_A_UNIT), **own},
         }
 
 
@@ -267,26 +270,32 @@ def _record(item: Normal) -> Record | None:
         return None
     metadata = metadata_of(item)
     structured = metadata.get("complete_answer")
-    same = structured is not None and _as_text(structured) == item["answer"]
+    same = not isinstance(structured, str | None) and _as_text(structured) == item["answer"]
     chunks: Record = {}
     for number, unit in enumerate(units):
         prefix = _PREFIXES[unit["kind"]]
         own = unit["key"].partition("_")[0] == prefix
         chunks[unit["key"] if own else f"{prefix}_{number}"] = _chunk(number, unit)
-    return {
+    record = {
         "rewritten_question_obscured": item["question"],
         "complete_answer": structured if same else item["answer"],
         "chunk_used": chunks,
-        **without(metadata, "complete_answer"),
     }
+    return beside(record, metadata)
 
 
 def _chunk(number: int, unit: Normal) -> Record:
     metadata = metadata_of(unit)
     used = unit.get("used", None if "role" not in unit else unit["role"] == "gold")
-    source = metadata.get("source") or _source_of(number, unit)
+    kept = metadata.get("source")
+    source = kept if isinstance(kept, str) and _is_there(_place(kept), unit) else _source_of(number, unit)
     said = {"source": source} if unit["kind"] == "passage" else source
-    return {"used": used, "metadata": said, **without(metadata, "source", "figure", "table")}
+    chunk = {"used": used, "metadata": said, **unit.get(LABELS, {})}
+    return beside(chunk, metadata, {"source", VERIFIED} | ({"figure", "table"} & _place(source).keys()))
+
+
+def _is_there(place: Normal, unit: Normal) -> bool:
+    return place.get("document") == unit.get("document") and place.get("pages", []) == unit.get("pages", [])
 
 
 def _source_of(number: int, unit: Normal) -> str:

@@ -169,6 +169,7 @@ _IN_PYTHON = {
     "--map question=COLUMN": "mapping={'question': COLUMN}",
     "--map": "mapping={…}",
     "--scorer": "scorers=[…]",
+    "--labels A,B,C": "labels=[A, B, C]",
     "frame.parquet": "the frame",
 }
 """What commands say → what stands for it in a call."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotators.agreement.report import agreement_report as report_of
+from annotators.agreement.tables.columns import UNIT_COLUMNS
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.later import Later
@@ -44,7 +45,8 @@ def agreement(
     `wide` with a row a unit and a column a rater.
 
     `scale` is nominal, ordinal, interval, ratio, ranking or spans, or `CRITERION=SCALE` for one criterion; `labels` are
-    those that there are, in their order. Raises NotFound for a column that is not there, InvalidInput for values that
+    those that there are, in their order, which on an ordinal scale the frame may say itself, by ordered categories.
+    Raises NotFound for a column that is not there, InvalidInput for values that
     do not fit the scale.
 
     >>> import pandas as pd
@@ -63,14 +65,33 @@ def agreement(
     columns = RatingColumns(unit, rater, value, criterion, target, question)
     if labels is not None and not any(str(label).strip() for label in labels):
         raise InvalidInput("labels names none. Give those that there are in their order, such as ['no', 'yes'].")
-    said = () if labels is None else (csv_cells(*map(str, labels)),)
     with as_file(frame, "frame") as path, in_python():
+        said = _order_of(frame, scale, columns, wide=wide) if labels is None else [csv_cells(*map(str, labels))]
         found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said)
         measured = report_of(found.tables, resamples=asked.resamples, seed=asked.seed, level=level, units="units")
     document = Report.of_table(found, measured, resamples=resamples, seed=seed, level=level)
     json = {"table": found.name, "seed": seed, "resamples": resamples, "level": level, "left_out": found.left_out,
             "criteria": [one.to_json() for one in measured]}  # fmt: skip
     return Measured(document, rows_of(json["criteria"]), json)
+
+
+def _order_of(frame: pd.DataFrame, scale: str, columns: RatingColumns, *, wide: bool) -> list[str]:
+    """The labels of an ordinal scale in the order that the categories of a frame's ratings have, if that is one."""
+    criterion, _, word = scale.rpartition("=")
+    if word != "ordinal":
+        return []
+    if wide:
+        names = {str(name) for name in frame.columns} - {columns.unit}
+        names = {name for name in names if name.lower() not in UNIT_COLUMNS}
+    else:
+        names = {columns.value or "value"}
+    orders = {
+        tuple(map(str, kind.categories))
+        for name, kind in frame.dtypes.items()
+        if str(name) in names and isinstance(kind, pd.CategoricalDtype) and kind.ordered
+    }
+    about = f"{criterion}=" if criterion else ""
+    return [about + csv_cells(*order) for order in orders] if len(orders) == 1 else []
 
 
 def rows_of(criteria: object) -> list[dict[str, object]]:

@@ -86,6 +86,8 @@ class Sources:
 def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
     """The plain files of some files, folders and archives; archives are unpacked until the block ends.
 
+    What is given twice is read once.
+
     Raises NotFound for a path that is not there, InvalidInput for links inside a folder, for too many files, and for
     archives that are not safe to unpack (`exports.reading.archives`).
     """
@@ -94,8 +96,8 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
     files: list[SourceFile] = []
     with ExitStack() as stack:
         check_there(paths)
-        for path in map(Path, paths):
-            own = path.resolve()
+        given = {Path(path).resolve(): Path(path) for path in paths}
+        for own, path in given.items():
             if path.is_dir():
                 files += _walk(own, own.name, own.name)
             elif is_archive(path):
@@ -106,8 +108,8 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
                 files.append(SourceFile(path.name, own, own.parent.name, given=True))
             else:
                 raise InvalidInput(f"{str(path)!r} is no plain file, folder or archive.")
-        named = ", ".join(Path(path).name or Path(path).resolve().name for path in paths)
-        yield Sources(", ".join(map(str, paths)), named, files)
+        named = ", ".join(path.name or own.name for own, path in given.items())
+        yield Sources(", ".join(map(str, given.values())), named, files)
 
 
 def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:

@@ -100,17 +100,22 @@ def _delimiter(line: str) -> str:
     return max(_DELIMITERS, key=line.count)
 
 
-def _headings(cells: Iterable[Any]) -> list[str]:
-    """The names of columns; those at the end that have none are left out, and the first may have none."""
+def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
+    """The names of columns, of which the first may have none.
+
+    Those at the end that have none are left out, as rows may end with empty cells; not of a table with types (`typed`),
+    where they are columns as any other.
+    """
     columns = ["" if cell is None else str(cell).strip() for cell in cells]
-    while columns and not columns[-1]:
+    while columns and not columns[-1] and not typed:
         columns.pop()
-    if not columns:
+    if not any(columns):
         raise InvalidInput("the first row names no columns. Write their names into the first row.")
     if len(columns) > MOST_COLUMNS:
         raise InvalidInput(f"the table has {len(columns):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
     if "" in columns[1:]:
-        raise InvalidInput(f"column {columns.index('', 1) + 1} has no name. Write one into the first row.")
+        place = columns.index("", 1) + 1
+        raise InvalidInput(f"column {place} has no name. {'Name it' if typed else 'Write one into the first row'}.")
     twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
     if twice is not None:
         raise InvalidInput(f"the first row names the column {twice[:80]!r} twice. Rename one of the two.")
@@ -207,7 +212,7 @@ def _parquet(path: Path, *, empty_texts: bool) -> Table:
     damaged = (pa.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = pq.ParquetFile(path)
-        columns = _headings(file.schema_arrow.names)
+        columns = _headings(file.schema_arrow.names, typed=True)
     except damaged as error:
         raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
 
@@ -243,13 +248,18 @@ def _sheet(path: Path) -> Table:
     columns = _headings(heading[1])
     others = [f"{name[:80]!r}" for name in sheets[1:]]
     notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
-    return Table(columns, _as_wide_as(columns, rows), [*notes, *_about_formulas(path)])
+    signs = _signs_in(path)
+    notes += _about_formulas(path) if signs & _FORMULA else ()
+    if _MERGED in signs:
+        notes.append(
+            f"{path.name}: it has merged cells. Only the first of those that are merged has their value, the others "
+            "count as empty. Split them, and fill each in, where it is meant for all."
+        )
+    return Table(columns, _as_wide_as(columns, rows), notes)
 
 
 def _about_formulas(path: Path) -> Iterator[str]:
     """How many cells of the first sheet are formulas, and how many of these nobody has worked out."""
-    if not _may_have_formulas(path):
-        return
     n = empty = 0
     with suppress(Exception):  # what cannot be read is told by the rows
         said, made = (_cells_of_sheet(path, data_only=kind) for kind in (False, True))
@@ -264,18 +274,22 @@ def _about_formulas(path: Path) -> Iterator[str]:
         )
 
 
-def _may_have_formulas(path: Path) -> bool:
-    """Whether a sheet has anything between the tags of formulas."""
+_FORMULA, _MERGED = frozenset((b"<f>", b"<f ")), b"<mergeCell "
+
+
+def _signs_in(path: Path) -> set[bytes]:
+    """Which tags of formulas and of merged cells the sheets have."""
+    found: set[bytes] = set()
     with zipfile.ZipFile(path) as book:
         for name in book.namelist():
             if name.startswith("xl/worksheets/") and name.endswith(".xml"):
                 with book.open(name) as sheet:
                     before = b""
                     while chunk := sheet.read(1 << 20):
-                        if b"<f>" in before + chunk or b"<f " in before + chunk:
-                            return True
-                        before = chunk[-2:]
-    return False
+                        text = before + chunk
+                        found.update(sign for sign in (*_FORMULA, _MERGED) if sign in text)
+                        before = text[1 - len(_MERGED) :]
+    return found
 
 
 def _cells_of_sheet(path: Path, *, data_only: bool) -> Iterator[Any]:

@@ -9,7 +9,7 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
-from annotators.errors import Conflict, InvalidInput
+from annotators.errors import Conflict, InvalidInput, refusal_of
 from exports.converting import convert_files
 from tests.exports.formats.test_writing import REAL, SAID, records
 from tests.exports.sources import write_pdf
@@ -191,3 +191,22 @@ def test_a_pair_of_an_item_with_itself_is_refused_with_its_line(tmp_path: Path, 
     )
     with pytest.raises(InvalidInput, match=r"labels\.csv, line 3: a pair is of one item twice"):
         convert_files([folder], into=into, output=tmp_path / "out")
+
+
+def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path) -> None:
+    table = tmp_path / "q.csv"
+    table.write_text("id,question,shelf\na,Q?,B2\n")
+    done = convert_files([table, tmp_path / "." / "q.csv"], into="native", output=tmp_path / "out")
+    assert done.notes == ["q.csv is read with id = id, question = question; kept in the metadata: shelf."]
+
+
+@pytest.mark.parametrize("below", ["out", "more/out"])
+def test_where_no_folder_can_be_is_said_in_words(tmp_path: Path, below: str) -> None:
+    table = tmp_path / "q.csv"
+    table.write_text("id,question\na,Q?\n")
+    with pytest.raises(NotADirectoryError) as below_a_file:
+        convert_files([table], into="native", output=table / below)
+    assert (refusal_of(below_a_file.value) or "").startswith(("There is a file, not a folder", "Not a directory"))
+    with pytest.raises(NotADirectoryError) as on_no_disk:
+        convert_files([table], into="native", output=Path("/proc") / below)
+    assert refusal_of(on_no_disk.value) == f"No folder can be made: /proc/{below}. Name another place."

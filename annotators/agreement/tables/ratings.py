@@ -348,7 +348,9 @@ def _numbers(labels: tuple[Label, ...], scale: Scale, *, ordered: bool) -> tuple
                 f"label {worst!r} is not a number: {'an' if scale == 'interval' else 'a'} {scale} scale needs numbers"
             )
         if scale == "ordinal" and not ordered:
-            raise InvalidInput(f"label {worst!r} is not a number: declare the labels of the ordinal scale in order")
+            raise InvalidInput(
+                f"label {worst!r} is not a number: declare the labels of the ordinal scale in order (--labels A,B,C)"
+            )
         return np.arange(len(labels), dtype=np.float64), False
     if scale == "ratio" and min(numbers, default=0.0) < 0:
         raise InvalidInput(f"label {labels[int(np.argmin(numbers))]!r} is negative: a ratio scale starts at 0")

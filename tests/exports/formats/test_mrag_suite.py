@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from exports.converting import convert_files
 from tests.exports.formats.places import Place, write_json
 
 
@@ -89,3 +90,15 @@ def test_a_bad_record_is_named(place: Place, tmp_path: Path, changes: dict[str, 
     assert bad.reason.startswith("entry 2: ")
     assert words in bad.reason
     assert place.items() == []
+
+
+def test_a_mode_that_there_is_not_is_none_and_is_counted(tmp_path: Path) -> None:
+    rows = [
+        {"id": name, "question": f"{name}?", "answer": "A", "metadata": {"retrieval_mode": mode}}
+        for name, mode in (("a", "dense"), ("b", "gt_only"), ("c", ["gt_only"]))
+    ]
+    (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    done = convert_files([tmp_path / "items.jsonl"], into="mrag_suite", output=tmp_path / "out")
+    written = [orjson.loads(line) for line in (tmp_path / "out/records.jsonl").read_bytes().splitlines()]
+    assert [record.get("retrieval_mode") for record in written] == [None, "gt_only", None]
+    assert {(lost.what, lost.n, lost.of) for lost in done.lost} >= {("metadata retrieval_mode", 2, 3)}

@@ -388,3 +388,40 @@ def test_numbers_with_more_digits_than_json_has_lose_none(place: Place, tmp_path
     pq.write_table(pa.table({"question": ["Q?", "R?"], "x": decimals}), tmp_path / "c.parquet")
     assert place.take(tmp_path / "c.parquet").added == 2
     assert {item.question: item.metadata["x"] for item in place.items()} == {"Q?": 0.1, "R?": f"{digits}.25"}
+
+
+def test_a_column_of_parquet_without_a_name_is_named_as_bad_wherever_it_stands(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    for names, number in ((["id", "question", ""], 3), (["id", " ", "question"], 2)):
+        pq.write_table(pa.table([["a"], ["Q?"], ["Q?"]], names=names), path)
+        [bad] = place.take(path, format_name="table").rejected
+        assert bad.reason == f"column {number} has no name. Name it."
+    pq.write_table(pa.table([[0, 1], ["Q?", "R?"]], names=["", "question"]), path)
+    report = place.take(path)
+    assert (report.added, report.rejected) == (2, [])
+    assert "t.parquet: the first column, which has no name and numbers the rows, is left out." in report.notes
+
+
+def test_an_empty_text_of_parquet_is_one_in_the_metadata_and_nothing_in_a_field(place: Place, tmp_path: Path) -> None:
+    columns = {"id": ["a", "b"], "question": ["Q?", "R?"], "system": ["", None], "scores": ["", None],
+               "documents": ["", None], "metadata": ["", None], "note": ["", None]}  # fmt: skip
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    report = place.take(tmp_path / "t.parquet")
+    assert report.rejected == []
+    first, second = place.items()
+    assert (first.system, first.documents, first.scores, dict(first.metadata)) == ("reference", (), (), {"note": ""})
+    assert dict(second.metadata) == {}
+    done = convert_files([tmp_path / "t.parquet"], into="table", output=tmp_path / "out")
+    assert done.lost == []
+
+
+def test_merged_cells_are_said_to_have_one_value(place: Place, tmp_path: Path) -> None:
+    book = Workbook()
+    for row in (["id", "question", "part"], ["a", "Q?", "I"], ["b", "R?", None]):
+        book.active.append(row)  # type: ignore[union-attr]
+    book.active.merge_cells("C2:C3")  # type: ignore[union-attr]
+    book.save(tmp_path / "m.xlsx")
+    report = place.take(tmp_path / "m.xlsx")
+    assert [dict(item.metadata) for item in place.items()] == [{"part": "I"}, {}]
+    assert [note[:34] for note in report.notes[1:]] == ["m.xlsx: it has merged cells. Only "]
+    assert len(place.take(sheet(tmp_path / "n.xlsx", ["id", "question"], ["a", "Q?"])).notes) == 1

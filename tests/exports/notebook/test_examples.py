@@ -135,6 +135,25 @@ def test_a_label_may_have_a_comma() -> None:
     assert found.to_json()["criteria"][0]["labels"] == labels
 
 
+@pytest.mark.parametrize("scale", ["ordinal", "quality=ordinal"])
+def test_ordered_categories_are_the_order_of_an_ordinal_scale(scale: str) -> None:
+    order, words = ["low", "middle", "high"], ["high", "low", "middle", "high", "low", "low"]
+    said = {"item": [1, 1, 2, 2, 3, 3], "annotator": ["a", "b"] * 3}
+    long = pd.DataFrame({**said, "criterion": "quality", "value": pd.Categorical(words, order, ordered=True)})
+    declared = agreement(long.astype({"value": str}), scale, labels=order, resamples=0)
+    assert agreement(long, scale, resamples=0).to_json()["criteria"] == declared.to_json()["criteria"]
+    unit = pd.Categorical(["x", "y", "z"], ["z", "y", "x"], ordered=True)
+    wide = pd.DataFrame({"item": unit, **{name: long["value"].array[n::2] for n, name in enumerate("ab")}})
+    found = agreement(wide, "ordinal", wide=True, resamples=0).to_json()["criteria"][0]
+    assert (found["labels"], found["scale"]) == (order, "ordinal")
+
+
+def test_an_ordinal_scale_without_an_order_names_the_argument_that_gives_it() -> None:
+    ratings = pd.DataFrame({"ada": ["high", "low"], "ben": pd.Categorical(["low", "low"])})
+    with pytest.raises(InvalidInput, match=r"declare the labels of the ordinal scale in order \(labels=\[A, B, C\]\)"):
+        agreement(ratings, "ordinal", wide=True)
+
+
 def _cells(text: str) -> list[str]:
     return [block.split("\n```")[0] for block in text.split("```python\n")[1:]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from annotators.items.parsed import Rejected
 from exports.reading.json_files import element_lines, json_file, json_lines
-from exports.reading.sources import open_sources
+from exports.reading.sources import SourceFile, open_sources
 
 OBJECTS = [{"a": [1, {"b": "}, {"}], "c": "[\\n  {"}, {}, {"a": {"b": [[]]}}, {"d": ""}]
 
@@ -83,3 +84,33 @@ def test_what_python_writes_for_numbers_that_json_lacks_is_named_with_the_remedy
         found = json_file(sources.files[0])
     assert f"not JSON: {word} at column" in found.reason
     assert "Write null" in found.reason
+
+
+def read_as(folder: Path, text: str, read: Callable[[SourceFile], Any]) -> Any:
+    (folder / "a.json").write_text(text, "utf-8")
+    with open_sources([folder]) as sources:
+        return read(sources.files[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ('{"id": "a", "question": "q", "question": "r"}', 1, "question"),
+        ('{"a": {"b": 1},\n "c": [{"b": 1,\n  "\\u0062" : 2}]}', 3, "b"),
+        ('{"a": "{\\"a\\": 1", "c":\n [{"é": "\\\\"}, {"é": 1, "é"\t: []}]}', 2, "é"),
+        ('{"a":' * 500 + '{"z": 1, "z": 2}' + "}" * 500, 1, "z"),
+    ],
+)
+def test_a_key_that_stands_twice_in_one_object_is_named(tmp_path: Path, text: str, line: int, key: str) -> None:
+    found = read_as(tmp_path, text, json_file)
+    said = f"the key {key!r} stands twice in one object. Rename one of the two, or take it out."
+    assert (found.line, found.reason) == (line, said)
+    [found] = read_as(tmp_path, text.replace("\n", " "), lambda file: list(json_lines(file)))
+    assert found.reason == said
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": {"a": 1}, "b": [{"a": "a"}, {"a": "\\"a\\":"}]}', '["\\u0022", "{", "\\"a\\": \\"a\\":"]', "7"]
+)
+def test_keys_of_different_objects_may_be_called_the_same(tmp_path: Path, text: str) -> None:
+    assert read_as(tmp_path, text, json_file) == json.loads(text)
