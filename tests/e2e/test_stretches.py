@@ -146,7 +146,7 @@ def test_an_adjudicator_takes_what_one_of_them_marked_and_changes_it(new_page: N
     expect(of_ben).to_have_count(1)
     expect(shown.locator("[data-rater]").filter(has_text="None")).to_have_count(1)
     expect(page.get_by_test_id("take")).to_have_count(3)
-    press(page, {"R1": "a", "R2": "b", "R3": "d"}[of_ben.get_attribute("data-rater") or ""])  # as ben has it; c is taken
+    press(page, {"R1": "a", "R2": "b", "R3": "d"}[of_ben.get_attribute("data-rater") or ""])  # as ben has it
     assert marked(page) == ["Unfounded", "Benign"]
     press(page, "ArrowRight", "ArrowDown", "ArrowDown", "Shift+ArrowDown", "2")
     screenshot(page, "stretches-adjudicate")
