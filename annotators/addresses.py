@@ -1,4 +1,4 @@
-"""Addresses of servers: which are on this machine, and what is said of one that sends on to another."""
+"""Addresses of servers: which are on this machine, or OpenAI's, and what is said of one that sends on to another."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def is_here(server: str) -> bool:
         return False
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_loopback
+
+
+def is_openai(server: str) -> bool:
+    """Whether a server, by its base URL, is OpenAI's own, which alone gets what the environment holds for OpenAI."""
+    return urlsplit(server).hostname == "api.openai.com"
 
 
 def redirected(server: str, status: int, to: str | None) -> str:

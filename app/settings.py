@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 from urllib.parse import urlsplit
 
+from annotators.addresses import is_openai
 from annotators.errors import InvalidInput, NotFound
 from db.revisions import known_revisions, revision_in
 
@@ -249,7 +250,7 @@ class Settings:
     def key_for(self, server: str, environment: Mapping[str, str] | None = None) -> str | None:
         """The key for a judge's server: ours, or for OpenAI's own, as its programs take it, OPENAI_API_KEY."""
         environment = os.environ if environment is None else environment
-        theirs = environment.get("OPENAI_API_KEY") if urlsplit(server).hostname == "api.openai.com" else None
+        theirs = environment.get("OPENAI_API_KEY") if is_openai(server) else None
         return self.judge_key or theirs
 
     @property

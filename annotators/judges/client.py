@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from annotators.addresses import is_here, redirected
+from annotators.addresses import is_here, is_openai, redirected
 from annotators.errors import AssayError, InvalidInput
 from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
 from annotators.judges.chances import chances_of, tokens_of
@@ -48,7 +48,6 @@ _TOP = 20
 _FEWER = {_TOP: 5, 5: 0}
 """What a server that refuses so many is asked for from then on."""
 _NO_MODEL = re.compile(r"not (found|exist|available|loaded|supported)|unknown|invalid model|no such|pinned", re.I)
-_OPENAI = "api.openai.com"
 _HEADERS = frozenset(
     ("host", "accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "user-agent")
 )
@@ -133,7 +132,7 @@ class Client:
             http_client=openai.DefaultHttpxClient(
                 follow_redirects=False,
                 trust_env=not is_here(self.server),
-                event_hooks={"request": [] if urlsplit(self.server).hostname == _OPENAI else [self._bare]},
+                event_hooks={"request": [] if is_openai(self.server) else [self._bare]},
             ),
         )
 

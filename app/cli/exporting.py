@@ -169,7 +169,8 @@ def export(
         "bytes": sum(file["bytes"] for file in manifest.files),
         **({"dry_run": True, "lost": _lost(manifest)} if dry_run else {}),
     }
-    counts = ", ".join(_counted(name, n, writers()) for name, n in manifest.counts.items())
+    others = writers()
+    counts = ", ".join(_counted(name, n, others) for name, n in manifest.counts.items())
     done = "Would export" if dry_run else "Exported"
     size = size_in_words(document["bytes"])
     lines = [f"{done} {counts} in {count(len(manifest.files), 'file')} ({size}) to {to}"]
