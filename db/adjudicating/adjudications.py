@@ -53,7 +53,7 @@ from db.models import (
     StudyItem,
     Submission,
 )
-from db.people.pseudonyms import annotation_marks, raters_of
+from db.people.pseudonyms import annotation_mark, raters_of
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
 from db.studies import tallies
 from db.studies.design import protocol_of
@@ -416,7 +416,6 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
                 stage = stage_for(session, study, settlement, actor, again=rounds.mine is not None)
             except (Conflict, NotAllowed) as error:
                 refusal = str(error)
-        marks = annotation_marks(study, (annotation.assignment_id for annotation in annotations))
         return DisputedItem(
             study_item_id,
             presentation,
@@ -424,7 +423,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
             list(raters.values()),
             comments,
             flags,
-            {raters[annotation.person_id]: marks[annotation.assignment_id] for annotation in annotations},
+            {raters[one.person_id]: annotation_mark(study, one.assignment_id) for one in annotations},
             settlement.state if settlement else SettlementState.PENDING,
             refusal,
             stage,
@@ -438,7 +437,7 @@ def give_back(db: Database, actor: Actor, study_item_id: int, *, annotation: str
     with db.read() as session:
         study = session.get_one(Study, session.get_one(StudyItem, study_item_id).study_id)
         there = [found.assignment_id for found in _annotations(session, study, study_item_id)]
-        of = [number for number, mark in annotation_marks(study, there).items() if mark == annotation]
+        of = [number for number in there if annotation_mark(study, number) == annotation]
     if not of:
         raise Conflict("That annotation does not count here any more, so it cannot be returned. Reload the page.")
     return_to_annotator(db, actor, of[0], reason=reason)

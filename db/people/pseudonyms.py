@@ -62,9 +62,9 @@ def raters_of(study: Study, study_item_id: int, people: Iterable[int], *, then: 
     return {who: f"R{n}" for n, who in enumerate([*drawn(first), *drawn(set(then) - first)], 1)}
 
 
-def annotation_marks(study: Study, assignment_ids: Iterable[int]) -> dict[int, str]:
-    """Assignment id → what an annotation is called to who is not told whose it is: ids tell who worked when."""
-    return {number: _keyed(study, f"assignment {number}") for number in assignment_ids}
+def annotation_mark(study: Study, assignment_id: int) -> str:
+    """What an annotation is called to who is not told whose it is: ids tell who worked when."""
+    return _keyed(study, f"assignment {assignment_id}")
 
 
 def _keyed(study: Study, text: str) -> str:
