@@ -38,6 +38,8 @@ from exports.formats._writing import (
     LabelledWriter,
     PairOut,
     Picture,
+    SettledOut,
+    SettledWriter,
     StudyOut,
     StudyWriter,
     Unit,
@@ -301,8 +303,8 @@ def _written(
     def opened(name: str) -> AbstractContextManager[Out]:
         return sink.open(name)
 
-    every = isinstance(writer, StudyWriter)
-    study = _Spoken(source) if source.n_labels and (every or isinstance(writer, LabelledWriter)) else None
+    places = isinstance(writer, StudyWriter | SettledWriter | LabelledWriter)
+    study = _Spoken(source) if source.n_labels and places else None
     if writer.name == NATIVE and source.n_labels:
         _labels_written(source, sink)
     with Files(opened, partial(sink.put, difference=first_difference), options, picture) as files:
@@ -321,6 +323,8 @@ def _items_written(source: _Source, writer: Writer, study: _Spoken | None, files
     if isinstance(writer, StudyWriter):
         alone = study.protocol.about_pairs and not takes_pairs(writer)
         return writer.write(source.items, files) if alone else writer.write_study(study.out(), files)
+    if isinstance(writer, SettledWriter):
+        return writer.write_settled(study.settled(), files)
 
     def with_labels() -> Iterator[Normal]:
         for judged in study.judged():
@@ -360,6 +364,10 @@ class _Spoken:
 
     def out(self) -> StudyOut:
         return StudyOut(self.protocol.name, self.protocol, self.judged, pairs=self._pairs)
+
+    def settled(self) -> SettledOut:
+        """The same by what is settled alone."""
+        return SettledOut(self.protocol.name, {"": self.protocol}, self.judged)
 
     def _pairs(self) -> list[PairOut]:
         """The pairs that labels are about."""

@@ -6,7 +6,7 @@ Releases read it item by item (`db.releasing.releases`); here it is read by the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -156,25 +156,20 @@ def _holding(study: Study) -> Callable[[Holding, SettledUnit], bool]:
     return lambda holding, unit: _holds(holding, unit.study_item_id, sources.get(unit.criterion, unit.criterion))
 
 
-FinalOfItem = dict[tuple[str, str], Any]
-"""Criterion and target → the final label of an item."""
+def final_units(
+    session: Session, study: Study, versions: Sequence[int], *, pairs: bool = False
+) -> tuple[list[SettledUnit], dict[str, int]]:
+    """What is settled in a study of the items, or `pairs`, that have these latest versions; and item → how many fell.
 
-
-def final_labels(
-    session: Session, studies: Iterable[Study], versions: Sequence[int]
-) -> tuple[dict[str, FinalOfItem], int]:
-    """External id → what is settled in these studies of the items (not pairs) that have these latest versions.
-
-    Of a unit that several have settled, what the last of them says. And how many more were settled, and fell.
+    Of pairs that is those whose first item has one of them.
     """
-    found, fell = dict[str, FinalOfItem](), 0
-    for study in studies:
-        holding, holds = places_that_hold(session, study, versions), _holding(study)
-        for unit in settled_units(session, study.id or 0, list(holding)):
-            if unit.state == "open":
-                continue
-            if holds(holding, unit):
-                found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
-            else:
-                fell += 1
+    found, fell = list[SettledUnit](), defaultdict[str, int](int)
+    holding, holds = places_that_hold(session, study, versions, pairs=pairs), _holding(study)
+    for unit in settled_units(session, study.id or 0, list(holding)):
+        if unit.state == "open":
+            continue
+        if holds(holding, unit):
+            found.append(unit)
+        else:
+            fell[unit.external_id] += 1
     return found, fell

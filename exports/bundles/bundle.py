@@ -10,11 +10,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy import Select, func, or_, true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
@@ -30,7 +29,6 @@ from db.items.as_of import marks
 from db.items.current import item_is_current, version_is_latest
 from db.items.documents import document_is_current, kept_documents
 from db.items.read import BLOCK, current_versions
-from db.items.rows import items_as_json
 from db.models import (
     Document,
     Evidence,
@@ -40,6 +38,7 @@ from db.models import (
     ItemVersion,
     Project,
     Purpose,
+    Release,
     ReleaseItem,
     Study,
     StudyItem,
@@ -49,8 +48,7 @@ from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
 from db.query import pick
-from db.releasing.releases import find_release, labelled_by, released_labels, released_versions
-from db.releasing.what_holds import FinalOfItem, final_labels
+from db.releasing.releases import find_release, labelled_by, released_versions
 from db.schema import current_revision
 from db.scores.labels import labels_taken
 from db.studies.design import protocol_of
@@ -77,7 +75,7 @@ from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.questionnaire_table import write_questionnaires
 from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
-from exports.bundles.study_out import Seen, study_out
+from exports.bundles.study_out import Seen, items_out, released_out, settled_out, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
 from exports.checks import check_export_folder
 from exports.formats._pictures import PagePictures
@@ -85,6 +83,8 @@ from exports.formats._writing import (
     Files,
     Judged,
     LabelledWriter,
+    SettledOut,
+    SettledWriter,
     StudyOut,
     StudyWriter,
     VerdictWriter,
@@ -204,10 +204,9 @@ def _made(db: Database, actor: Actor, selection: Selection, folder: Path, *, los
         manifest = derive(db, actor, session, selection, sink, left_out=left_out)
         if losing:
             for name, ids in left_out.items():
-                said = _labels_written(Seen(db, actor, session), selection, writers()[name])
-                if said is not None:
-                    said = said._replace(fell=manifest.counts.get(f"{name}{_LABELS_FELL}", 0))
-                manifest.lost[name] = measured_losses(name, folder / name, _items_of(session, selection), ids, said)
+                said = _labels_written(Seen(db, actor, session), selection, writers()[name], manifest.counts)
+                items = (row.item for row in _items_of(session, selection))
+                manifest.lost[name] = measured_losses(name, folder / name, items, ids, said)
     (folder / NAME).write_bytes(manifest.encoded())
     return manifest
 
@@ -377,29 +376,22 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     """The items that a format can hold, and the documents whose key can be the name of a file beside them.
 
     What comes back are the ids of items that it cannot hold.
-    Of a study the items have its final labels, where the format has a place for them, or those of the studies that are
-    named.
+    Of a study the items have its labels or its final labels, whichever the format has a place for; of a release its
+    final labels; else those of the studies that are named.
     """
     of = _labels_of(session, selection)
     verdicts = _verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
-
-    fell = _Fell()
+    settled, fell = _settled_of(session, selection, writer), _Fell()
+    judged = partial(_items_of, session, selection) if settled is None else settled.judged
 
     def items() -> Iterator[Normal]:
-        fell.n = 0
-        for block in _version_blocks(session, selection):
-            found = items_as_json(session, block)
-            labels: Mapping[str, FinalOfItem] = {}
-            if isinstance(writer, LabelledWriter):
-                labels, n = _final_labels(session, selection, of, found)
-                fell.n += n
-            for version_id in block:
-                item = orjson.loads(orjson.dumps(found[version_id]))
-                if labels and isinstance(writer, LabelledWriter):
-                    item = writer.with_labels(item, labels.get(item["id"], {}))
-                if verdicts is not None and isinstance(writer, VerdictWriter):
-                    item = writer.with_verdicts(item, verdicts(version_id))
-                yield item
+        for row in fell.counted(judged)():
+            item = row.item
+            if settled is not None and isinstance(writer, LabelledWriter):
+                item = writer.with_labels(item, row.final)
+            if verdicts is not None and isinstance(writer, VerdictWriter):
+                item = writer.with_verdicts(item, verdicts(row.version))
+            yield item
 
     def opened(name: str) -> AbstractContextManager[Out]:
         path = f"{writer.name}/{name}"
@@ -413,13 +405,15 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     with _pictures(session, selection, writer, kept) as drawn, Files(opened, put, selection.options, drawn) as files:
         if study is not None and isinstance(writer, StudyWriter):
             written = writer.write_study(replace(study, judged=fell.counted(study.judged)), files)
+        elif settled is not None and isinstance(writer, SettledWriter):
+            written = writer.write_settled(replace(settled, judged=fell.counted(settled.judged)), files)
         else:
             written = writer.write(items, files)
     tables.count(writer.name, written.items)
     if written.left_out:
         tables.count(f"{writer.name}_left_out", written.left_out)
     if fell.n:
-        tables.count(f"{writer.name}{_LABELS_FELL}", fell.n)
+        tables.count(_fell_of(writer, final=study is None), fell.n)
     if drawn is not None:
         tables.count(f"{writer.name}_pictures", drawn.drawn)
         tables.count(f"{writer.name}_pages_without_picture", len(drawn.missing))
@@ -431,8 +425,9 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     return files.left_out
 
 
-_LABELS_FELL = "_labels_fell"
-"""How a count of the manifest ends, behind the name of a format."""
+def _fell_of(writer: Writer, *, final: bool) -> str:
+    """How the manifest calls the labels, or the final labels, that fell and that a format would have had."""
+    return f"{writer.name}_{'final_labels' if final else 'labels'}_fell"
 
 
 class _Fell:
@@ -452,34 +447,13 @@ class _Fell:
         return again
 
 
-def _final_labels(
-    session: Session, selection: Selection, of: Sequence[Study], items: Mapping[int, object]
-) -> tuple[dict[str, FinalOfItem], int]:
-    """Id of an item → its final labels, of these items by version: of the release, else of these studies.
-
-    And how many fell.
-    """
-    if selection.release is not None:
-        labels: dict[str, FinalOfItem] = {}
-        for version_id, final in released_labels(session, selection.release[0], list(items)).items():
-            name = orjson.loads(orjson.dumps(items[version_id]))["id"]
-            labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
-        return labels, 0
-    return final_labels(session, of, list(items))
-
-
-def _labels_written(seen: Seen, selection: Selection, writer: Writer) -> LabelsOut | None:
+def _labels_written(seen: Seen, selection: Selection, writer: Writer, counts: Mapping[str, int]) -> LabelsOut | None:
     """The labels that a format with a place for some was given to write; None where it was given none."""
-    study = _study_of(seen, selection, writer)
+    study, settled = _study_of(seen, selection, writer), _settled_of(seen.session, selection, writer)
+    fell = counts.get(_fell_of(writer, final=study is None), 0)
     if study is not None:
-        return labels_of_study(study)
-    of = _labels_of(seen.session, selection)
-    if not isinstance(writer, LabelledWriter) or not (of or selection.release):
-        return None
-    criteria = {name: one for study in of for name, one in protocol_of(study).criteria_by_name().items()}
-    blocks = (items_as_json(seen.session, block) for block in _version_blocks(seen.session, selection))
-    final = chain.from_iterable(_final_labels(seen.session, selection, of, found)[0].items() for found in blocks)
-    return final_labels_out(final, criteria)
+        return labels_of_study(study)._replace(fell=fell)
+    return final_labels_out(settled)._replace(fell=fell) if settled is not None else None
 
 
 def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | None:
@@ -491,6 +465,16 @@ def _study_of(seen: Seen, selection: Selection, writer: Writer) -> StudyOut | No
         return None
     blocks = partial(_version_blocks, seen.session, selection)
     return study_out(seen, of[0], blocks, names=selection.names)
+
+
+def _settled_of(session: Session, selection: Selection, writer: Writer) -> SettledOut | None:
+    """The final labels that a writer has a place for; None where there are no studies that they could be of."""
+    if not isinstance(writer, LabelledWriter | SettledWriter):
+        return None
+    if selection.release is not None:
+        return released_out(session, session.get_one(Release, selection.release[0]))
+    of = _labels_of(session, selection)
+    return settled_out(session, of, partial(_version_blocks, session, selection)) if of else None
 
 
 def _knowing_what_stays(session: Session, selection: Selection) -> Selection:
@@ -520,11 +504,9 @@ def _pictures(
         yield drawn
 
 
-def _items_of(session: Session, selection: Selection) -> Iterator[Normal]:
-    """The items of a selection in normal form, without labels."""
-    for block in _version_blocks(session, selection):
-        found = items_as_json(session, block)
-        yield from (orjson.loads(orjson.dumps(found[version_id])) for version_id in block)
+def _items_of(session: Session, selection: Selection) -> Iterator[Judged]:
+    """The items of a selection, without labels."""
+    return items_out(session, _version_blocks(session, selection))
 
 
 def _labels_of(session: Session, selection: Selection) -> list[Study]:

@@ -14,8 +14,9 @@ from exports.formats import FORMATS
 from exports.formats._losing import WORDS, Lost, losses_of, lost_between, statements
 from exports.formats._lost_labels import FINAL_WORDS, SameItems, lost_labels, plain_by
 from exports.formats._writing import (
-    FinalLabels,
     LabelledWriter,
+    SettledOut,
+    SettledWriter,
     StudyOut,
     StudyWriter,
     VerdictWriter,
@@ -148,23 +149,32 @@ def labels_of_study(study: StudyOut) -> LabelsOut:
 FINAL = "final"
 
 
-def final_labels_out(final: Iterable[tuple[str, FinalLabels]], criteria: Mapping[str, Criterion]) -> LabelsOut:
-    """The final labels of items, by the items' ids."""
+def final_labels_out(settled: SettledOut) -> LabelsOut:
+    """The final labels of items and pairs."""
     labels = (
-        ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))
-        for item, said in final
-        for (criterion, target), value in said.items()
+        ForeignLabel(0, row.item["id"], FINAL, unit.criterion, unit.target, cell_of(unit.label), None, None, unit.other)
+        for row in settled.judged()
+        for unit in row.settled.values()
     )
-    return LabelsOut(labels, criteria, FINAL)
+    return LabelsOut(labels, settled.criteria, FINAL)
 
 
 def has_place_for_labels(writer: Writer) -> bool:
     """Whether a format has a place for final labels of studies."""
-    return isinstance(writer, LabelledWriter | VerdictWriter | StudyWriter)
+    return isinstance(writer, LabelledWriter | VerdictWriter | SettledWriter | StudyWriter)
+
+
+def takes_one_study(writer: Writer) -> bool:
+    """Whether a format has a place for labels of one study, and none for final labels of several."""
+    return isinstance(writer, StudyWriter) and not isinstance(writer, LabelledWriter | SettledWriter)
 
 
 def check_labels_of(formats: Sequence[str], labels_of: Sequence[str], release: object) -> tuple[str, ...]:
-    """The studies whose final labels go into the items, each once; InvalidInput where no format has a place for any."""
+    """The studies whose final labels go into the items, each once.
+
+    InvalidInput where no format has a place for any, or one has a place for those of one study alone and several are
+    named.
+    """
     if not labels_of:
         return ()
     if release is not None:
@@ -175,7 +185,14 @@ def check_labels_of(formats: Sequence[str], labels_of: Sequence[str], release: o
             f"{', '.join(formats)}: none of these formats has a place for final labels of {labels_of[0]!r}. "
             f"Those that have: {', '.join(places)}."
         )
-    return tuple(dict.fromkeys(labels_of))
+    named = tuple(dict.fromkeys(labels_of))
+    of_one = [name for name, writer in writers().items() if name in formats and takes_one_study(writer)]
+    if len(named) > 1 and of_one:
+        raise InvalidInput(
+            f"{', '.join(of_one)} has a place for the labels of one study; {', '.join(named)} are {len(named)}. Name "
+            "one, or leave the format out."
+        )
+    return named
 
 
 def check_release_formats(formats: Sequence[str], study: object) -> None:

@@ -1,7 +1,8 @@
-"""A study as formats with a place for every annotator's labels take it: items, labels, where units stand, agreement."""
+"""What people said, as formats take it: a study with every annotator's labels, or final labels alone."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -14,16 +15,21 @@ from annotators.items.targets import TargetKind
 from db.elsewhere.handed_over import token_of
 from db.engine import Database, Within
 from db.items.documents import document_is_current
-from db.items.rows import items_as_json
+from db.items.rows import items_as_json, read_items
 from db.judging.items import secret_of
-from db.models import Document, Study, StudyItem
+from db.models import Document, Release, Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.query import pick
-from db.releasing.what_holds import labels_that_hold, places_that_hold, units_that_hold
+from db.releasing.releases import FinalLabel, labelled_by, released_labels, released_pairs, released_versions
+from db.releasing.what_holds import final_units, labels_that_hold, places_that_hold, units_that_hold
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
-from exports.formats._writing import Coefficient, Given, Judged, PairOut, StudyOut, Unit
+from db.studies.settlements import SettledUnit
+from exports.formats._writing import Coefficient, Given, Judged, PairOut, SettledOut, StudyOut, Unit
+
+Blocks = Callable[[], Iterable[Sequence[int]]]
+"""Blocks of the ids of item versions, each time from the beginning."""
 
 
 class Seen(NamedTuple):
@@ -38,7 +44,7 @@ class Seen(NamedTuple):
         return Within(self.db, self.session)
 
 
-def study_out(seen: Seen, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool) -> StudyOut:
+def study_out(seen: Seen, study: Study, blocks: Blocks, *, names: bool) -> StudyOut:
     """A study with the items of these blocks of versions; annotators are pseudonymous unless `names`.
 
     Labels of earlier versions go along where they hold for the items as they are now; those that fell are counted.
@@ -81,9 +87,7 @@ class _Tokens:
         return secret_of(self._seen.db, self._study.project_id)
 
 
-def _judged(
-    session: Session, study: Study, blocks: Callable[[], Iterable[Sequence[int]]], *, names: bool
-) -> Iterator[Judged]:
+def _judged(session: Session, study: Study, blocks: Blocks, *, names: bool) -> Iterator[Judged]:
     assert study.id is not None
     called = (real_names if names else pseudonyms)(session, study.id)
     protocol = protocol_of(study)
@@ -98,14 +102,23 @@ def _judged(
             given.setdefault(label.item, []).append(Given(called[label.person_id], *about))
         units: dict[str, list[Unit]] = {}
         for unit in units_that_hold(session, study, holding):
-            other = unit.pair[0] if unit.pair else None
-            found = Unit(unit.criterion, unit.target, unit.value, unit.state, unit.votes, other)
-            units.setdefault(unit.external_id, []).append(found)
+            units.setdefault(unit.external_id, []).append(_unit(unit, study))
+        for row in items_out(session, [block]):
+            name = row.item["id"]
+            yield Judged(row.item, given.get(name, ()), units.get(name, ()), row.version, pages, fell.get(name, 0))
+
+
+def items_out(session: Session, blocks: Iterable[Sequence[int]]) -> Iterator[Judged]:
+    """The items of these blocks of versions, and nothing that anybody said of them."""
+    for block in blocks:
         items = items_as_json(session, block)
         for version_id in block:
-            item = orjson.loads(orjson.dumps(items[version_id]))
-            name = item["id"]
-            yield Judged(item, given.get(name, ()), units.get(name, ()), version_id, pages, fell.get(name, 0))
+            yield Judged(orjson.loads(orjson.dumps(items[version_id])), (), (), version_id)
+
+
+def _unit(unit: SettledUnit, study: Study) -> Unit:
+    other = unit.pair[0] if unit.pair else None
+    return Unit(unit.criterion, unit.target, unit.value, unit.state, unit.votes, other, study.name)
 
 
 def _pages_of_documents(session: Session, study: Study) -> dict[str, int] | None:
@@ -141,3 +154,49 @@ def agreement_of(seen: Seen, study: Study) -> list[Coefficient]:
             )
         )
     return found
+
+
+# Final labels ---------------------------------------------------------------------------------------------------------
+
+
+def settled_out(session: Session, studies: Sequence[Study], blocks: Blocks) -> SettledOut:
+    """The items of these blocks of versions with what is settled of them in these studies, the last of which counts."""
+
+    def judged() -> Iterator[Judged]:
+        for block in blocks():
+            units, fell = defaultdict[str, list[Unit]](list), Counter[str]()
+            for study in studies:
+                found, gone = final_units(session, study, block, pairs=protocol_of(study).about_pairs)
+                fell.update(gone)
+                for unit in found:
+                    units[unit.external_id].append(_unit(unit, study))
+            for row in items_out(session, [block]):
+                yield row._replace(units=units.get(row.item["id"], ()), fell=fell[row.item["id"]])
+
+    names = " and ".join(study.name for study in studies)
+    return SettledOut(names, {study.name: protocol_of(study) for study in studies}, judged)
+
+
+def released_out(session: Session, release: Release) -> SettledOut:
+    """The items of a release with its final labels; where several studies label a unit, the latest counts."""
+    assert release.id is not None
+    of = release.id
+    studies = [session.get_one(Study, study_id) for study_id in labelled_by(session, of)]
+
+    def judged() -> Iterator[Judged]:
+        for block in released_versions(session, of):
+            labels, compared = released_labels(session, of, block), defaultdict[int, list[Unit]](list)
+            pairs = released_pairs(session, of, block) if release.n_pairs else []
+            others = read_items(session, list({pair.other_version_id for pair in pairs}), ())
+            for pair in pairs:
+                other = others[pair.other_version_id].content.id
+                compared[pair.version_id] += [_released(label, other) for label in pair.labels]
+            for row in items_out(session, [block]):
+                alone = [_released(label) for label in labels.get(row.version, ())]
+                yield row._replace(units=[*alone, *compared.get(row.version, ())])
+
+    return SettledOut(release.name, {study.name: protocol_of(study) for study in studies}, judged, release.sha256)
+
+
+def _released(label: FinalLabel, other: str | None = None) -> Unit:
+    return Unit(label.criterion, label.target, label.value, label.how, label.votes, other, label.study)

@@ -14,6 +14,7 @@ from annotators.items.normal import Normal
 from exports.sinks import Out, plain_name
 
 if TYPE_CHECKING:
+    from annotators.criteria import Criterion
     from annotators.protocols import Protocol as AskedProtocol
 
 Items = Callable[[], Iterator[Normal]]
@@ -96,7 +97,10 @@ class Given(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One criterion and target of an item: its final label (None while it is open), how it was reached, its votes."""
+    """One criterion and target of an item: its final label (None while it is open), how it was reached, its votes.
+
+    `study` is the name of the study that says so.
+    """
 
     criterion: str
     target: str
@@ -104,6 +108,7 @@ class Unit(NamedTuple):
     how: str
     votes: Mapping[str, int]
     other: str | None = None
+    study: str = ""
 
 
 class Judged(NamedTuple):
@@ -122,10 +127,14 @@ class Judged(NamedTuple):
     fell: int = 0
 
     @property
+    def settled(self) -> dict[tuple[str, str, str | None], Unit]:
+        """Criterion, target and other item → what is settled; where several studies settled it, by the last."""
+        return {(unit.criterion, unit.target, unit.other): unit for unit in self.units if unit.how != OPEN}
+
+    @property
     def final(self) -> FinalLabels:
-        """What is settled of the item by itself."""
-        alone = (unit for unit in self.units if unit.other is None)
-        return {(unit.criterion, unit.target): unit.label for unit in alone if unit.how != OPEN}
+        """The final labels of the item by itself."""
+        return {(name, target): unit.label for (name, target, other), unit in self.settled.items() if other is None}
 
 
 OPEN = "open"
@@ -188,6 +197,35 @@ class StudyWriter(Protocol):
 
     def write_study(self, study: StudyOut, files: Files) -> Written:
         """Write those of the study's items that the format can hold, with their labels."""
+
+
+@dataclass(frozen=True)
+class SettledOut:
+    """Items that go out with their final labels alone, each time from the beginning: of a release, or of studies.
+
+    No item has labels of single annotators; what `fell` are final labels. `protocols` is by the names of the studies
+    what they ask, the one that counts most last. `sha256` is that of a release.
+    """
+
+    name: str
+    protocols: Mapping[str, AskedProtocol]
+    judged: Callable[[], Iterator[Judged]]
+    sha256: str | None = None
+
+    @property
+    def criteria(self) -> dict[str, Criterion]:
+        """What is asked, by name; where several studies ask something of one name, as the last does."""
+        return {name: one for asks in self.protocols.values() for name, one in asks.criteria_by_name().items()}
+
+
+@runtime_checkable
+class SettledWriter(Protocol):
+    """A format that has a place for final labels and how they were reached. Without any it is written by `write`."""
+
+    name: str
+
+    def write_settled(self, settled: SettledOut, files: Files) -> Written:
+        """Write those of the items that the format can hold, with their final labels."""
 
 
 @runtime_checkable

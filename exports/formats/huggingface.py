@@ -1,7 +1,8 @@
 """Hugging Face: a folder that `datasets.load_dataset` opens, Parquet with a card; read also as `save_to_disk` left it.
 
 Configurations of what we write: `items`, and of a study `labels` (a row a label), `label_arrays` (a row a unit, an
-array a criterion), `adjudicated` and `soft_labels`. Nothing that a card names is ever fetched.
+array a criterion), `adjudicated` and `soft_labels`; of a release, and of several studies, the last two alone. Nothing
+that a card names is ever fetched.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from exports.formats._writing import (
     Items,
     Judged,
     Picture,
+    SettledOut,
     StudyOut,
     Written,
     cell_of,
@@ -62,7 +64,10 @@ SPLIT = "test"
 """The split of items that name none: what people verified is what systems are tried on."""
 
 SCORER = "imported:huggingface"
+RATER = "huggingface-verified"
+"""The annotator of final labels, which are nobody's."""
 _LABELS = ("item", "annotator", "criterion", "target", "value", "time", "comment", "other")
+_FINAL = "adjudicated"
 _PROTOCOL = "protocol.json"
 _FRONT = re.compile(rb"\A---\r?\n(.*?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
 _SAYS_DATA = re.compile(rb"^(configs|dataset_info)\s*:", re.MULTILINE)
@@ -149,11 +154,15 @@ class HuggingFace:
         """Write the card, the items and what was said of them."""
         return self._written(study.judged(), study, files)
 
-    def _written(self, judged: Iterable[Judged], study: StudyOut | None, files: Files) -> Written:
+    def write_settled(self, settled: SettledOut, files: Files) -> Written:
+        """Write the card, the items and their final labels."""
+        return self._written(settled.judged(), settled, files)
+
+    def _written(self, judged: Iterable[Judged], said: StudyOut | SettledOut | None, files: Files) -> Written:
         self.check_options(files.options)
         facts = _Facts()
         with parquet_files(files) as tables:
-            out = _Configs(tables, study, files.picture)
+            out = _Configs(tables, said, files.picture)
             for row in judged:
                 facts.note(row)
                 out.add(row)
@@ -161,12 +170,11 @@ class HuggingFace:
             if not facts.items:
                 tables.begin(out.path_of(SPLIT), out.items)
             configs = [*out.configs()]
-        if study is not None:
-            definition = orjson.dumps(study.protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
-            files.begin(_PROTOCOL, definition, b"\n")
-        files.begin(CARD).write_text(
-            _card(files.options[LICENCE], configs, facts, study, pictured=files.picture is not None)
-        )
+        protocols = _protocols(said, files)
+        for name, protocol in protocols.items():
+            files.begin(name, orjson.dumps(protocol.model_dump(mode="json"), option=orjson.OPT_INDENT_2), b"\n")
+        pictured = files.picture is not None
+        files.begin(CARD).write_text(_card(files.options[LICENCE], configs, facts, said, protocols, pictured=pictured))
         return Written(facts.items, 0)
 
 
@@ -382,19 +390,37 @@ class _Reading(FilesReading):
         return row._replace(labels=tuple((self._said or {}).get(row.item.id, ())))
 
     def _labels(self) -> Iterator[ForeignLabel]:
+        """Those of single annotators; where there are none the final labels, as somebody's."""
+        if any(part.config == "labels" for part in self._parts):
+            yield from self._labels_in("labels", _LABELS, needed=("item", "annotator", "criterion", "value"))
+            return
+        names = tuple("label" if name == "value" else name for name in _LABELS)
+        found = self._labels_in(_FINAL, names, needed=("item", "criterion", "label"))
+        asked = self.label_protocol()
+        there = {criterion.name for criterion in asked.criteria} if asked is not None else None
+        yield from {
+            (label.item, label.other, label.criterion, label.target): label
+            for label in found
+            if there is None or label.criterion in there
+        }.values()
+
+    def _labels_in(self, config: str, names: Sequence[str], *, needed: Sequence[str]) -> Iterator[ForeignLabel]:
+        """The labels in a configuration, whose columns for `_LABELS` have these names."""
         for part in self._parts:
-            if part.config != "labels":
+            if part.config != config:
                 continue
             table = self._opened(part)
-            if not {"item", "annotator", "criterion", "value"} <= set(table.columns):
+            if not set(needed) <= set(table.columns):
                 continue
-            places = [table.columns.index(name) if name in table.columns else None for name in _LABELS]
+            places = [table.columns.index(name) if name in table.columns else None for name in names]
             for line, cells in table.rows():
                 if isinstance(cells, str):
                     self._bad.append(Rejected(part.file.name, line, cells))
                     continue
                 said = [None if place is None else cells[place] for place in places]
                 item, annotator, criterion, target, value, time, comment, other = said
+                if "annotator" not in needed:
+                    annotator = RATER
                 if item and annotator and criterion and value is not None:
                     about = (str(item), str(annotator), str(criterion), str(target or "item"))
                     remark, second = (str(cell) if cell else None for cell in (comment, other))
@@ -596,6 +622,31 @@ class _Facts:
         self.settled += sum(unit.how != OPEN for unit in row.units)
 
 
+_Columns = list[tuple[str, "pa.DataType"]]
+
+
+def _of_study(numbers: Mapping[str, bool]) -> dict[str, _Columns]:
+    """The configurations with what every annotator said; `numbers`: criterion → whether its labels are numbers."""
+    text = pa.string()
+    arrays: _Columns = []
+    for name, numeric in numbers.items():
+        arrays += [(name, pa.list_(pa.float64() if numeric else text)), (f"{name}_annotators", pa.list_(text))]
+    return {
+        "labels": [(name, text) for name in _LABELS],
+        "label_arrays": [("item", text), ("target", text), ("other", text), *arrays],
+    }
+
+
+def _of_units(*more: tuple[str, pa.DataType]) -> dict[str, _Columns]:
+    """The configurations with where units stand, which may have more columns."""
+    text = pa.string()
+    unit = [("item", text), ("criterion", text), ("target", text), ("other", text)]
+    return {
+        _FINAL: [*unit, ("label", text), ("how", text), ("n", pa.int64()), *more],
+        "soft_labels": [*unit, ("label", text), ("n", pa.int64()), ("share", pa.float64()), *more],
+    }
+
+
 class _Config(NamedTuple):
     """A configuration: its name, the file of each split, and a hash of all its rows."""
 
@@ -607,37 +658,23 @@ class _Config(NamedTuple):
 class _Configs:
     """The Parquet files of a folder, row by row. `paths` has the files of each configuration, by split."""
 
-    def __init__(self, tables: ParquetFiles, study: StudyOut | None, picture: Picture | None) -> None:
-        self._tables, self._study, self._picture = tables, study, picture
+    def __init__(self, tables: ParquetFiles, said: StudyOut | SettledOut | None, picture: Picture | None) -> None:
+        self._tables, self._picture = tables, picture
         self.n_pictures, self.without_picture = 0, set[tuple[str, int]]()
         self.items = items_schema() if picture is None else _with_features(items_schema())
         self.paths: dict[str, dict[str, str]] = {"items": {}}
         self._schemas: dict[str, pa.Schema] = {}
         self._numbers: dict[str, bool] = {}
-        if study is not None:
-            self._numbers = {
-                criterion.name: criterion.scale == "interval"
-                for criterion in [*study.protocol.criteria, *(of.criterion for of in study.protocol.derived_criteria())]
-            }
-            text = pa.string()
-            arrays = [
-                field
-                for name, numeric in self._numbers.items()
-                for field in (
-                    (name, pa.list_(pa.float64() if numeric else text)),
-                    (f"{name}_annotators", pa.list_(text)),
-                )
-            ]
-            unit = [("item", text), ("criterion", text), ("target", text), ("other", text)]
-            schemas = {
-                "labels": [(name, text) for name in _LABELS],
-                "label_arrays": [("item", text), ("target", text), ("other", text), *arrays],
-                "adjudicated": [*unit, ("label", text), ("how", text), ("n", pa.int64())],
-                "soft_labels": [*unit, ("label", text), ("n", pa.int64()), ("share", pa.float64())],
-            }
-            for config, columns in schemas.items():
-                self.paths[config] = {SPLIT: f"{config}/{SPLIT}{PARQUET}"}
-                self._schemas[config] = pa.schema(columns)
+        schemas: dict[str, _Columns] = {}
+        if isinstance(said, StudyOut):
+            self._numbers = {criterion.name: criterion.scale == "interval" for criterion in said.protocol.criteria}
+            schemas = _of_study(self._numbers) | _of_units()
+        elif said is not None:
+            schemas = _of_units(("study", pa.string()))
+        self._names_studies = isinstance(said, SettledOut)
+        for config, columns in schemas.items():
+            self.paths[config] = {SPLIT: f"{config}/{SPLIT}{PARQUET}"}
+            self._schemas[config] = pa.schema(columns)
 
     def configs(self) -> Iterator[_Config]:
         """The configurations that have a file."""
@@ -665,8 +702,7 @@ class _Configs:
             cells[PICTURES] = [*_shown(item, self._drawn)]
             self.n_pictures += len(cells[PICTURES])
         self._tables.begin(path, self.items).add(cells)
-        if self._study is not None:
-            self._add_labels(row)
+        self._add_labels(row)
 
     def _drawn(self, document: str, page: int, box: Sequence[float] | None) -> bytes | None:
         assert self._picture is not None
@@ -693,9 +729,11 @@ class _Configs:
             self._add("label_arrays", {"item": name, "target": target, "other": other, **unit})
         for settled in row.units:
             about = {"item": name, "criterion": settled.criterion, "target": settled.target, "other": settled.other}
+            if self._names_studies:
+                about["study"] = settled.study
             n = sum(settled.votes.values())
             said = None if settled.how == OPEN else cell_of(settled.label)
-            self._add("adjudicated", {**about, "label": said, "how": settled.how, "n": n})
+            self._add(_FINAL, {**about, "label": said, "how": settled.how, "n": n})
             for vote, times in settled.votes.items():
                 self._add("soft_labels", {**about, "label": _as_cell(vote), "n": times, "share": times / n})
 
@@ -714,19 +752,37 @@ _MEANINGS = {
     "items": "the items: a question, an answer, who wrote it, its evidence, claims, images and scores",
     "labels": "every label of every annotator, a row each",
     "label_arrays": "a row a unit (an item or a part of it), an array of labels a criterion, and who gave them",
-    "adjudicated": "the final label of each unit, and how it was reached",
+    _FINAL: "the final label of each unit, and how it was reached",
     "soft_labels": "how often each label was given to each unit: its share of the votes",
 }
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def _card(licence: str, configs: Sequence[_Config], facts: _Facts, study: StudyOut | None, *, pictured: bool) -> str:
+def _protocols(said: StudyOut | SettledOut | None, files: Files) -> dict[str, Protocol]:
+    """Name of a file → the protocol that it holds: one beside the card, several in a folder, by the studies' names."""
+    if said is None:
+        return {}
+    found = [(said.name, said.protocol)] if isinstance(said, StudyOut) else [*said.protocols.items()]
+    if len(found) == 1:
+        return {_PROTOCOL: found[0][1]}
+    return {f"protocols/{files.named('protocol', study, '.json')}": protocol for study, protocol in found}
+
+
+def _card(
+    licence: str,
+    configs: Sequence[_Config],
+    facts: _Facts,
+    said: StudyOut | SettledOut | None,
+    protocols: Mapping[str, Protocol],
+    *,
+    pictured: bool,
+) -> str:
     size = next((name for most, name in _SIZES if facts.items < most), "n>1M")
     head: list[str] = [f"license: {licence}"]
     languages = [name for name in facts.languages if re.fullmatch(r"[a-z]{2,3}", name)]
     if languages:
         head += ["language:", *(f"- {name}" for name in sorted(languages))]
-    head += ["tags:", "- assay", "- human-verified" if study is not None else "- evaluation", "size_categories:"]
+    head += ["tags:", "- assay", "- human-verified" if said is not None else "- evaluation", "size_categories:"]
     head += [f"- {size}", "configs:"]
     for config in configs:
         head += [f"- config_name: {config.name}", *(["  default: true"] if config.name == "items" else [])]
@@ -734,7 +790,12 @@ def _card(licence: str, configs: Sequence[_Config], facts: _Facts, study: StudyO
         head += [f'  description: "Rows with SHA-256 {config.sha256}"', "  data_files:"]
         for split, path in config.splits.items():
             head += [f'  - split: "{split}"', f'    path: "{path}"']  # a name may be what YAML takes for a number
-    lines = ["---", *head, "---", "", f"# {_word(study.name) if study else 'Items'}", ""]
+    lines = ["---", *head, "---", "", f"# {_word(said.name) if said else 'Items'}", ""]
+    if isinstance(said, SettledOut) and said.sha256:
+        lines += [
+            f"A release: the items that were accepted, and their final labels. Its SHA-256 is `{said.sha256}`.",
+            "",
+        ]
     lines += [*_counted(facts), "", "## Configurations", "", "| configuration | what is in it |", "|---|---|"]
     lines += [f"| `{config.name}` | {_MEANINGS[config.name]} |" for config in configs]
     if pictured:
@@ -744,8 +805,9 @@ def _card(licence: str, configs: Sequence[_Config], facts: _Facts, study: StudyO
     if any(config.name == "labels" for config in configs):
         lines += ['labels = load_dataset("PATH", "labels")["test"]']
     lines += ["```", ""]
-    if study is not None:
-        lines += _annotated(facts, study)
+    if said is not None:
+        lines += ["## How it was annotated", ""]
+        lines += _annotated(facts, said, protocols) if isinstance(said, StudyOut) else _settled(facts, said, protocols)
     lines += ["## Licence", "", licence, ""]
     return "\n".join(lines)
 
@@ -776,17 +838,47 @@ def _pictured(facts: _Facts) -> list[str]:
     return lines
 
 
-def _annotated(facts: _Facts, study: StudyOut) -> list[str]:
-    protocol = study.protocol
-    lines = ["## How it was annotated", ""]
-    lines += [
-        f"By the protocol *{_word(protocol.title)}* (`{protocol.name}`, version {protocol.version}), which "
-        f"`{_PROTOCOL}` has in full: {count(len(facts.annotators), 'annotator')} gave {count(facts.labels, 'label')}.",
+def _settled(facts: _Facts, settled: SettledOut, protocols: Mapping[str, Protocol]) -> list[str]:
+    lines = [
+        f"- In the study *{_word(study)}* by {_asked(protocol)}, which `{file}` has in full."
+        for (file, protocol), study in zip(protocols.items(), settled.protocols, strict=True)
+    ]
+    lines += ["", "| study | criterion | what it is about | scale |", "|---|---|---|---|"]
+    for study, protocol in settled.protocols.items():
+        lines += [f"| {_word(study)} {row}" for row in _criteria(protocol)]
+    reached = ", ".join(f"{how} {n:,}" for how, n in facts.how.most_common())
+    lines += ["", f"{count(facts.settled, 'final label')}{f' ({reached})' if reached else ''}. "]
+    lines[-1] += "Agreement is measured on the labels of single annotators, which the export of a study has."
+    if facts.fell:
+        lines += [
+            "",
+            f"{count(facts.fell, 'further one')} fell when items were revised, and {_are(facts.fell)} not here.",
+        ]
+    return [*lines, ""]
+
+
+def _asked(protocol: Protocol) -> str:
+    return f"the protocol *{_word(protocol.title)}* (`{protocol.name}`, version {protocol.version})"
+
+
+def _criteria(protocol: Protocol) -> list[str]:
+    return [f"| {_word(one.title)} (`{one.name}`) | {one.target} | {one.scale} |" for one in protocol.criteria]
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _annotated(facts: _Facts, study: StudyOut, protocols: Mapping[str, Protocol]) -> list[str]:
+    [(file, protocol)] = protocols.items()
+    lines = [
+        f"By {_asked(protocol)}, which `{file}` has in full: {count(len(facts.annotators), 'annotator')} gave "
+        f"{count(facts.labels, 'label')}.",
         "",
         "| criterion | what it is about | scale |",
         "|---|---|---|",
+        *_criteria(protocol),
     ]
-    lines += [f"| {_word(one.title)} (`{one.name}`) | {one.target} | {one.scale} |" for one in protocol.criteria]
     if facts.how:
         reached = ", ".join(f"{how} {n:,}" for how, n in facts.how.most_common() if how != OPEN)
         settled = f"{facts.settled:,} are settled ({reached})" if reached else "none is settled"
@@ -801,12 +893,11 @@ def _annotated(facts: _Facts, study: StudyOut) -> list[str]:
         cells = [_word(row.title), value, f"{row.n_units:,}", f"{row.n_raters:,}", _word(row.method or "")]
         lines.append(f"| `{row.criterion}` | {' | '.join(cells)} |")
     if facts.fell:
-        are = "is" if facts.fell == 1 else "are"
         lines += [
             "",
-            f"{count(facts.fell, 'label')} of earlier versions fell when items were revised, and {are} not here. "
-            "Agreement is measured on the items as they were sampled: of what fell it counts the labels of these "
-            "versions, and it counts none that was given again after a revision.",
+            f"{count(facts.fell, 'label')} of earlier versions fell when items were revised, and {_are(facts.fell)} "
+            "not here. Agreement is measured on the items as they were sampled: of what fell it counts the labels of "
+            "these versions, and it counts none that was given again after a revision.",
         ]
     return [*lines, ""]
 

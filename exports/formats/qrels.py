@@ -17,7 +17,7 @@ from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._records import LINES_ENDING, lacking, names_in
-from exports.formats._writing import OPEN, Files, Items, Judged, StudyOut, Unit, Written, metadata_of, parts_of
+from exports.formats._writing import Files, Items, Judged, SettledOut, Unit, Written, metadata_of, parts_of
 from exports.formats.base import FORMATS, FileReading
 from exports.naming import distinct
 from exports.reading.json_files import json_lines
@@ -114,18 +114,20 @@ class Qrels:
         """Write corpus, queries and judgements by the roles that evidence has."""
         return self._written((Judged(item, (), ()) for item in items()), {}, files)
 
-    def write_study(self, study: StudyOut, files: Files) -> Written:
-        """Write corpus, queries and judgements by the final labels of pages and evidence."""
+    def write_settled(self, settled: SettledOut, files: Files) -> Written:
+        """Write corpus, queries and judgements by the final labels of pages and evidence.
+
+        By the roles that evidence has where no study asks about either.
+        """
         grades = {
-            criterion.name: _grades(criterion)
-            for criterion in study.protocol.criteria
+            (study, criterion.name): _grades(criterion)
+            for study, protocol in settled.protocols.items()
+            for criterion in protocol.criteria
             if str(criterion.target) in ("page", "evidence") and criterion.label_list()
         }
-        return self._written(study.judged(), grades, files)
+        return self._written(settled.judged(), grades, files)
 
-    def _written(
-        self, judged: Iterable[Judged], grades: Mapping[str, Callable[[Any], int | None]], files: Files
-    ) -> Written:
+    def _written(self, judged: Iterable[Judged], grades: _GradesOf, files: Files) -> Written:
         n = left_out = 0
         queries: dict[str, dict[str, _Judgement]] = {}
         documents: set[str] = set()
@@ -439,13 +441,16 @@ def _grades(criterion: Criterion) -> Callable[[Any], int | None]:
     return grade
 
 
-def _verified(row: Judged, grades: Mapping[str, Callable[[Any], int | None]], ids: _Ids) -> list[_Relevance]:
+_GradesOf = Mapping[tuple[str, str], Callable[[Any], int | None]]
+"""Study and criterion (their names) → the grade of a label."""
+
+
+def _verified(row: Judged, grades: _GradesOf, ids: _Ids) -> list[_Relevance]:
     units = {f"evidence:{unit['key']}": unit for unit in parts_of(row.item, "evidence")}
     found: dict[str, _Relevance] = {}
-    for settled in row.units:
-        grade = (
-            grades[settled.criterion](settled.label) if settled.criterion in grades and settled.how != OPEN else None
-        )
+    for settled in row.settled.values():
+        grade_of = grades.get((settled.study, settled.criterion))
+        grade = grade_of(settled.label) if grade_of is not None else None
         if grade is None:
             continue
         if settled.target.startswith("page:"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -26,7 +26,7 @@ from annotators.protocols import Material, Protocol, Step
 from db.annotating.presentations import Materials, Wire
 from db.annotating.presentations import units_of as units_of_item
 from exports.converting import units_of
-from exports.formats._writing import Given, Judged, PairOut, StudyOut, parts_of
+from exports.formats._writing import OPEN, Given, Judged, PairOut, SettledOut, StudyOut, parts_of
 from tests.exports.formats.any_items import ITEMS, TEXT
 from tests.makers import tiny_protocol
 
@@ -173,3 +173,14 @@ def study(protocol: Protocol, judged: Sequence[Judged], pairs: Sequence[PairOut]
     numbers = {one.item["id"]: f"n{number}" for number, one in enumerate(judged)}
     known_as: Callable[[str], str] = numbers.__getitem__
     return StudyOut("any", protocol, lambda: iter(judged), known_as=known_as, pairs=lambda: pairs)
+
+
+def settled(*studies: StudyOut) -> SettledOut:
+    """The items of the first study with the final labels of all of these, which are called by numbers from 0."""
+
+    def judged() -> Iterator[Judged]:
+        for rows in zip(*(study.judged() for study in studies), strict=True):
+            units = [unit._replace(study=str(n)) for n, row in enumerate(rows) for unit in row.units]
+            yield rows[0]._replace(labels=(), units=[unit for unit in units if unit.how != OPEN])
+
+    return SettledOut("any", {str(n): study.protocol for n, study in enumerate(studies)}, judged)

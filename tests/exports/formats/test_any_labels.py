@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from annotators.items.normal import Normal
 from annotators.items.parsed import ForeignLabel, Rejected
@@ -19,11 +20,11 @@ from exports.bundles.contents import final_labels_out, labels_of_study, measured
 from exports.bundles.typed import first_difference
 from exports.formats import FORMATS
 from exports.formats._losing import losses_of
-from exports.formats._writing import Files, LabelledWriter, StudyOut, StudyWriter, takes_pairs
+from exports.formats._writing import Files, LabelledWriter, SettledWriter, StudyOut, StudyWriter, takes_pairs
 from exports.formats.base import LabelledFormat
 from exports.reading.sources import open_sources
 from exports.sinks import FolderSink
-from tests.exports.formats.any_labels import studies, studies_of_pairs
+from tests.exports.formats.any_labels import settled, studies, studies_of_pairs
 from tests.exports.formats.test_writing import SAID
 
 tried = settings(
@@ -112,7 +113,7 @@ def only_declared_of_final(name: str, study: StudyOut) -> None:
         with Files(sink.open, partial(sink.put, difference=first_difference)) as files:
             format_.write(items, files)
             left_out = files.left_out
-        said = final_labels_out(final.items(), study.protocol.criteria_by_name())
+        said = final_labels_out(settled(study))
         lost = measured_losses(name, folder, [judged.item for judged in study.judged()], left_out, said)
         back = [] if len(left_out) == len(final) else read(name, folder)
     assert {one.path for one in lost if one.path.startswith("labels")} <= set(losses_of(format_))
@@ -135,3 +136,28 @@ def protocol_of_format(name: str) -> Protocol | None:
     found = FORMATS.get(name)
     assert isinstance(found, LabelledFormat)
     return found.label_protocol()
+
+
+@pytest.mark.parametrize("name", [format_.name for format_ in FORMATS if isinstance(format_, SettledWriter)])
+@pytest.mark.parametrize("of", [studies, studies_of_pairs])
+def test_only_final_labels_alone_that_a_format_says_that_it_loses_are_lost(
+    name: str, of: Callable[[], SearchStrategy[StudyOut]]
+) -> None:
+    @tried
+    @given(of())
+    def holds(study: StudyOut) -> None:
+        format_: Any = FORMATS.get(name)
+        out = settled(study)
+        with tempfile.TemporaryDirectory() as made:
+            folder, sink = Path(made), FolderSink(Path(made))
+            with Files(sink.open, partial(sink.put, difference=first_difference), SAID) as files:
+                format_.write_settled(out, files)
+                left_out = files.left_out
+            items = [row.item for row in out.judged()]
+            lost = measured_losses(name, folder, items, left_out, final_labels_out(out))
+            back = [] if len(left_out) == len(items) else read(name, folder)
+        gone = {one.path for one in lost if one.path.startswith("labels")}
+        assert gone <= set(losses_of(format_)) - ({"labels"} if name in WHOLE else set())
+        assert len(back) <= sum(len(row.settled) for row in out.judged())
+
+    holds()
