@@ -72,3 +72,13 @@ def value_text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return orjson.dumps(value).decode()
+
+
+def vote_text(vote: str) -> str:
+    """What was voted for, as the label is written: what is no word or number as JSON without spaces."""
+    if not vote.startswith(("[", "{")):
+        return vote
+    try:
+        return value_text(orjson.loads(vote))
+    except orjson.JSONDecodeError:
+        return vote

@@ -17,7 +17,7 @@ from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.columns import names_of
 from exports.bundles.labels.table import OF_PAIRS, pair_cells
-from exports.cells import safe, value_cell
+from exports.cells import safe, value_cell, vote_text
 from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
 
@@ -90,7 +90,7 @@ def _cells(item: StoredItem, label: FinalLabel) -> tuple[str, ...]:
     return (
         *(safe(about) for about in (item.content.id, str(item.number), item.content.question_key)),
         *(safe(item.content.system), label.criterion, label.target, value_cell(label.value), label.how),
-        *(orjson.dumps(label.votes).decode(), str(sum(label.votes.values())), ""),
+        *(_votes(label.votes), str(sum(label.votes.values())), ""),
     )
 
 
@@ -110,23 +110,28 @@ def _lines(block: list[SettledUnit], posteriors: Posteriors | None, *, pairs: bo
             )
             pair = pair_cells(*(unit.pair or (None, None, None, False))) if pairs else ""
         label = value_cell(unit.value) if unit.state != "open" else ""
-        outcome = _outcome(unit.criterion, unit.target, label, unit.state, orjson.dumps(unit.votes))
+        outcome = _outcome(unit.criterion, unit.target, label, unit.state, _votes(unit.votes))
         reason = f"{unit.n},{csv_cells(safe(unit.reason), '')[:-1]}" if unit.reason else f"{unit.n},"
         line = f"{about},{outcome},{reason}{pair}"
         if posteriors is not None:
             found = posteriors.get((unit.study_item_id, unit.criterion, unit.target), b"")
-            line += "," + csv_cells(_shares(orjson.dumps(unit.votes)), found.decode())
+            line += "," + csv_cells(_shares(_votes(unit.votes)), found.decode())
         yield line
 
 
+def _votes(votes: Mapping[str, int]) -> str:
+    """Votes as a JSON object by label, each written as the label is."""
+    return orjson.dumps({vote_text(vote): n for vote, n in votes.items()}).decode()
+
+
 @lru_cache(10_000)
-def _shares(votes: bytes) -> str:
+def _shares(votes: str) -> str:
     """Votes as a soft label: each label's share of them."""
     given = orjson.loads(votes)
     return orjson.dumps({label: round(n / sum(given.values()), 6) for label, n in given.items()}).decode()
 
 
 @lru_cache(10_000)
-def _outcome(criterion: str, target: str, label: str, how: str, votes: bytes) -> str:
+def _outcome(criterion: str, target: str, label: str, how: str, votes: str) -> str:
     """The cells of an outcome; few outcomes differ."""
-    return csv_cells(criterion, target, label, how, votes.decode())
+    return csv_cells(criterion, target, label, how, votes)

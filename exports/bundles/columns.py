@@ -106,7 +106,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("how", _CATEGORY, "how it was reached: unanimous, majority, adjudicated, open"),
         Column("votes", _JSON, "label and how often it was given: a soft label"),
         Column("n", _WHOLE, "votes"),
-        Column("reason", _TEXT, "the adjudicator's reason"),
+        Column("reason", _TEXT, "the adjudicator's reason; a release has none"),
     ),
     "questionnaires": (
         Column("annotator", _CATEGORY, "who answered, by a pseudonym always; P1, P2, … have submitted no label"),

@@ -26,6 +26,7 @@ from annotators.items.normal import Normal
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.later import Later
 from annotators.times import time_of
+from exports.cells import vote_text
 from exports.formats._dataset_files import ARROW, PARQUET, TEXTS, Classes, DatasetFile, open_dataset_file, pictures_of
 from exports.formats._dataset_files import Picture as PictureThere
 from exports.formats._described import described
@@ -735,17 +736,7 @@ class _Configs:
             said = None if settled.how == OPEN else cell_of(settled.label)
             self._add(_FINAL, {**about, "label": said, "how": settled.how, "n": n})
             for vote, times in settled.votes.items():
-                self._add("soft_labels", {**about, "label": _as_cell(vote), "n": times, "share": times / n})
-
-
-def _as_cell(vote: str) -> str:
-    """What was voted for, as labels are written: what is no word or number as JSON without spaces."""
-    if not vote.startswith(("[", "{")):
-        return vote
-    try:
-        return cell_of(orjson.loads(vote))
-    except orjson.JSONDecodeError:
-        return vote
+                self._add("soft_labels", {**about, "label": vote_text(vote), "n": times, "share": times / n})
 
 
 _MEANINGS = {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import random
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -171,11 +174,27 @@ def test_labels_as_a_file_give_the_same_shares_and_coefficients(
     }
 
 
+def votes_are_written_as_labels(folder: Path, asked: Sequence[str]) -> None:
+    """In `adjudicated.csv` the votes of each unit are the values that `labels.csv` has of it."""
+    rows: dict[str, list[dict[str, str]]] = {}
+    for name in ("labels", "adjudicated"):
+        with (folder / f"{name}.csv").open() as file:
+            rows[name] = [row for row in csv.DictReader(file) if row["criterion"] in asked]
+    given: dict[tuple[str, ...], set[str]] = {}
+    for row in rows["labels"]:
+        given.setdefault(unit_in(row), set()).add(row["value"])
+    assert {unit_in(row): set(json.loads(row["votes"])) for row in rows["adjudicated"]} == given
+
+
+def unit_in(row: dict[str, str]) -> tuple[str, ...]:
+    return row["item"], row.get("other_item", ""), row["criterion"], row["target"]
+
+
 @pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda protocol: protocol.name)
 def test_disputes_of_each_protocol_are_decided_as_the_browser_sends_them(
-    place: tuple[Database, Actor, int], protocol: Protocol
+    place: tuple[Database, Actor, int], protocol: Protocol, tmp_path: Path
 ) -> None:
-    db, admin, _ = place
+    db, admin, project = place
     study = study_of(place, protocol, f"{protocol.name} disputed")
     for name in PEOPLE:
         label(place, protocol, study, actor_named(db, name))
@@ -194,6 +213,8 @@ def test_disputes_of_each_protocol_are_decided_as_the_browser_sends_them(
     counts = settlement_counts(db, admin, study)
     assert (counts["disputed"], counts["pending"]) == (0, 0)
     assert counts["adjudicated"] == len(waiting) > 0
+    export_project(db, admin, project, to=tmp_path / "out", study_id=study, formats=["labels", "adjudicated"])
+    votes_are_written_as_labels(tmp_path / "out", [criterion.name for criterion in protocol.criteria])
     decided = decided_labels(db, admin, study)
     assert decided
     assert all(value is not None for units in decided.values() for value in units.values())
