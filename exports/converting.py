@@ -33,6 +33,7 @@ from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     OPEN,
     Files,
+    FinalLabels,
     Given,
     Judged,
     LabelledWriter,
@@ -325,7 +326,8 @@ def _items_written(source: _Source, writer: Writer, study: _Spoken | None, files
     def with_labels() -> Iterator[Normal]:
         for judged in study.judged():
             assert isinstance(writer, LabelledWriter)
-            yield writer.with_labels(judged.item, judged.final)
+            labelled = any(label.other is None for label in judged.labels)
+            yield writer.with_labels(judged.item, FinalLabels(judged.final, study.criteria if labelled else ()))
 
     return writer.write(with_labels, files)
 

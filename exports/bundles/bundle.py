@@ -50,7 +50,7 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
 from db.query import pick
 from db.releasing.releases import find_release, labelled_by, released_labels, released_versions
-from db.releasing.what_holds import FinalOfItem, final_labels
+from db.releasing.what_holds import FinalOfItem, asked_of, final_labels
 from db.schema import current_revision
 from db.scores.labels import labels_taken
 from db.studies.design import protocol_of
@@ -83,6 +83,7 @@ from exports.checks import check_export_folder
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     Files,
+    FinalLabels,
     Judged,
     LabelledWriter,
     StudyOut,
@@ -389,14 +390,14 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         fell.n = 0
         for block in _version_blocks(session, selection):
             found = items_as_json(session, block)
-            labels: Mapping[str, FinalOfItem] = {}
+            labels: Mapping[str, FinalLabels] = {}
             if isinstance(writer, LabelledWriter):
-                labels, n = _final_labels(session, selection, of, found)
+                labels, n = _with_what_is_asked(session, selection, of, found)
                 fell.n += n
             for version_id in block:
                 item = orjson.loads(orjson.dumps(found[version_id]))
-                if labels and isinstance(writer, LabelledWriter):
-                    item = writer.with_labels(item, labels.get(item["id"], {}))
+                if item["id"] in labels and isinstance(writer, LabelledWriter):
+                    item = writer.with_labels(item, labels[item["id"]])
                 if verdicts is not None and isinstance(writer, VerdictWriter):
                     item = writer.with_verdicts(item, verdicts(version_id))
                 yield item
@@ -466,6 +467,17 @@ def _final_labels(
             labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
         return labels, 0
     return final_labels(session, of, list(items))
+
+
+def _with_what_is_asked(
+    session: Session, selection: Selection, of: Sequence[Study], items: Mapping[int, object]
+) -> tuple[dict[str, FinalLabels], int]:
+    """Id of an item → its final labels with what is asked of it, of those that are in the studies; how many fell."""
+    final, fell = _final_labels(session, selection, of, items)
+    if selection.release is not None:
+        of = _studies(session, selection)
+    asked = asked_of(session, of, list(items))
+    return {item: FinalLabels(final.get(item, {}), criteria) for item, criteria in asked.items()}, fell
 
 
 def _labels_written(seen: Seen, selection: Selection, writer: Writer) -> LabelsOut | None:

@@ -14,8 +14,8 @@ from exports.formats import FORMATS
 from exports.formats._losing import WORDS, Lost, losses_of, lost_between, statements
 from exports.formats._lost_labels import FINAL_WORDS, SameItems, lost_labels, plain_by
 from exports.formats._writing import (
-    FinalLabels,
     LabelledWriter,
+    Settled,
     StudyOut,
     StudyWriter,
     VerdictWriter,
@@ -148,7 +148,7 @@ def labels_of_study(study: StudyOut) -> LabelsOut:
 FINAL = "final"
 
 
-def final_labels_out(final: Iterable[tuple[str, FinalLabels]], criteria: Mapping[str, Criterion]) -> LabelsOut:
+def final_labels_out(final: Iterable[tuple[str, Settled]], criteria: Mapping[str, Criterion]) -> LabelsOut:
     """The final labels of items, by the items' ids."""
     labels = (
         ForeignLabel(0, item, FINAL, criterion, target, cell_of(value))

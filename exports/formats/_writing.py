@@ -20,8 +20,20 @@ Items = Callable[[], Iterator[Normal]]
 """The items that are exported, in normal form with their scores, each time from the beginning."""
 
 
-FinalLabels = Mapping[tuple[str, str], Any]
+Settled = Mapping[tuple[str, str], Any]
 """Criterion and target (written out) → the final label of an item in a study; what is open is not there."""
+
+
+class FinalLabels(dict[tuple[str, str], Any]):
+    """What is settled of an item in the studies that it is in, and the criteria that these ask (`asked`).
+
+    What is asked and not settled is open: a label of it that came in with the item's file is not written in its place.
+    """
+
+    def __init__(self, settled: Settled, asked: Collection[str]) -> None:
+        super().__init__(settled)
+        self.asked = frozenset(asked)
+
 
 LABELS = "labels"
 """Under which name an item that is to be written, or a part of it, has the fields that say its final labels."""
@@ -76,7 +88,7 @@ class LabelledWriter(Protocol):
     """A format that has a place for what people said of an item in a study."""
 
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
-        """The item as it is written where it has these labels."""
+        """The item as it is written where it has these labels, and no others of the criteria that are asked."""
 
 
 class Given(NamedTuple):
@@ -122,7 +134,7 @@ class Judged(NamedTuple):
     fell: int = 0
 
     @property
-    def final(self) -> FinalLabels:
+    def final(self) -> Settled:
         """What is settled of the item by itself."""
         alone = (unit for unit in self.units if unit.other is None)
         return {(unit.criterion, unit.target): unit.label for unit in alone if unit.how != OPEN}

@@ -19,7 +19,7 @@ from exports.bundles.contents import final_labels_out, labels_of_study, measured
 from exports.bundles.typed import first_difference
 from exports.formats import FORMATS
 from exports.formats._losing import losses_of
-from exports.formats._writing import Files, LabelledWriter, StudyOut, StudyWriter, takes_pairs
+from exports.formats._writing import Files, FinalLabels, LabelledWriter, StudyOut, StudyWriter, takes_pairs
 from exports.formats.base import LabelledFormat
 from exports.reading.sources import open_sources
 from exports.sinks import FolderSink
@@ -104,7 +104,10 @@ def only_declared_of_final(name: str, study: StudyOut) -> None:
     final = {judged.item["id"]: judged.final for judged in study.judged()}
 
     def items() -> Iterator[Normal]:
-        return (format_.with_labels(judged.item, judged.final) for judged in study.judged())
+        return (
+            format_.with_labels(judged.item, FinalLabels(judged.final, study.protocol.criteria_by_name()))
+            for judged in study.judged()
+        )
 
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
