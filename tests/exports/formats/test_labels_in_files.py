@@ -15,6 +15,7 @@ from sqlmodel import select
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
+from annotators.items.revising import claims_of
 from annotators.protocols import PROTOCOLS, Protocol
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.designing.making import create_study
@@ -503,6 +504,18 @@ def test_what_is_open_in_a_study_has_no_label_of_the_file_in_its_place(database:
     )  # fmt: skip
 
 
+def test_a_claim_that_was_reworded_has_no_label_of_the_words_before(database: Database, tmp_path: Path) -> None:
+    place = Place(database, tmp_path / "home")
+    place.take(write_json(tmp_path / "port_a_answers.json", THREE))
+    [item, *_] = place.items()
+    rows = claims_of(item, "answer", ["pier is green", item.claims[1].text])
+    same_key = [{"key": "c1", "text": "pier is green"}, rows[1]]
+    assert [row["key"] for row in rows] == ["c3", "c2"]
+    for claims in (same_key, rows):
+        revise_item(place.db, place.actor, place.project, external_id=item.id, fields={"claims": claims}, reason="no")
+        assert human_labels(place, tmp_path / claims[0]["key"]) == {**CAME, "77": ["-", "Neutral"]}
+
+
 def test_a_label_that_fell_with_a_revision_is_open_again_in_the_files(database: Database, tmp_path: Path) -> None:
     place = Place(database, tmp_path / "home")
     place.take(write_json(tmp_path / "port_a_answers.json", THREE))
@@ -515,19 +528,22 @@ def test_a_label_that_fell_with_a_revision_is_open_again_in_the_files(database: 
 
 def test_a_derived_label_is_asked_as_well_and_other_studies_leave_what_came(database: Database, tmp_path: Path) -> None:
     place = Place(database, tmp_path / "home")
-    place.take(write_json(tmp_path / "port_a_answers.json", THREE))
+    came = {"claim": "c1", "against": "context", "label": "neutral", "source": "people"}
+    rows = [
+        {"question_key": f"port/{n}", "question": "Q?", "answer": "A", "system": "a", "category": "port",
+         "evidence": [{"key": "e1", "text": "A pier."}], "claims": [{"key": "c1", "text": "The pier is there."}],
+         "extractor": "model9", "verdicts": [came]}
+        for n in (77, 78, 79)
+    ]  # fmt: skip
+    (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    place.take(tmp_path / "items.jsonl")
     others = asking(place, PROTOCOLS.get("abstention"), "port/77:a", "port/78:a")
-    assert human_labels(place, tmp_path / "others", others) == {"77": CAME["77"], "78": CAME["78"]}
-    reason = "passages are at hand"
-    for item in ("port/77:a", "port/79:a"):
-        unit = {"key": "e1", "text": "A pier."}
-        claims = [{"key": "c1", "text": "The pier is there."}]
-        fields = {"evidence": [unit], "claims": claims, "metadata": {"extractor": "model9"}}
-        revise_item(place.db, place.actor, place.project, external_id=item, fields=fields, reason=reason)
-    rows = "".join(f"port/77:a,{who},verdict,claim:c1|evidence:e1,entailment\n" for who in ("ada", "ben"))
-    asking(place, PROTOCOLS.get("claim_verification"), "port/77:a", "port/79:a", rows=rows)
+    assert human_labels(place, tmp_path / "others", others) == {"77": ["Neutral"], "78": ["Neutral"]}
+    said = "".join(f"port/77:a,{who},verdict,claim:c1|evidence:e1,entailment\n" for who in ("ada", "ben"))
+    forms = "".join(f"port/77:a,{who},form,claim:c1,well_formed\n" for who in ("ada", "ben"))
+    asking(place, PROTOCOLS.get("claim_verification"), "port/77:a", "port/79:a", rows=said + forms)
     both = human_labels(place, tmp_path / "derived", None, "abstention", "claim_verification")
-    assert both == {"77": ["Entailment"], "78": CAME["78"], "79": ["-"]}
+    assert both == {"77": ["Entailment"], "78": ["Neutral"], "79": ["-"]}
 
 
 def test_a_release_has_its_own_labels_and_no_others(database: Database, tmp_path: Path) -> None:
