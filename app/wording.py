@@ -56,6 +56,12 @@ def state(name: str) -> str:
     return name.replace("_", " ")
 
 
+def fallen_verdicts(n: int) -> str:
+    """What is said of so many verdicts that a revision leaves to the earlier version."""
+    falls = "falls: it is" if n == 1 else "fall: they are"
+    return f"{count(n, 'verdict')} that came with the item {falls} on what is edited."
+
+
 def chapter(row: Chapter) -> str:
     """One chapter of an item's story as a sentence: `rosa revised it to version 2 (answer): the year was wrong.`"""
     who = row.who or "Somebody"

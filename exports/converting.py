@@ -377,7 +377,8 @@ class _Spoken:
     def judged(self) -> Iterator[Judged]:
         for number, item in enumerate(self._source.items(), 1):
             given = [self._given(label) for label in self._source.said_of(item["id"])]
-            yield Judged(item, given, units_of(given), number)
+            labelled = any(label.other is None for label in given)
+            yield Judged(item, given, units_of(given), number, asked=self.criteria if labelled else ())
 
     def _given(self, label: ForeignLabel) -> Given:
         criterion = self.criteria.get(label.criterion)

@@ -24,11 +24,14 @@ OF_A_VERSION = tuple(name for name in FIELDS if name not in (*IDENTITY, "scores"
 """The fields that may differ between versions. Scores are of a version, and not carried over: its words changed."""
 
 
-def revised(item: ItemContent, fields: Mapping[str, Any]) -> ItemContent:
+def revised(item: ItemContent, fields: Mapping[str, Any], *, own_verdicts: bool = False) -> ItemContent:
     """The item with other values for some fields of its normal form, checked as an import checks them.
 
-    null empties a field. Raises InvalidInput for a field that is none or that no version changes, a value that the
-    field cannot have, and fields that change nothing.
+    null empties a field. Verdicts that the item keeps in its metadata fall where a claim, or what it was held against,
+    says something else now; with `own_verdicts` they are of these very values, and stay.
+
+    Raises InvalidInput for a field that is none or that no version changes, a value that the field cannot have, and
+    fields that change nothing.
     """
     for name in fields:
         if name in IDENTITY:
@@ -40,7 +43,7 @@ def revised(item: ItemContent, fields: Mapping[str, Any]) -> ItemContent:
     after = read_item({name: value for name, value in row.items() if value is not None})
     if not changed_fields(before, to_json(after)):
         raise InvalidInput("The item says all that already: nothing changes. Give another value, or leave it.")
-    return after
+    return after if own_verdicts else _without_outdated_verdicts(item, after)
 
 
 def as_row(item: ItemContent) -> Normal:
@@ -66,6 +69,66 @@ def edited(before: ItemContent, after: ItemContent) -> tuple[str, ...]:
     roles = [{unit.key: unit.role for unit in item.evidence} for item in (before, after)]
     words = (["evidence"] if units[0] != units[1] else []) + (["roles"] if roles[0] != roles[1] else [])
     return tuple(word for name in fields for word in (words if name == "evidence" else [name]))
+
+
+def fallen_verdicts(before: ItemContent, after: ItemContent) -> int:
+    """How many verdicts of one version are not in the next one, because what they are about says something else."""
+    kept = _verdicts(after)
+    return sum(verdict not in kept for verdict in _outdated_verdicts(before, after))
+
+
+def _without_outdated_verdicts(before: ItemContent, after: ItemContent) -> ItemContent:
+    outdated = _outdated_verdicts(before, after)
+    kept = [verdict for verdict in _verdicts(after) if verdict not in outdated]
+    if len(kept) == len(_verdicts(after)):
+        return after
+    metadata = {name: value for name, value in after.metadata.items() if name != "verdicts"}
+    return after._replace(metadata={**metadata, "verdicts": kept} if kept else metadata)
+
+
+def _outdated_verdicts(before: ItemContent, after: ItemContent) -> list[Any]:
+    """The verdicts of a version that say nothing of another one.
+
+    Of a claim, an answer or a reference that says something else, or is in only one of the two, and of all units at
+    once where these differ. Of a single unit also where any other is new or says something else: a claim's label by
+    its units, and what of them supports it, would be known of some alone.
+    """
+    if not _verdicts(before):
+        return []
+    was, is_now = _judgeable(before), _judgeable(after)
+    is_more = any(was[_CONTEXT].get(key) != unit for key, unit in is_now[_CONTEXT].items())
+
+    def is_outdated(claim: str, against: str) -> bool:
+        if was.get(claim) != is_now.get(claim):
+            return True
+        if not against.startswith(_UNIT):
+            return bool(was.get(against) != is_now.get(against))
+        return is_more or (against in was[_CONTEXT] and against not in is_now[_CONTEXT])
+
+    return [verdict for verdict in _verdicts(before) if isinstance(verdict, Mapping) and is_outdated(*_judged(verdict))]
+
+
+def _verdicts(item: ItemContent) -> Sequence[Any]:
+    """What metadata keeps as verdicts (`annotators.scorers.shared.verdicts` reads them)."""
+    kept = item.metadata.get("verdicts")
+    return kept if isinstance(kept, list | tuple) else ()
+
+
+_CONTEXT, _UNIT = "context", "evidence:"
+
+
+def _judged(verdict: Mapping[str, Any]) -> tuple[str, str]:
+    """The claim that a verdict is on and what that was held against, as `_judgeable` calls them."""
+    unit = verdict.get("evidence")
+    return f"claim:{verdict.get('claim')}", str(verdict.get("against")) if unit is None else f"{_UNIT}{unit}"
+
+
+def _judgeable(item: ItemContent) -> dict[str, Any]:
+    """What a verdict can be about → what it says: each claim, both answers, and each unit but for its role."""
+    row = as_row(item)
+    units = {f"{_UNIT}{unit['key']}": {**unit, "role": None} for unit in row.get("evidence", ())}
+    claims = {f"claim:{claim.key}": (claim.text, claim.of) for claim in item.claims}
+    return {**claims, _CONTEXT: units, "answer": item.answer, "reference": row.get("references")}
 
 
 def claims_of(item: ItemContent, side: str, texts: Sequence[str]) -> list[Normal]:

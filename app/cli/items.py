@@ -11,7 +11,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, command, opened, option, project_id_of
 from app.cli.output import emit
-from app.wording import chapter
+from app.wording import chapter, fallen_verdicts
 from app.wording import state as in_words
 
 if TYPE_CHECKING:
@@ -146,4 +146,6 @@ def _words(made: ItemRevision, *, dry_run: bool) -> str:
     for effect in made.labelled:
         falls = f"labels of {', '.join(effect.falls)} fall" if effect.falls else "no label falls"
         lines.append(f"Study {effect.study}, {count(effect.annotations, 'annotation')}: {falls}.")
+    if made.verdicts:
+        lines.append(fallen_verdicts(made.verdicts))
     return "\n".join(lines)

@@ -191,7 +191,8 @@ def _save(found: ItemDetails, project_id: int, side: str, lines: Sequence[str], 
         ui.db(), ui.actor(), project_id,
         external_id=item.id, fields=fields, reason=f"{WHY}: {side}", from_version=found.item.number, proposed=proposed,
     )  # fmt: skip
-    st.toast(f"{item.id}: {wording.count(len(lines), 'claim')}, version {plan.version}.")
+    fell = f" {wording.fallen_verdicts(plan.verdicts)}" if plan.verdicts else ""
+    st.toast(f"{item.id}: {wording.count(len(lines), 'claim')}, version {plan.version}.{fell}")
 
 
 def _next(project_id: int, side: str, item_id: int, following: int | None) -> None:

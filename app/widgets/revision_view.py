@@ -11,6 +11,7 @@ from annotators.items.revising import as_row
 from app import ui
 from app.widgets import blocks
 from app.widgets.difference import difference_html
+from app.wording import fallen_verdicts
 from db.studies.revisions import ItemRevision
 
 
@@ -28,7 +29,9 @@ def _text(value: Any) -> str:
 
 
 def effects(plan: ItemRevision) -> None:
-    """Which labels fall with the edit, and which stay, by study."""
+    """Which labels fall with the edit, and which stay, by study; and verdicts that came with the item."""
+    if plan.verdicts:
+        st.caption(fallen_verdicts(plan.verdicts))
     if not plan.labelled:
         st.caption("Nobody has labelled the item yet: no label falls.")
         return

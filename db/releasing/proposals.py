@@ -62,7 +62,9 @@ def plan_proposal(db: Database, actor: Actor, project_id: int, *, proposal_id: i
     """What accepting a proposal would do to the item as it is now; it raises what that would raise."""
     with db.read() as session:
         row, item = _found(session, project_id, proposal_id)
-        return planned_in(session, actor, project_id, external_id=item.external_id, fields=row.fields)
+        return planned_in(
+            session, actor, project_id, external_id=item.external_id, fields=row.fields, own_verdicts=True
+        )
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -140,7 +142,7 @@ def _answer(
     plan, revision_id = None, None
     if accept:
         plan, revision_id = revise_in(
-            session, actor, project_id, external_id=item.external_id, fields=row.fields, reason=why
+            session, actor, project_id, external_id=item.external_id, fields=row.fields, reason=why, own_verdicts=True
         )
     answer = ProposalAnswer(
         proposal_id=proposal_id, revision_id=revision_id, reason=why, person_id=actor.person_id, created_at=now()

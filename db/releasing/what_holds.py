@@ -6,7 +6,7 @@ Releases read it item by item (`db.releasing.releases`); here it is read by the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -173,3 +173,25 @@ def final_units(
         else:
             fell[unit.external_id] += 1
     return found, fell
+
+
+def asked_of(session: Session, studies: Iterable[Study], versions: Sequence[int]) -> dict[str, set[str]]:
+    """External id → what these studies ask of the items (not pairs) that have these versions, answered or not.
+
+    Criteria and what is derived from them, by name; of items that are in the sample of one of the studies.
+    """
+    among, values = in_clause(session, "l.id", versions)
+    found = defaultdict[str, set[str]](set)
+    for study in studies:
+        assert study.id is not None
+        rows = plain_rows(
+            session,
+            "SELECT DISTINCT i.external_id FROM item_version l JOIN item i ON i.id = l.item_id "
+            "JOIN item_version v ON v.item_id = l.item_id JOIN study_item x ON x.item_version_id = v.id "
+            f"WHERE {among} AND x.study_id = {int(study.id)} AND {OF_SAMPLE} AND x.other_version_id IS NULL",
+            values,
+        )
+        criteria = set(protocol_of(study).criteria_by_name())
+        for (external_id,) in rows:
+            found[external_id] |= criteria
+    return dict(found)

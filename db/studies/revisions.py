@@ -13,7 +13,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.figures import count
 from annotators.items.item import ItemContent
 from annotators.items.normal import item_hash
-from annotators.items.revising import edited, revised
+from annotators.items.revising import edited, fallen_verdicts, revised
 from db.engine import Database
 from db.items.current import is_set_aside, item_is_current
 from db.items.rows import insert_items, read_items, rows_of
@@ -42,7 +42,10 @@ class StudyEffect:
 
 @dataclass(frozen=True)
 class ItemRevision:
-    """An item before and after an edit. `version` is the number of the new one; `edited` the fields, with `roles`."""
+    """An item before and after an edit. `version` is the number of the new one; `edited` the fields, with `roles`.
+
+    `verdicts` is how many verdicts that came with the item fall, as they are on what is edited.
+    """
 
     item: str
     before: ItemContent
@@ -51,6 +54,7 @@ class ItemRevision:
     version: int
     edited: tuple[str, ...]
     effects: list[StudyEffect]
+    verdicts: int = 0
 
     @property
     def labelled(self) -> list[StudyEffect]:
@@ -74,6 +78,7 @@ class ItemRevision:
                 for effect in self.labelled
                 if effect.stays
             ],
+            "fallen_verdicts": self.verdicts,
         }
 
 
@@ -109,7 +114,8 @@ def revise_item(
 
     Earlier versions stay, and so does everything about them: studies are frozen with the version they were made with,
     and scores are of the version that was scored. New studies and runs take the new one. The reason is kept, and with
-    it which criteria of which studies have labels that fall (`Protocol.invalidates`). `proposed` says which of the
+    it which criteria of which studies have labels that fall (`Protocol.invalidates`); verdicts that came with the item
+    fall as `annotators.items.revising.revised` says. `proposed` says which of the
     fields a model has drafted (`db.judging.drafting.drafts_taken`); it stands in the event.
 
     Raises NotFound for an item that the project does not have now, InvalidInput for fields that `revised` refuses, an
@@ -123,10 +129,16 @@ def revise_item(
 
 
 def planned_in(
-    session: Session, actor: Actor, project_id: int, *, external_id: str, fields: Mapping[str, Any]
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    *,
+    external_id: str,
+    fields: Mapping[str, Any],
+    own_verdicts: bool = False,
 ) -> ItemRevision:
-    """As `plan_revision`, as this session sees the database."""
-    return _planned(session, actor, project_id, external_id, fields)[0]
+    """As `plan_revision`, as this session sees the database; `own_verdicts` as of `revised`."""
+    return _planned(session, actor, project_id, external_id, fields, own_verdicts=own_verdicts)[0]
 
 
 def revise_in(
@@ -139,12 +151,18 @@ def revise_in(
     reason: str,
     from_version: int | None = None,
     proposed: Mapping[str, Any] | None = None,
+    own_verdicts: bool = False,
 ) -> tuple[ItemRevision, int]:
-    """As `revise_item`, in the caller's transaction, whose actor may do it; with the id of the revision."""
+    """As `revise_item`, in the caller's transaction, whose actor may do it; with the id of the revision.
+
+    `own_verdicts` as of `annotators.items.revising.revised`.
+    """
     why = reason.strip()
     if not why:
         raise InvalidInput("Say why the item is revised: the reason is kept with the new version.")
-    plan, item_id, before_id = _planned(session, actor, project_id, external_id, fields, lock=True)
+    plan, item_id, before_id = _planned(
+        session, actor, project_id, external_id, fields, own_verdicts=own_verdicts, lock=True
+    )
     if from_version is not None and plan.from_version != from_version:
         raise Conflict(
             f"Somebody else has revised the item meanwhile: it is in version {plan.from_version}, and you began "
@@ -176,7 +194,14 @@ def revise_in(
 
 
 def _planned(
-    session: Session, actor: Actor, project_id: int, external_id: str, fields: Mapping[str, Any], *, lock: bool = False
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    external_id: str,
+    fields: Mapping[str, Any],
+    *,
+    own_verdicts: bool = False,
+    lock: bool = False,
 ) -> tuple[ItemRevision, int, int]:
     """The revision, the item's id, and the id of its latest version."""
     item_id = _item_id(session, project_id, external_id, lock=lock)
@@ -185,12 +210,12 @@ def _planned(
     latest = pick(ItemVersion.id).where(col(ItemVersion.item_id) == item_id).order_by(col(ItemVersion.number).desc())
     before_id = session.execute(latest.limit(1)).scalar_one()
     stored = read_items(session, [before_id])[before_id]
-    after = revised(stored.content, fields)
+    after = revised(stored.content, fields, own_verdicts=own_verdicts)
     _documents(session, project_id, after, rows_of(after).cited)
     touched = edited(stored.content, after)
-    effects = _effects(session, item_id, touched)
+    effects, fallen = _effects(session, item_id, touched), fallen_verdicts(stored.content, after)
     return (
-        ItemRevision(external_id, stored.content, after, stored.number, stored.number + 1, touched, effects),
+        ItemRevision(external_id, stored.content, after, stored.number, stored.number + 1, touched, effects, fallen),
         item_id,
         before_id,
     )

@@ -22,7 +22,7 @@ from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.query import pick
 from db.releasing.releases import FinalLabel, labelled_by, released_labels, released_pairs, released_versions
-from db.releasing.what_holds import final_units, labels_that_hold, places_that_hold, units_that_hold
+from db.releasing.what_holds import asked_of, final_units, labels_that_hold, places_that_hold, units_that_hold
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
 from db.studies.settlements import SettledUnit
@@ -165,13 +165,15 @@ def settled_out(session: Session, studies: Sequence[Study], blocks: Blocks) -> S
     def judged() -> Iterator[Judged]:
         for block in blocks():
             units, fell = defaultdict[str, list[Unit]](list), Counter[str]()
+            asked = asked_of(session, studies, block)
             for study in studies:
                 found, gone = final_units(session, study, block, pairs=protocol_of(study).about_pairs)
                 fell.update(gone)
                 for unit in found:
                     units[unit.external_id].append(_unit(unit, study))
             for row in items_out(session, [block]):
-                yield row._replace(units=units.get(row.item["id"], ()), fell=fell[row.item["id"]])
+                name = row.item["id"]
+                yield row._replace(units=units.get(name, ()), fell=fell[name], asked=asked.get(name, ()))
 
     names = " and ".join(study.name for study in studies)
     return SettledOut(names, {study.name: protocol_of(study) for study in studies}, judged)
@@ -191,9 +193,11 @@ def released_out(session: Session, release: Release) -> SettledOut:
             for pair in pairs:
                 other = others[pair.other_version_id].content.id
                 compared[pair.version_id] += [_released(label, other) for label in pair.labels]
+            asked = asked_of(session, studies, block)
             for row in items_out(session, [block]):
                 alone = [_released(label) for label in labels.get(row.version, ())]
-                yield row._replace(units=[*alone, *compared.get(row.version, ())])
+                units = [*alone, *compared.get(row.version, ())]
+                yield row._replace(units=units, asked=asked.get(row.item["id"], ()))
 
     return SettledOut(release.name, {study.name: protocol_of(study) for study in studies}, judged, release.sha256)
 

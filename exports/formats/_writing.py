@@ -21,8 +21,16 @@ Items = Callable[[], Iterator[Normal]]
 """The items that are exported, in normal form with their scores, each time from the beginning."""
 
 
-FinalLabels = Mapping[tuple[str, str], Any]
-"""Criterion and target (written out) → the final label of an item in a study; what is open is not there."""
+class FinalLabels(dict[tuple[str, str], Any]):
+    """Criterion and target (written out) → the final label of an item; and the criteria that its studies ask (`asked`).
+
+    What is asked and not settled is open: a label of it that came in with the item's file is not written in its place.
+    """
+
+    def __init__(self, settled: Mapping[tuple[str, str], Any], asked: Collection[str]) -> None:
+        super().__init__(settled)
+        self.asked = frozenset(asked)
+
 
 LABELS = "labels"
 """Under which name an item that is to be written, or a part of it, has the fields that say its final labels."""
@@ -77,7 +85,7 @@ class LabelledWriter(Protocol):
     """A format that has a place for what people said of an item in a study."""
 
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
-        """The item as it is written where it has these labels."""
+        """The item as it is written where it has these labels, and no others of the criteria that are asked."""
 
 
 class Given(NamedTuple):
@@ -116,7 +124,8 @@ class Judged(NamedTuple):
 
     `version` is the id of its version, or another number that differs from item to item and stays the same. `pages`
     is by the keys of documents how many pages they have, as far as that is known; None where nobody has looked.
-    `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised.
+    `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised. `asked` are
+    the criteria, and what is derived from them, of the studies in which the item stands by itself.
     """
 
     item: Normal
@@ -125,6 +134,7 @@ class Judged(NamedTuple):
     version: int = 0
     pages: Mapping[str, int] | None = None
     fell: int = 0
+    asked: Collection[str] = ()
 
     @property
     def settled(self) -> dict[tuple[str, str, str | None], Unit]:
@@ -134,7 +144,8 @@ class Judged(NamedTuple):
     @property
     def final(self) -> FinalLabels:
         """The final labels of the item by itself."""
-        return {(name, target): unit.label for (name, target, other), unit in self.settled.items() if other is None}
+        alone = {about[:2]: unit.label for about, unit in self.settled.items() if unit.other is None}
+        return FinalLabels(alone, self.asked)
 
 
 OPEN = "open"

@@ -382,7 +382,7 @@ def _question_row(item: Normal) -> Normal:
         "files": item.get("documents", []),
         "answers": item.get("references") or [[item["answer"]]],
     }
-    return beside(row, metadata_of(item))
+    return beside(row, metadata_of(item), (HUMAN_LABELS,))
 
 
 def _response_row(item: Normal) -> Normal:

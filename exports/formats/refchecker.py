@@ -88,7 +88,8 @@ class RefChecker:
         question_key="keys of questions",
         claims="claims of reference answers",
         claims__metadata="metadata of claims called as a field of a triplet is, and triplets of other texts",
-        metadata="metadata called as a field of RefChecker is, and verdicts that are not people's",
+        metadata="metadata called as a field of RefChecker is, and verdicts that are not people's, or in whose "
+        "place final labels stand",
     )
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -127,22 +128,20 @@ class RefChecker:
         )
 
     def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
-        """The item with the final labels of a study as what people say of its claims; of other claims as it is."""
-        found = {
-            target.removeprefix("claim:").removesuffix("|context"): value
-            for (name, target), value in labels.items()
-            if name == CLAIM_LABEL and value in _LABELS
-        }
-        if not found:
+        """The item with the final labels of its claims as all that people say of them, where a study asks for them."""
+        if CLAIM_LABEL not in labels.asked:
             return item
         metadata = metadata_of(item)
-        others = [
-            verdict
-            for verdict in verdicts_in(metadata)
-            if not (verdict.get("source") == PEOPLE and verdict.get("claim") in found)
-        ]
+        others = [verdict for verdict in verdicts_in(metadata) if not _is_human_label(verdict)]
         mine = [
-            {"claim": claim, "against": "context", "label": label, "source": PEOPLE} for claim, label in found.items()
+            {
+                "claim": target.removeprefix("claim:").removesuffix("|context"),
+                "against": "context",
+                "label": value,
+                "source": PEOPLE,
+            }
+            for (name, target), value in labels.items()
+            if name == CLAIM_LABEL and value in _LABELS
         ]
         return {**item, "metadata": {**metadata, "verdicts": [*others, *mine]}}
 
@@ -268,7 +267,7 @@ def _record(item: Normal, system: Record) -> Record:
     labels = {
         verdict.get("claim"): verdict["label"].capitalize()
         for verdict in verdicts_in(metadata)
-        if verdict.get("source") == PEOPLE and verdict.get("against") == "context"
+        if _is_human_label(verdict)
     }
     key = item["question_key"]
     record = {
@@ -286,6 +285,11 @@ def _record(item: Normal, system: Record) -> Record:
         ],
     }
     return beside(record, without(metadata, "extractor", "verdicts"), ("system",))
+
+
+def _is_human_label(verdict: Normal) -> bool:
+    """Whether a verdict is what the files have as `human_label`."""
+    return bool(verdict.get("source") == PEOPLE and verdict.get("against") == "context")
 
 
 def _list_of_claims(metadata: Normal) -> str:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from db.items.read import ItemDetails, item_details
 from db.releasing.proposals import list_proposals
+from db.studies.revisions import revise_item
 from exports.importing.items import import_paths
 from tests.app.filled import Filled, no_problem, press
 from tests.app.pages import Pages, words
@@ -67,6 +68,21 @@ def test_claims_that_are_there_are_changed_by_their_texts(filled: Filled) -> Non
     press(page, "Save and next")
     claims = details(filled, "i00001").item.content.claims
     assert [(claim.key, claim.text) for claim in claims] == [("c2", "Second."), ("c3", "Third.")]
+
+
+def test_who_rewords_a_claim_is_told_that_verdicts_on_it_fall(filled: Filled) -> None:
+    about = (filled.pages.db, filled.study.researcher, filled.project_id)
+    claims = [{"key": "c1", "text": "First."}, {"key": "c2", "text": "Second."}]
+    verdicts = [{"claim": key, "against": "context", "label": "neutral", "source": "people"} for key in ("c1", "c2")]
+    fields = {"claims": claims, "metadata": {"verdicts": verdicts}}
+    revise_item(*about, external_id="i00001", fields=fields, reason="as they came")
+    page = filled.open("rosa", "claims", item=1)
+    page.text_area[0].input("First.\nOther.")
+    press(page, "Save and next")
+    assert [toast.value for toast in page.toast] == [
+        "i00001: 2 claims, version 3. 1 verdict that came with the item falls: it is on what is edited."
+    ]
+    assert details(filled, "i00001").item.content.metadata == {"verdicts": verdicts[:1]}
 
 
 def test_a_proposed_revision_is_looked_at_and_accepted_or_declined(filled: Filled, tmp_path: Path) -> None:

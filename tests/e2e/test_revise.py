@@ -13,6 +13,7 @@ from db.people.accounts import actor_named
 from db.releasing.recheck import send_to_recheck, to_recheck
 from db.releasing.revising import revise_written
 from db.releasing.states import State
+from db.studies.revisions import revise_item
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.test_releasing import GOOD, Place, failing_place, label
 from tests.makers import make_member, make_person, read_guidelines
@@ -254,6 +255,20 @@ def test_an_answer_that_got_lost_is_no_second_version(place: Place, new_page: Ne
     at(page, place, 2)
     found = item_details(place.server.db, place.server.admin, place.project_id, external_id="q1")
     assert (found.item.number, found.item.content.answer.endswith("More.")) == (2, True)
+
+
+def test_who_rewords_a_claim_is_told_that_verdicts_on_it_fall(place: Place, new_page: NewPage) -> None:
+    about = (place.server.db, place.server.admin, place.project_id)
+    said = {"claim": "c1", "against": "context", "label": "entailment", "source": "people"}
+    fields = {"claims": [{"key": "c1", "text": "It delivered 69 GWh."}], "metadata": {"verdicts": [said]}}
+    revise_item(*about, external_id="q1", fields=fields, reason="as they came")
+    page = new_page(width=1366, height=768)
+    sign_in(page, place.server, "rita")
+    place.open(page, "revise", item=place.items[0])
+    page.get_by_test_id("field-answer_claims").fill("It delivered less than it had contracted.")
+    expect(page.get_by_test_id("verdicts")).to_have_text(
+        "1 verdict that came with the item falls: it is on what is edited."
+    )
 
 
 def test_what_cannot_be_kept_or_ended_is_said_and_done_by_key(place: Place, new_page: NewPage) -> None:

@@ -124,6 +124,25 @@ def test_labels_on_which_people_differ_are_lost_where_there_is_one_place(tmp_pat
     assert (done.labels, done.lost) == (1, [])
 
 
+def test_what_is_open_among_labels_beside_items_has_no_label_of_the_items_in_its_place(tmp_path: Path) -> None:
+    verdicts = [{"claim": key, "against": "context", "label": "neutral", "source": "people"} for key in ("c1", "c2")]
+    claims = [{"key": key, "text": f"Claim {key}."} for key in ("c1", "c2")]
+    rows = [
+        {"id": name, "question": f"{name}?", "answer": name, "claims": claims, "verdicts": verdicts} for name in "ab"
+    ]
+    written(tmp_path / "in/items.jsonl", *rows)
+    (tmp_path / "in/labels.csv").write_text(
+        "item,annotator,criterion,target,value\n"
+        "a,ada,claim_label,claim:c1|context,entailment\na,ada,claim_label,claim:c2|context,entailment\n"
+        "a,ben,claim_label,claim:c1|context,entailment\na,ben,claim_label,claim:c2|context,neutral\n"
+    )
+    convert_files([tmp_path / "in"], into="refchecker", output=tmp_path / "out", format_name="native")
+    [file] = (tmp_path / "out").glob("*.json")
+    found = {row["response"]: [claim.get("human_label") for claim in row["claims_response_kg"]]
+             for row in orjson.loads(file.read_bytes())}  # fmt: skip
+    assert found == {"a": ["Entailment", None], "b": ["Neutral", "Neutral"]}
+
+
 @pytest.mark.parametrize("name", ["huggingface", "potato", "argilla"])
 def test_real_labels_come_back_through_other_tools(tmp_path: Path, shared_data: Path, name: str) -> None:
     source = sorted((shared_data / "refchecker").rglob("*.json"))[0]

@@ -96,7 +96,7 @@ def _plan(db: Database, actor: Actor | None, item_id: int, body: dict[str, Any])
 
 
 def _planned(plan: ItemRevision) -> dict[str, Any]:
-    """The number of the new version, what differs in the texts, field by field, and what falls in which study."""
+    """The number of the new version, what differs in the texts, field by field, what falls in which study, verdicts."""
     before, after = as_written(plan.before), as_written(plan.after)
     # Documents and the rest are one text on the page: what of it differs is found where it differs.
     differing = [name for name in TEXTS if before[name] != after[name]]
@@ -105,6 +105,7 @@ def _planned(plan: ItemRevision) -> dict[str, Any]:
         "edited": list(plan.edited),
         "differences": {name: [list(part) for part in marked(before[name], after[name])] for name in differing},
         "effects": [asdict(effect) for effect in plan.effects],
+        "verdicts": plan.verdicts,
     }
 
 

@@ -100,6 +100,8 @@ export const WORDS = {
   labels: (/** @type {number} */ people) => count(people, 'annotator', 'annotators'),
   noLabelFalls: 'No label falls.',
   nobody: 'Nobody has labelled it.',
+  verdictsFall: (/** @type {number} */ n) =>
+    `${count(n, 'verdict', 'verdicts')} that came with the item ${n === 1 ? 'falls: it is' : 'fall: they are'} on what is edited.`,
   fresh: (/** @type {number} */ fresh, /** @type {number} */ team, /** @type {string} */ study) =>
     `${fresh} of ${count(team, 'annotator', 'annotators')} of ${study} ${fresh === 1 ? 'does' : 'do'} not know this item and can be asked again.`,
   writeFirst: 'Edit a field; which labels fall stands here before you save.',

@@ -90,6 +90,7 @@ export class Why {
           ({ fresh, team, study }) => h('p', { class: 'soft', dir: 'auto' }, WORDS.fresh(fresh, team, study))));
       }
     }
+    if (plan.verdicts) parts.push(h('p', { class: 'soft', 'data-testid': 'verdicts' }, WORDS.verdictsFall(plan.verdicts)));
     this.effects.replaceChildren(...parts.filter((part) => part instanceof Node));
   }
 

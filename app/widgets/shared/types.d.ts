@@ -316,8 +316,8 @@ type Draft = { texts: string[]; none: string | null; model: string; prompt: { na
 type Drafted = { job: number; state: string; draft: Draft | null; problem: string | null };
 
 type StudyEffect = { study_id: number; study: string; annotations: number; falls: string[]; stays: string[] };
-/** What saving would do: what differs, in stretches (del, ins, or neither), and what falls. */
-type RevisionPlan = { version: number; edited: string[]; differences: Record<string, [string, string][]>; effects: StudyEffect[] };
+/** What saving would do: what differs, in stretches (del, ins, or neither), and what falls; of verdicts that came with the item how many. */
+type RevisionPlan = { version: number; edited: string[]; differences: Record<string, [string, string][]>; effects: StudyEffect[]; verdicts: number };
 type ItemLease = { item_id: number; by: string; mine: boolean; until: string };
 type TakenToRevise = ItemLease & { state: string | null };
 type Revisions = { project: string; waiting: { item_id: number; item: string }[]; held: ItemLease[]; person: { name: string } };

@@ -9,8 +9,9 @@ import pytest
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
 from annotators.items.normal import read_item, to_json
-from annotators.items.revising import OF_A_VERSION, claims_of, edited, proposed_claims, revised
+from annotators.items.revising import OF_A_VERSION, claims_of, edited, fallen_verdicts, proposed_claims, revised
 from annotators.protocols import PROTOCOLS
+from annotators.scorers.shared.verdicts import by_source
 
 
 def item(**fields: Any) -> ItemContent:
@@ -79,6 +80,112 @@ def test_a_claim_whose_text_stays_is_the_same_one_and_a_new_text_is_a_new_one() 
     ]
     assert [row["key"] for row in claims_of(item(), "reference", ["B", "B"])] == ["c1", "c3", "c4"]
     assert claims_of(item(claims=[]), "answer", []) == []
+
+
+# Verdicts -------------------------------------------------------------------------------------------------------------
+
+
+def verdict(claim: str, against: str, **changes: Any) -> dict[str, Any]:
+    kind, _, unit = against.partition(":")
+    place = {"evidence": unit} if unit else {"against": kind}
+    return {"claim": claim, **place, "label": "entailment", "source": "people", **changes}
+
+
+VERDICTS = {
+    f"{claim} {against}": verdict(claim, against)
+    for claim, against in (
+        ("c1", "evidence:e1"), ("c1", "evidence:e2"), ("c1", "context"), ("c1", "reference"), ("c2", "evidence:e1"),
+        ("c2", "answer"),
+    )
+}  # fmt: skip
+OF_CONTEXT = ["c1 context"]
+OF_EVIDENCE = ["c1 evidence:e1", "c1 evidence:e2", "c1 context", "c2 evidence:e1"]
+OF_C1 = [name for name in VERDICTS if name.startswith("c1")]
+
+
+def with_verdicts(**fields: Any) -> ItemContent:
+    return item(metadata={"from": "a file", "verdicts": list(VERDICTS.values())}, **fields)
+
+
+def fallen(fields: dict[str, Any]) -> list[str]:
+    """Which of the verdicts a revision leaves to the earlier version."""
+    after = revised(with_verdicts(), fields)
+    kept = after.metadata.get("verdicts", [])
+    gone = [name for name, row in VERDICTS.items() if row not in kept]
+    assert fallen_verdicts(with_verdicts(), after) == len(gone)
+    assert ("metadata" in edited(with_verdicts(), after)) == bool(gone)
+    assert after.metadata["from"] == "a file"
+    return gone
+
+
+C1, C2 = to_json(item())["claims"]
+E1, E2 = to_json(item())["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "gone"),
+    [
+        ({"claims": [{**C1, "text": "There are three."}, C2]}, OF_C1),
+        ({"claims": [C2]}, OF_C1),
+        ({"claims": [C2, {"key": "c3", "text": "There are three."}]}, OF_C1),
+        ({"claims": [{**C1, "of": "reference"}, C2]}, OF_C1),
+        ({"claims": None}, list(VERDICTS)),
+        ({"claims": [C2, {**C1, "metadata": {"said": 2}}, {"key": "c3", "text": "More."}]}, []),
+        ({"evidence": [{**E1, "text": "There are three."}, E2]}, OF_EVIDENCE),
+        ({"evidence": [E2, {**E1, "role": "distractor"}]}, []),
+        ({"evidence": [E1, E2, {"key": "e3", "text": "More."}]}, OF_EVIDENCE),
+        ({"evidence": [E1]}, ["c1 evidence:e2", *OF_CONTEXT]),
+        ({"answer": "Two, of which one is red."}, ["c2 answer"]),
+        ({"references": ["Two.", "2"]}, ["c1 reference"]),
+        ({"question": "How many are there?", "category": "counting"}, []),
+    ],
+)
+def test_a_verdict_falls_where_its_claim_or_what_that_was_held_against_changes(
+    fields: dict[str, Any], gone: list[str]
+) -> None:
+    assert fallen(fields) == gone
+
+
+def test_what_a_claim_is_to_some_of_its_evidence_is_not_taken_for_what_it_is_to_all() -> None:
+    """The unit that entails the claim is edited: by the other one alone it would be neutral."""
+    said = [verdict("c1", "evidence:e1"), verdict("c1", "evidence:e2", label="neutral")]
+    before = item(metadata={"verdicts": said})
+    assert by_source(before)["people"].label("c1") == "entailment"
+    assert by_source(revised(before, {"evidence": [{**E1, "text": "There are 2."}, E2]})) == {}
+    assert by_source(revised(before, {"evidence": [E1]}))["people"].label("c1") == "entailment"
+    assert by_source(revised(before, {"evidence": [E2]}))["people"].label("c1") == "neutral"
+
+
+def test_verdicts_that_fall_leave_nothing_behind_and_do_not_come_back_with_their_key() -> None:
+    bare = item(metadata={"verdicts": [verdict("c1", "context")]})
+    gone = revised(bare, {"claims": [C2]})
+    assert gone.metadata == {}
+    was_left = gone._replace(metadata=bare.metadata)  # as a revision left it before verdicts fell
+    again = revised(was_left, {"claims": [C2, {"key": "c1", "text": "Another one."}]})
+    assert again.metadata == {}
+
+
+def test_a_verdict_that_is_written_anew_stays_with_the_edit_and_one_that_is_only_carried_along_does_not() -> None:
+    said_anew = verdict("c1", "context", label="neutral")
+    rows = [*VERDICTS.values(), said_anew]
+    metadata = {"from": "a file", "note": "x", "verdicts": rows}
+    after = revised(with_verdicts(), {"claims": [{**C1, "text": "There are three."}, C2], "metadata": metadata})
+    assert after.metadata["verdicts"] == [VERDICTS["c2 evidence:e1"], VERDICTS["c2 answer"], said_anew]
+    assert after.metadata["note"] == "x"
+    assert fallen_verdicts(with_verdicts(), after) == len(OF_C1)
+
+
+def test_verdicts_that_are_of_the_values_themselves_stay() -> None:
+    fields = {"claims": [{**C1, "text": "There are three."}, C2], "evidence": [{**E1, "text": "Three."}, E2]}
+    after = revised(with_verdicts(), fields, own_verdicts=True)
+    assert after.metadata == with_verdicts().metadata
+    assert fallen_verdicts(with_verdicts(), after) == 0
+
+
+@pytest.mark.parametrize("kept", ["none", 3, [1, "c1", None], {"c1": "neutral"}])
+def test_what_is_called_verdicts_and_is_none_stays_as_it_is(kept: Any) -> None:
+    after = revised(item(metadata={"verdicts": kept}), {"claims": None, "answer": "Three."})
+    assert after.metadata == {"verdicts": kept}
 
 
 def test_claims_begin_as_the_sentences_of_the_text() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
+
 from tests.app.cli.command_line import CommandLine, write_items
 
 ITEM = {"id": "q1", "question_key": "q1", "question": "Which stops have a lift?", "answer": "Mill Bridge."}
@@ -19,12 +21,34 @@ def test_a_revision_says_from_where_to_where_and_a_dry_run_the_same(assay: Comma
     assay.begun()
     assay("import", "finance", write_items(tmp_path, ITEM))
     given = ("--fields", fields(tmp_path, '{"answer": "Mill Bridge and Station Square."}'), "--reason", "incomplete")
-    expected = {"item": "q1", "from": 1, "to": 2, "changed": ["answer"], "invalidated": [], "kept": []}
+    expected = {
+        "item": "q1",
+        "from": 1,
+        "to": 2,
+        "changed": ["answer"],
+        "invalidated": [],
+        "kept": [],
+        "fallen_verdicts": 0,
+    }
     assert assay.json("revise", "finance", "q1", *given, "--dry-run") == expected
     assert assay.json("revise", "finance", "q1", *given) == expected
     assert "nothing changes" in assay("revise", "finance", "q1", *given, code=2).err
     text = assay("revise", "finance", "q1", "--fields", fields(tmp_path, '{"category": "a"}'), "--reason", "x").out
     assert text == "q1 is in version 3 (was 2): category.\n"
+
+
+def test_a_revision_says_how_many_verdicts_on_claims_fall(assay: CommandLine, tmp_path: Path) -> None:
+    assay.begun()
+    claims = [{"key": "c1", "text": "Mill Bridge has a lift."}, {"key": "c2", "text": "It is the only one."}]
+    verdicts = [{"claim": key, "against": "context", "label": "neutral", "source": "people"} for key in ("c1", "c2")]
+    assay("import", "finance", write_items(tmp_path, {**ITEM, "claims": claims, "verdicts": verdicts}))
+    reworded = orjson.dumps({"claims": [{"key": "c1", "text": "Mill Bridge has two lifts."}, claims[1]]}).decode()
+    given = ("--fields", fields(tmp_path, reworded), "--reason", "two")
+    assert assay.json("revise", "finance", "q1", *given, "--dry-run")["fallen_verdicts"] == 1
+    assert assay("revise", "finance", "q1", *given).out == (
+        "q1 is in version 2 (was 1): claims, metadata.\n"
+        "1 verdict that came with the item falls: it is on what is edited.\n"
+    )
 
 
 def test_a_file_that_is_none_and_an_item_that_is_not_there_are_refused(assay: CommandLine, tmp_path: Path) -> None:

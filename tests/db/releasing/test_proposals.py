@@ -60,6 +60,29 @@ def place(database: Database, tmp_path: Path) -> Place:
     return Place(database, tmp_path)
 
 
+def test_verdicts_of_the_file_come_with_its_claims(place: Place) -> None:
+    def file(text: str, label: str) -> dict[str, Any]:
+        said = {"claim": "c1", "against": "context", "label": label, "source": "people"}
+        return {"claims": [{"key": "c1", "text": text}], "verdicts": [said]}
+
+    def verdicts() -> list[str]:
+        found = item_details(place.db, place.actor, place.project_id, external_id="c").item.content
+        return [verdict["label"] for verdict in found.metadata.get("verdicts", ())]
+
+    place.take({"c": "Right."}, file("It is right.", "neutral"))
+    place.take({"c": "Right."}, file("It is so.", "neutral"))
+    [row] = place.open()
+    assert list(row.fields) == ["claims"], "the verdict is the same"
+    plan = plan_proposal(place.db, place.actor, place.project_id, proposal_id=row.proposal_id)
+    assert (place.answer(row.proposal_id, accept=True), plan.verdicts) == (plan, 0)
+    assert verdicts() == ["neutral"]
+    place.take({"c": "Right."}, file("It is true.", "entailment"))
+    [row] = place.open()
+    place.answer(row.proposal_id, accept=True)
+    assert verdicts() == ["entailment"]
+    assert place.take({"c": "Right."}, file("It is true.", "entailment")).revisions == []
+
+
 def test_what_differs_is_proposed_once_and_accepted_as_a_revision(place: Place) -> None:
     design = StudyDesign(name="study", annotators=(place.actor.name,), overlap=1)
     create_study(place.db, place.actor, place.project_id, protocol=accepting(), design=design)

@@ -40,6 +40,7 @@ def test_a_revision_is_a_version_of_its_own_with_who_and_why(place: tuple[Databa
     made = revise(place, " unclear ", answer="Better.", category="b", claims=[{"text": "It is better."}])
     assert made.to_json() == {
         "item": "i1", "from": 1, "to": 2, "changed": ["answer", "category", "claims"], "invalidated": [], "kept": [],
+        "fallen_verdicts": 0,
     }  # fmt: skip
     found = item_details(db, actor, project_id, external_id="i1")
     content = found.item.content

@@ -126,7 +126,10 @@ def studies(draw: st.DrawFn, protocol: Protocol | None = None, people: int = 3) 
         asked = st.lists(st.sampled_from(ASKED), min_size=1, max_size=5, unique_by=lambda one: one.name)
         protocol = protocol_of(draw(asked))
     said = {item["id"]: _said(draw, item, protocol.criteria, people) for item in items}
-    judged = [Judged(item, said[item["id"]], units_of(said[item["id"]]), n) for n, item in enumerate(items, 1)]
+    asked = protocol.criteria_by_name()
+    judged = [
+        Judged(item, said[item["id"]], units_of(said[item["id"]]), n, asked=asked) for n, item in enumerate(items, 1)
+    ]
     return study(protocol, judged)
 
 

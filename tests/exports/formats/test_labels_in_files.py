@@ -15,12 +15,16 @@ from sqlmodel import select
 
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
-from annotators.protocols import PROTOCOLS
+from annotators.items.revising import claims_of
+from annotators.protocols import PROTOCOLS, Protocol
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.designing.making import create_study
 from db.engine import Database
 from db.models import Account, Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem
+from db.releasing.endings import end_item
+from db.releasing.releases import make_release
 from db.studies.design import find_study
+from db.studies.revisions import revise_item
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
@@ -435,6 +439,124 @@ def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database:
     )  # fmt: skip
     lost = {name: [(one.n, one.of) for one in some if one.path == "labels"] for name, some in before.lost.items()}
     assert lost == {"unidoc": [], "ragas": [(2, 2)]}, "samples have no place for labels of evidence"
+
+
+# Labels that came with the items, where a study asks for them ---------------------------------------------------------
+
+
+def asking(place: Place, protocol: Protocol, *items: str, rows: str = "") -> int:
+    """A study of these items with the labels of a table (item, annotator, target, value) of its first criterion."""
+    names = [f"{protocol.name}-{who}" for who in ("ann", "ida")]
+    for name in names:
+        make_person(place.db, name, role="annotator")
+    design = StudyDesign(name=protocol.name, annotators=tuple(names), overlap=2, order="given", items=items)
+    study_id = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
+    if rows:
+        table = place.home.parent / "labels.csv"
+        table.write_text("item,annotator,criterion,target,value\n" + rows)
+        import_label_table(place.db, place.actor, place.project, study=protocol.name, path=table)
+    return study_id
+
+
+def human_labels(place: Place, to: Path, study_id: int | None = None, *of: str, **options: Any) -> dict[str, list[str]]:
+    """Id of a record → the human label of each of its claims, - for none, in an export that is verified."""
+    options = {"study_id": study_id, "labels_of": of} | options
+    export_project(place.db, place.actor, place.project, to=to, formats=["refchecker"], **options)
+    assert verify_against(place.db, place.actor, to).ok
+    [file] = (to / "refchecker").glob("*.json")
+    return {
+        row["id"]: [claim.get("human_label", "-") for claim in row["model9_response_kg"]]
+        for row in orjson.loads(file.read_bytes())
+    }
+
+
+THREE = [answers("Entailment", "Neutral"), answers("Neutral", number="78"), answers("Entailment", number="79")]
+CAME = {"77": ["Entailment", "Neutral"], "78": ["Neutral"], "79": ["Entailment"]}
+DIFFER = "".join(
+    f"port/77:a,{who},claim_label,claim:{claim}|context,{value}\n"
+    for who, claim, value in (
+        ("ada", "c1", "contradiction"), ("ben", "c1", "contradiction"), ("ada", "c2", "neutral"),
+        ("ben", "c2", "entailment"),
+    )
+)  # fmt: skip
+"""Two say of the first claim what did not come with it, and differ on the second, of which one says what did."""
+
+
+def test_what_is_open_in_a_study_has_no_label_of_the_file_in_its_place(database: Database, tmp_path: Path) -> None:
+    place = Place(database, tmp_path / "home")
+    place.take(write_json(tmp_path / "port_a_answers.json", THREE))
+    labels = FORMATS.get("refchecker").label_protocol()  # type: ignore[attr-defined]
+    study_id = asking(place, labels, "port/77:a", "port/78:a", rows=DIFFER)
+    found = human_labels(place, tmp_path / "study", study_id)
+    assert found == {"77": ["Contradiction", "-"], "78": ["-"]}, "nobody has annotated the second item"
+    found = human_labels(place, tmp_path / "project", None, "claim_labels")
+    assert found == {"77": ["Contradiction", "-"], "78": ["-"], "79": CAME["79"]}, "one item is not in the study"
+    assert human_labels(place, tmp_path / "as it came") == CAME
+    lost = export_project(
+        place.db, place.actor, place.project, to=tmp_path / "told", study_id=study_id, formats=["refchecker"],
+        dry_run=True,
+    ).lost["refchecker"]  # fmt: skip
+    assert [one.path for one in lost] == ["metadata.verdicts"]
+    again = Place(place.db, tmp_path / "again")
+    came = again.take(tmp_path / "study/refchecker", labels_into="People")
+    assert (came.labels.n, stored(again)) == (
+        1, {("refchecker-annotator", "claim_label", "claim:c1|context", "contradiction")},
+    )  # fmt: skip
+
+
+def test_a_claim_that_was_reworded_has_no_label_of_the_words_before(database: Database, tmp_path: Path) -> None:
+    place = Place(database, tmp_path / "home")
+    place.take(write_json(tmp_path / "port_a_answers.json", THREE))
+    [item, *_] = place.items()
+    rows = claims_of(item, "answer", ["pier is green", item.claims[1].text])
+    same_key = [{"key": "c1", "text": "pier is green"}, rows[1]]
+    assert [row["key"] for row in rows] == ["c3", "c2"]
+    for claims in (same_key, rows):
+        revise_item(place.db, place.actor, place.project, external_id=item.id, fields={"claims": claims}, reason="no")
+        assert human_labels(place, tmp_path / claims[0]["key"]) == {**CAME, "77": ["-", "Neutral"]}
+
+
+def test_a_label_that_fell_with_a_revision_is_open_again_in_the_files(database: Database, tmp_path: Path) -> None:
+    place = Place(database, tmp_path / "home")
+    place.take(write_json(tmp_path / "port_a_answers.json", THREE))
+    labels = FORMATS.get("refchecker").label_protocol()  # type: ignore[attr-defined]
+    study_id = asking(place, labels, "port/77:a", rows=DIFFER)
+    fields = {"answer": "The pier is blue."}
+    revise_item(place.db, place.actor, place.project, external_id="port/77:a", fields=fields, reason="blue")
+    assert human_labels(place, tmp_path / "study", study_id) == {"77": ["-", "-"]}
+
+
+def test_a_derived_label_is_asked_as_well_and_other_studies_leave_what_came(database: Database, tmp_path: Path) -> None:
+    place = Place(database, tmp_path / "home")
+    came = {"claim": "c1", "against": "context", "label": "neutral", "source": "people"}
+    rows = [
+        {"question_key": f"port/{n}", "question": "Q?", "answer": "A", "system": "a", "category": "port",
+         "evidence": [{"key": "e1", "text": "A pier."}], "claims": [{"key": "c1", "text": "The pier is there."}],
+         "extractor": "model9", "verdicts": [came]}
+        for n in (77, 78, 79)
+    ]  # fmt: skip
+    (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    place.take(tmp_path / "items.jsonl")
+    others = asking(place, PROTOCOLS.get("abstention"), "port/77:a", "port/78:a")
+    assert human_labels(place, tmp_path / "others", others) == {"77": ["Neutral"], "78": ["Neutral"]}
+    said = "".join(f"port/77:a,{who},verdict,claim:c1|evidence:e1,entailment\n" for who in ("ada", "ben"))
+    forms = "".join(f"port/77:a,{who},form,claim:c1,well_formed\n" for who in ("ada", "ben"))
+    asking(place, PROTOCOLS.get("claim_verification"), "port/77:a", "port/79:a", rows=said + forms)
+    both = human_labels(place, tmp_path / "derived", None, "abstention", "claim_verification")
+    assert both == {"77": ["Entailment"], "78": ["Neutral"], "79": ["-"]}
+
+
+def test_a_release_has_its_own_labels_and_no_others(database: Database, tmp_path: Path) -> None:
+    place = Place(database, tmp_path / "home")
+    place.take(write_json(tmp_path / "port_a_answers.json", THREE))
+    labels = FORMATS.get("refchecker").label_protocol()  # type: ignore[attr-defined]
+    asking(place, labels, "port/77:a", "port/78:a", rows=DIFFER.replace("c2|context,neutral", "c2|context,entailment"))
+    end = {"state": "accepted", "reason": "good enough"}
+    for item in ("port/78:a", "port/79:a"):
+        end_item(place.db, place.actor, place.project, external_id=item, **end)
+    make_release(place.db, place.actor, place.project, name="v1")
+    found = human_labels(place, tmp_path / "release", release="v1")
+    assert found == {"77": ["Contradiction", "Entailment"], "78": ["-"], "79": CAME["79"]}
 
 
 @pytest.mark.parametrize(

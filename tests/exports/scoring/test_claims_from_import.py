@@ -10,6 +10,7 @@ import pytest
 from db.engine import Database
 from db.scores.summaries import score_summary
 from db.scores.write import run_scorer
+from db.studies.revisions import revise_item
 from exports.importing.items import import_paths
 from exports.scoring.files import score_files
 from tests.makers import make_person, make_project
@@ -81,3 +82,25 @@ def test_imported_verdicts_are_scored_in_the_project_as_in_the_file(
         of_project = score_summary(database, admin, project_id, scorer=scorer, parameters=given, value=name)
         assert of_project.mean == pytest.approx(value), name
         assert of_file[name] == of_project.mean
+
+
+def test_a_claim_that_was_reworded_is_not_scored_by_what_was_said_of_the_words_before(
+    database: Database, tmp_path: Path
+) -> None:
+    source = tmp_path / "items.jsonl"
+    source.write_text(json.dumps(ITEM) + "\n")
+    admin, project_id = make_person(database, admin=True), make_project(database)
+    import_paths(database, admin, project_id, paths=[source])
+
+    def scored(scorer: str, value: str, **parameters: str) -> tuple[int, float | None]:
+        run_scorer(database, admin, project_id, scorer=scorer, parameters=parameters)
+        found = score_summary(database, admin, project_id, scorer=scorer, parameters=parameters, value=value)
+        return found.n_scored, found.mean
+
+    faithfulness = ("claim_metrics", "faithfulness")
+    assert scored(*faithfulness) == (1, 2 / 4)
+    claims = [{**ITEM["claims"][0], "text": "another claim"}, *ITEM["claims"][1:]]  # type: ignore[dict-item, index]
+    revise_item(database, admin, project_id, external_id="q1:alpha", fields={"claims": claims}, reason="reworded")
+    assert scored(*faithfulness) == (0, None)
+    precision = scored("ragchecker", "ragchecker_precision", verdicts_from="judge")
+    assert precision == (1, pytest.approx(1 / 3)), "of c2, c3 and c4 one is right"
