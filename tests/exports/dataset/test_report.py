@@ -254,6 +254,28 @@ def test_an_empty_project_has_a_report_that_says_so(sqlite_database: Database, t
         report.write(tmp_path / "other", ["docx"])
 
 
+def test_items_without_a_language_or_category_are_no_group_of_their_own(sqlite_database: Database) -> None:
+    project_id = make_project(sqlite_database)
+    groups = [("en", "Text")] * 2 + [("de", None)] + [(None, None)] * 4
+    for language, category in groups:
+        make_item(sqlite_database, project_id, language=language, category=category)
+    report = dataset_report(sqlite_database, first_administrator(sqlite_database), project_id)
+    limits = section_of(report, "limits").text
+    assert "The language of 4 of 7 items is not given" in limits
+    assert "5 of 7 items have no category" in limits
+    assert "2 of 2 groups by language have fewer than 30 items" in limits
+    assert "of one" not in limits, "most items lack both, and none has the same as most others"
+    assert "groups by category" not in limits, "there is one"
+
+
+def test_most_items_may_be_of_one_language(sqlite_database: Database) -> None:
+    project_id = make_project(sqlite_database)
+    for language in ("en", "en", "en", None):
+        make_item(sqlite_database, project_id, language=language)
+    report = dataset_report(sqlite_database, first_administrator(sqlite_database), project_id)
+    assert "75.0 % of the items are of one language, en" in section_of(report, "limits").text.replace("\\", "")
+
+
 def test_only_researchers_make_a_report(sqlite_database: Database) -> None:
     project = make_project(sqlite_database)
     somebody = make_person(sqlite_database)
