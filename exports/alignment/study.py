@@ -337,7 +337,7 @@ class _OfCriterion:
         return self.human.criterion.name
 
     def warnings(self) -> list[str]:
-        """What limits the figures of this criterion, where it has any: few rows, few questions, few of the rarer label."""
+        """What limits the figures of this criterion, where it has any: few rows, questions, or of the rarer label."""
         human = self.human
         if human.reason or (human.about_score is None and not self.metrics):
             return []

@@ -71,11 +71,6 @@ def _team(of: OfStudy) -> TextTable:
                 one.member.state.replace("_", " "),
             ]
         )
-    members = {one.member.person_id for one in of.team}
-    given = Counter(of.labels.found.annotations.person.tolist())
-    for person, n in given.items():
-        if person not in members and person in of.called:
-            rows.append([of.called[person], f"{n:,}", "", "", "", "", "imported"])
     rows.sort(key=lambda row: (row[0][:1], len(row[0]), row[0]))
     what = "Pairs" if of.about_pairs else "Items"
     columns = ("Annotator", what, "Time an item", "With most of the rest", "With themselves", "Gold right", "State")
