@@ -226,6 +226,15 @@ class Similarity:
     shared: IntArray
     order: tuple[int, ...]
 
+    def by(self, statistic: str, values: Mapping[tuple[Hashable, Hashable], float]) -> Similarity:
+        """The same annotators by another coefficient: pair → value, in either order; pairs that have none are NaN."""
+        place = {rater: number for number, rater in enumerate(self.raters)}
+        value = np.full(self.value.shape, np.nan)
+        for (first, second), found in values.items():
+            value[place[first], place[second]] = value[place[second], place[first]] = found
+        np.fill_diagonal(value, 1.0)
+        return replace(self, statistic=statistic, value=value, order=_order(value))
+
 
 def similarity(
     ratings: Ratings, statistic: Literal["percent_agreement", "cohen_kappa"] = "percent_agreement"

@@ -31,7 +31,7 @@ from exports.agreement.one_annotator import OnCriterion, OneAnnotator
 from exports.agreement.quality import AnnotatorQuality, Remark, ShareRight
 
 _KINDS = {"pace": "pace", "straight-lining": "one label", "gold": "gold items"}
-_STATES = {"active": "", "left": "left the study", "left_out": "left out", "paused": "paused"}
+_STATES = {"active": "", "left": "left the study", "left_out": "left out", "paused": "paused", "imported": "imported"}
 
 
 def page() -> None:
@@ -90,7 +90,7 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         rows.append(
             (
                 blocks.to(row.member.name, "annotators", **address),
-                blocks.tag(state, quiet=row.member.state == "left") if state else "",
+                blocks.tag(state, quiet=row.member.state in {"left", "imported"}) if state else "",
                 f"{row.member.submitted:,}",
                 share(row.with_rest),
                 "" if row.gold is None else share(row.gold),
@@ -262,6 +262,8 @@ def _criterion(study: Study, found: OnCriterion) -> None:
 
 
 def _decide(study: Study, row: AnnotatorQuality) -> None:
+    if row.member.state == "imported":
+        return  # no annotator of the study: nothing is given them, and what came in is withdrawn with its batch
     since = row.member.left_out_from
     if row.qualification is not None and row.qualification.state != "passed":
         with st.popover("Let in…"):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from db.engine import Database
-from db.models import AssignmentState, ItemVersion, Purpose, StudyItem, StudyMember, Tally
+from db.models import AssignmentState, ItemVersion, Person, PersonKind, Purpose, StudyItem, StudyMember, Tally
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation
 from db.query import pick
@@ -21,7 +21,8 @@ class TeamMember:
     """One annotator: how many items they submitted and the mean seconds of each (None without times), and their state.
 
     `state` is `active`, `left` (no annotator of the study any more), `left_out` (their labels since `left_out_from`
-    are), or `paused` (too many of their gold labels were wrong; they get nothing until they are let go on).
+    are), `paused` (too many of their gold labels were wrong; they get nothing until they are let go on), or `imported`
+    (never an annotator of the study: their labels came in from elsewhere).
     """
 
     person_id: int
@@ -34,29 +35,54 @@ class TeamMember:
 
 @operation(On.STUDY, RESEARCHERS)
 def team_of(db: Database, _actor: Actor, study_id: int) -> list[TeamMember]:
-    """Everybody who is or was an annotator of the study, in the order of their ids. Only kept counts are read."""
+    """Everybody who is or was an annotator of the study, or whose labels came in, in the order of their ids.
+
+    Only kept counts are read.
+    """
     with db.read() as session:
-        query = select(StudyMember).where(StudyMember.study_id == study_id).order_by(col(StudyMember.person_id))
-        members = session.exec(query).all()
-        names = names_of(session, [member.person_id for member in members])
+        query = select(StudyMember).where(StudyMember.study_id == study_id)
+        members = {member.person_id: member for member in session.exec(query).all()}
+        people = sorted({*members, *_labelled(session, study_id)})
+        names = names_of(session, people)
         found = []
-        for member in members:
-            submitted = tallies.count(session, study_id, member.person_id, AssignmentState.SUBMITTED)
-            spent = session.get(Tally, (study_id, member.person_id, AssignmentState.SUBMITTED))
-            seconds = spent.seconds if spent else 0  # labels made elsewhere have none
-            state = "left_out" if member.left_out_from else "left" if member.left_at else "active"
-            state = "paused" if state == "active" and member.paused_at else state
+        for person_id in people:
+            member = members.get(person_id)
+            submitted = tallies.count(session, study_id, person_id, AssignmentState.SUBMITTED)
+            spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
+            seconds = spent.seconds if spent else 0  # labels made elsewhere may have none
             found.append(
                 TeamMember(
-                    member.person_id,
-                    names[member.person_id],
+                    person_id,
+                    names[person_id],
                     submitted,
                     round(seconds / submitted, 1) if seconds > 0 and submitted else None,
-                    state,
-                    member.left_out_from,
+                    "imported" if member is None else _state(member),
+                    None if member is None else member.left_out_from,
                 )
             )
         return found
+
+
+def _labelled(session: Session, study_id: int) -> list[int]:
+    """The people who have submitted something."""
+    return list(
+        session.exec(
+            select(Tally.person_id)
+            .join(Person, col(Person.id) == col(Tally.person_id))
+            .where(
+                Tally.study_id == study_id,
+                Tally.state == AssignmentState.SUBMITTED,
+                Tally.n > 0,
+                Person.kind == PersonKind.HUMAN,
+            )
+        )
+    )
+
+
+def _state(member: StudyMember) -> str:
+    if member.left_out_from:
+        return "left_out"
+    return "left" if member.left_at else "paused" if member.paused_at else "active"
 
 
 @operation(On.STUDY, READERS)

@@ -28,8 +28,11 @@ _READABLE = 20
 """More rows than this have no numbers on their tiles."""
 
 
-def similarity(found: Similarity) -> alt.LayerChart | None:
-    """How alike each pair of annotators labels, those who label alike side by side; None with fewer than two."""
+def similarity(found: Similarity, title: str) -> alt.LayerChart | None:
+    """How alike each pair of annotators labels, those who label alike side by side; None with fewer than two.
+
+    `title` says what it is measured by.
+    """
     names = [str(found.raters[place]) for place in found.order]
     cells = [
         {
@@ -44,10 +47,11 @@ def similarity(found: Similarity) -> alt.LayerChart | None:
     ]
     if not cells:
         return None
-    title = "Cohen's κ" if found.statistic == "cohen_kappa" else "Raw agreement"
     frame = pd.DataFrame(cells)
     low = min(0.0, float(frame["value"].min()))
-    x = alt.X("a:N", sort=names, title=None, axis=alt.Axis(labelAngle=0 if len(names) < 8 else -45))
+    across = len(names) < 8
+    axis = alt.Axis(labelAngle=0 if across else -45, labelLimit=_LABEL_LIMIT)
+    x = alt.X("a:N", sort=names, title=None, axis=axis)
     base = alt.Chart(frame).encode(x=x, y=alt.Y("b:N", sort=names, title=None))
     tiles = base.mark_rect().encode(
         color=alt.Color(
@@ -60,7 +64,10 @@ def similarity(found: Similarity) -> alt.LayerChart | None:
             alt.Tooltip("shared:Q", title="shared units"),
         ],
     )
-    return _with_numbers(tiles, base, "value", ".2f", middle=low + 0.55 * (1 - low), many=len(names) > _READABLE)
+    many = len(names) > _READABLE
+    drawn = _with_numbers(tiles, base, "value", ".2f", middle=low + 0.55 * (1 - low), many=many)
+    wide: alt.LayerChart = drawn.properties(width=alt.Step(_step(names if across else [], many=many, least=44)))
+    return wide
 
 
 def confusion(counts: Mapping[tuple[str, str], int], raters: tuple[str, str], labels: Sequence[str]) -> alt.LayerChart:
@@ -83,9 +90,8 @@ def confusion(counts: Mapping[tuple[str, str], int], raters: tuple[str, str], la
     )
     many = len(labels) > _READABLE
     drawn = _with_numbers(tiles, base, "n", ",d", middle=0.55 * most, many=many)
-    longest = max((len(word) for label in labels for word in label.split()), default=0)
-    step = min(_LABEL_LIMIT, max(68, 7 * longest + 8))  # so that the names of columns do not touch
-    wide: alt.LayerChart = drawn.properties(width=alt.Step(16 if many else step))
+    step = _step([word for label in labels for word in label.split()], many=many, least=68)
+    wide: alt.LayerChart = drawn.properties(width=alt.Step(step))
     return wide
 
 
@@ -217,6 +223,11 @@ def over_time(points: Sequence[tuple[str, Statistic]], title: str) -> alt.LayerC
         layers += base.mark_line(color=ACCENT).encode(y=y)
     layered: alt.LayerChart = layers.properties(height=220)
     return layered
+
+
+def _step(names: Sequence[str], *, many: bool, least: int) -> int:
+    """How wide a column is, so that its number has room and the names of columns do not touch."""
+    return 16 if many else min(_LABEL_LIMIT, max(least, 7 * max(map(len, names), default=0) + 8))
 
 
 def _with_numbers(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotators.agreement.annotators import similarity
+from annotators.agreement.annotators import Similarity, similarity
 from annotators.agreement.remarks import benchmarks
 from annotators.agreement.report import CriterionAgreement
 from annotators.agreement.statistics.base import title_of
@@ -366,14 +366,34 @@ def _plots(criterion: Measured, ratings: Ratings) -> Iterator[Plot]:
     if chart is not None:
         yield f"{name}-labels", f"{criterion.title}: the share of each label by annotator.", chart
     if len(ratings.raters) > 2:
-        alike = plots.similarity(similarity(ratings, "cohen_kappa"))
+        found, called = _alike(criterion, ratings)
+        alike = plots.similarity(found, called)
         if alike is not None:
-            yield f"{name}-annotators", f"{criterion.title}: Cohen's κ of each pair of annotators.", alike
+            yield f"{name}-annotators", f"{criterion.title}: {called} of each pair of annotators.", alike
     for place, (pair, counts) in enumerate(confusions(ratings)):
         if place == MOST_PAIRS:
             return
         caption = f"{criterion.title}: rows {pair[0]}, columns {pair[1]}."
         yield f"{name}-confusion-{place + 1}", caption, plots.confusion(counts, pair, labels)
+
+
+_OF_PAIRS = ("cohen_kappa_weighted", "cohen_kappa_quadratic", "cohen_kappa_linear", "cohen_kappa")
+"""Cohen's κ as it is drawn of pairs: the first of these that the table of statistics has."""
+
+
+def _alike(criterion: Measured, ratings: Ratings) -> tuple[Similarity, str]:
+    """How alike each pair labels by the κ that the table has of pairs, and its name; unweighted where it has none."""
+    plain = similarity(ratings, "cohen_kappa")
+    statistics = criterion.agreement.statistics if criterion.agreement else ()
+    for name in _OF_PAIRS:
+        pairs = {
+            found.raters: found.value
+            for found in statistics
+            if found.name == name and found.raters is not None and found.value is not None
+        }
+        if pairs:
+            return plain.by(name, pairs), title_of(name)
+    return plain, title_of("cohen_kappa") if ratings.scale == "nominal" else f"{title_of('cohen_kappa')} (unweighted)"
 
 
 def _how(resamples: int, seed: int, level: float) -> list[tuple[str, str]]:

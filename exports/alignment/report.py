@@ -73,7 +73,7 @@ class AlignmentDocument:
             [*report.notes, *report.warnings],
             rows,
             grades,
-            {criterion.name: criterion.title for criterion in data.protocol.criteria},
+            {name: criterion.title for name, criterion in data.protocol.criteria_by_name().items()},
         )
 
     @classmethod

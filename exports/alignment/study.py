@@ -337,8 +337,9 @@ class _OfCriterion:
         return self.human.criterion.name
 
     def warnings(self) -> list[str]:
-        """What limits the figures of this criterion: few rows, few questions, few of the rarer label."""
-        if self.human.reason:
+        """What limits the figures of this criterion, where it has any: few rows, questions, or of the rarer label."""
+        human = self.human
+        if human.reason or (human.about_score is None and not self.metrics):
             return []
         found = small_sample_warnings(self.table.without_metric, self.asked.over)
         if drawn_with(self.data.study):

@@ -11,6 +11,7 @@ from annotators.designing.phases import AFTER, BEFORE, CONSENT, phases_of
 from annotators.figures import count, duration
 from annotators.figures import percent as percent_of
 from db.phases.answers import answers_in
+from db.studies.ratings import CriterionRatings
 from exports.agreement.quality import ShareRight
 from exports.dataset.base import Numbers, OfStudy, Part, Source
 from exports.drawing.figures import percent
@@ -35,8 +36,8 @@ def people(source: Source, of: OfStudy) -> Part:
         tables.append(time)
     numbers[source.named("annotators", of)] = len(who)
     numbers[source.named("annotations", of)] = len(given.item)
-    numbers[source.named("labels", of)] = sum(len(column.unit) for column in found.criteria)
-    numbers[source.named("cannot_judge", of)] = sum(column.cannot_judge for column in found.criteria)
+    numbers[source.named("labels", of)] = sum(len(column.unit) for column in _asked(of))
+    numbers[source.named("cannot_judge", of)] = sum(column.cannot_judge for column in _asked(of))
     words = [] if tables else ["Nobody has labelled anything yet."]
     if not len(given.item) and any(one.member.submitted for one in of.team):
         words = ["No label counts: what was given is withdrawn or left out."]
@@ -52,6 +53,12 @@ def people(source: Source, of: OfStudy) -> Part:
                     name=f"answers-{of.study_id}")
         )  # fmt: skip
     return Part(sections, numbers, list(_limits(of, len(who))))
+
+
+def _asked(of: OfStudy) -> list[CriterionRatings]:
+    """The labels that somebody gave: nothing that is derived from them."""
+    names = {criterion.name for criterion in of.labels.found.protocol.criteria}
+    return [column for column in of.labels.found.criteria if column.criterion.name in names]
 
 
 def _team(of: OfStudy) -> TextTable:
@@ -71,11 +78,6 @@ def _team(of: OfStudy) -> TextTable:
                 one.member.state.replace("_", " "),
             ]
         )
-    members = {one.member.person_id for one in of.team}
-    given = Counter(of.labels.found.annotations.person.tolist())
-    for person, n in given.items():
-        if person not in members and person in of.called:
-            rows.append([of.called[person], f"{n:,}", "", "", "", "", "imported"])
     rows.sort(key=lambda row: (row[0][:1], len(row[0]), row[0]))
     what = "Pairs" if of.about_pairs else "Items"
     columns = ("Annotator", what, "Time an item", "With most of the rest", "With themselves", "Gold right", "State")
@@ -162,7 +164,7 @@ def _limits(of: OfStudy, n: int) -> Iterator[str]:
     if warned:
         were = "was" if len(warned) == 1 else "were"
         yield f"{len(warned):,} of {n:,} annotators of study {name} {were} remarked on (pace, runs of one label, gold)."
-    cannot = sum(column.cannot_judge for column in of.labels.found.criteria)
+    cannot = sum(column.cannot_judge for column in _asked(of))
     if cannot:
         yield f"In study {name} “cannot judge” was given {count(cannot, 'time')}; it counts in no coefficient."
     given = of.labels.found.annotations

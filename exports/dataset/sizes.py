@@ -44,7 +44,12 @@ class Sizes:
 
     def n(self, by: str) -> int:
         """How many groups there are; those that lack one are none."""
-        return len(self.groups[by].keys() - {NOT_GIVEN, NO_CATEGORY})
+        return len(self.named(by))
+
+    def named(self, by: str) -> dict[str, int]:
+        """Group → how many items; items whose group nobody gave are in none."""
+        without = {LANGUAGES: NOT_GIVEN, CATEGORIES: NO_CATEGORY}.get(by)
+        return {group: n for group, n in self.groups[by].items() if group != without}
 
 
 def sizes(source: Source) -> Part:
@@ -237,9 +242,9 @@ def _limits(found: Sizes) -> Iterator[str]:
     if n := found.groups[CATEGORIES][NO_CATEGORY]:
         yield f"{n:,} of {found.items:,} items {'has' if n == 1 else 'have'} no category."
     for by in (SYSTEMS, LANGUAGES, CATEGORIES):
-        counts = [(n, group) for group, n in found.groups[by].items()]
-        n, group = max(counts)
-        if len(counts) > 1 and n > 0.5 * found.items:
+        counts = [(n, group) for group, n in found.named(by).items()]
+        n, group = max(counts, default=(0, ""))
+        if 0.5 * found.items < n < found.items:
             yield f"{percent(n / found.items)} of the items are of one {by}, {group}."
         few = sum(n < FEW for n, _ in counts)
         if len(counts) > 1 and few:

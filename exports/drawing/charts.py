@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from annotators.later import Later
+from exports.drawing.margins import with_room
 
 if TYPE_CHECKING:
     import altair as alt
@@ -93,7 +94,7 @@ def drawn(chart: Any, ending: Ending, width: int | None = 460) -> bytes:
 
 
 def as_svg(chart: Any, width: int | None = 460) -> str:
-    """A chart laid out on white, from which its files are made.
+    """A chart laid out on white, from which its files are made, with room for its words in wide fonts.
 
     Altair checks each part of a chart when it is made. To check the whole once more, which its own `save` does for each
     file, takes longer than all the rest.
@@ -106,7 +107,7 @@ def as_svg(chart: Any, width: int | None = 460) -> str:
     with alt.data_transformers.enable("default"), alt.data_transformers.disable_max_rows():
         spec = printed.to_dict(validate=False, context={"pre_transform": False})
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    return str(vl_convert.vegalite_to_svg(spec, vl_version=version))
+    return with_room(str(vl_convert.vegalite_to_svg(spec, vl_version=version)))
 
 
 def as_file(svg: str, ending: Ending) -> bytes:

@@ -174,7 +174,10 @@ def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None)
     titles = {written(label.value): label.title for label in criterion.label_list()}
     named = {"mean": "Mean", "macro_mean": f"Unweighted mean of the {_plural(by)}"}
     lines = []
-    for (group, name, label), cells in rows.items():
+    # Some groups have labels of single annotators only: their means stand with the others', before the mean of all.
+    by_mean = sorted(rows, key=lambda row: (_PLACE[row[1]], row[0] or "" if row[1] == "mean" else ""))
+    for group, name, label in by_mean:
+        cells = rows[group, name, label]
         line = [titles.get(label or "", label or "")] if name == "share" else [named[name]]
         if by is not None:
             line.insert(0, group or "")
@@ -186,6 +189,10 @@ def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None)
     first = ["Label"] if by is None else [by.capitalize(), "Label"]
     caption = f"{criterion.title}: share of each label" + (f" by {by}" if by else "")
     return TextTable.of(caption, [*first, *columns], lines)
+
+
+_PLACE = {"share": 0, "mean": 1, "macro_mean": 2}
+"""Name of a figure → where it stands in its table."""
 
 
 def cell(entry: Figure) -> str:

@@ -12,7 +12,7 @@ from scipy import sparse, stats
 from annotators.alignment.statistics import coefficients
 from annotators.alignment.statistics.base import AlignmentStatistic, declare, derived
 from annotators.alignment.statistics.concordance import Tau, can_resample_tau, kendall_tau_b
-from annotators.alignment.tables.levels import Levels, kinds
+from annotators.alignment.tables.levels import Levels, kinds, without_rounding
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import MUCH_FEWER, DrawnRows
 from annotators.arrays import FloatArray
@@ -56,7 +56,7 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
     left, right = (replace(side, tau=Tau.of(side.x, side.y) if with_tau else None) for side in (left, right))
 
     def together(weights: FloatArray) -> FloatArray:
-        return left.values(weights, binary=first.binary) - right.values(weights, binary=first.binary)
+        return without_rounding(left.values(weights, binary=first.binary) - right.values(weights, binary=first.binary))
 
     resampled, place, entries = sample.resampled(together, asked), 0, []
     for statistic in DIFFERENCES:

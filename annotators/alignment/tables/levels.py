@@ -95,6 +95,15 @@ def centred_ranks(counts: Counts, n: Counts) -> Counts:
     return ranks.reshape(-1, width)[:size]
 
 
+ROUNDING = 1e-12
+"""A correlation, or a difference of two, that is nearer to 0 than this is 0."""
+
+
 def bounded(values: FloatArray) -> FloatArray:
-    """Correlations without what rounding leaves beyond ±1."""
-    return np.clip(values, -1.0, 1.0)
+    """Correlations without what rounding leaves beyond ±1 and around 0."""
+    return without_rounding(np.clip(values, -1.0, 1.0))
+
+
+def without_rounding(values: FloatArray) -> FloatArray:
+    """Correlations, or differences of them, with 0 where only rounding keeps them from it."""
+    return np.where(np.abs(values) < ROUNDING, 0.0, values)

@@ -130,7 +130,7 @@ def _alike(view: View, criterion: CriterionReport) -> None:
         table(shown, f"similarity-{view.slug}", rows)
     caption = f"{criterion.title}: {called} of each pair of annotators; those who label alike stand together."
     why = f"There is no plot of pairs: {called} is not defined for any pair of annotators here."
-    plot(agreement_plots.similarity(found), f"similarity-{view.slug}", caption, otherwise=why)
+    plot(agreement_plots.similarity(found, called), f"similarity-{view.slug}", caption, otherwise=why)
 
 
 def _pair(view: View, criterion: CriterionReport, first: str, second: str, cell: str) -> object:

@@ -170,3 +170,9 @@ def test_more_than_four_million_rows_are_counted_exactly() -> None:
     weights = np.full((3, 1), 3e6)
     assert kendall_tau_b(Tau.of(x, y), weights) == pytest.approx([0.5], abs=1e-12)
     assert coefficients.spearman(x, y, weights) == pytest.approx([0.5], abs=1e-12)
+
+
+@pytest.mark.parametrize("y", [(1, 2, 2, 1), (3, 1, 1, 3)])
+def test_a_correlation_that_is_zero_but_for_rounding_is_zero(y: tuple[int, ...]) -> None:
+    x = np.array([0.1, 0.2, 0.3, 0.4])
+    assert coefficients.pearson(x, np.array(y, dtype=np.float64), np.ones((4, 1))).tolist() == [0.0]

@@ -12,6 +12,7 @@ import pytest
 from annotators.criteria.choice import Choice
 from annotators.criteria.number import Number
 from annotators.designing.design import StudyDesign
+from annotators.intervals.bootstrap import Resampling
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
@@ -22,7 +23,10 @@ from db.studies.ratings import CriterionRatings, decided_labels, ratings, unit_n
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.agreement.study import agreement_report
 from exports.alignment.data import study_data
+from exports.alignment.report import AlignmentDocument
+from exports.alignment.study import alignment_report
 from exports.bundles.bundle import export_project
+from exports.dataset.document import dataset_report
 from tests.annotators.criteria.test_derived import OF_HOP, OF_ITEM, VERDICT, of_pages, out_of_ten
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
@@ -110,6 +114,17 @@ def test_each_person_s_labels_amount_to_sets_and_a_gap_leaves_theirs_open(pages:
     assert items["i3", "item", "ada"] == ["page:d:1", "page:d:3"]
     assert len(items) == 5
     assert pages.given("verdict")["i3", "item", "ben"] == "right"
+
+
+def test_the_report_counts_what_was_given_and_calls_what_is_derived_by_its_title(pages: Pages) -> None:
+    asked = Resampling(0, 0)
+    numbers = dataset_report(pages.db, pages.researcher, pages.project, asked=asked).numbers
+    # Of 6 pages (2 hops of 3) of each of 3 items, by 2 people, one was not judged; and each item has 2 grades.
+    assert numbers["labels"] == 6 * 3 * 2 - 1 + 3 * 2
+    assert numbers["cannot_judge"] == 0
+    report = alignment_report(pages.db, pages.researcher, pages.study, asked=asked)
+    titles = AlignmentDocument.of_study(report).titles
+    assert (titles["grade"], titles["verdict"]) == ("Grade", "Verdict")
 
 
 def test_sets_are_measured_beside_their_pages(pages: Pages) -> None:

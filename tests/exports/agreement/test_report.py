@@ -206,3 +206,31 @@ def test_a_report_of_a_table_says_what_was_left_out(tmp_path: Path) -> None:
     page = Page(report_html(report))
     assert "Left out: superseded or withdrawn" in page.words
     assert "by category" not in page.words
+
+
+def test_pairs_of_an_ordinal_criterion_are_drawn_by_the_weighted_kappa_of_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    given = {"ada": "1234512345", "ben": "1234523455", "chloe": "1133552244"}
+    rows = [f"i{n},{who},{said[n]}" for who, said in given.items() for n in range(10)]
+    path.write_text("\n".join(["item,annotator,value", *rows]))
+    found = read_ratings(path, RatingColumns(), scales=["ordinal"])
+    criteria = report_of(found.tables, resamples=0)
+    report = Report.of_table(found, criteria, resamples=0, seed=0)
+    [(caption, chart)] = [
+        (caption, chart)
+        for section in report.sections()
+        for name, caption, chart in section.plots
+        if name.endswith("-annotators")
+    ]
+    assert "Cohen's κ (quadratic weights) of each pair" in caption
+    written = chart.to_dict()
+    [cells] = written["datasets"].values()
+    drawn = {(cell["a"], cell["b"]): cell["value"] for cell in cells}
+    table = {
+        statistic.raters: statistic.value
+        for statistic in criteria[0].statistics
+        if statistic.name == "cohen_kappa_quadratic"
+    }
+    assert len(table) == 3
+    assert drawn == table | {(b, a): value for (a, b), value in table.items()}
+    assert written["width"]["step"] >= 44, "a cell has room for its number"

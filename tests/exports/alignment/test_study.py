@@ -473,3 +473,14 @@ def test_few_questions_and_few_of_a_label_are_warned_of(
     found = alignment_report(sqlite_database, admin, made.study_id, asked=QUICK)
     assert any("quality: The intervals rest on only 6 questions" in words for words in found.warnings)
     assert any("quality: Only 18 units have a human value" in words for words in found.warnings)
+
+
+def test_without_scores_nothing_limits_what_is_not_measured(sqlite_database: Database) -> None:
+    study = StudyInUse(sqlite_database, items=4, annotators=1, overlap=1)
+    study.label_all(0)
+    found = alignment_report(sqlite_database, study.researcher, study.study_id, asked=QUICK)
+    assert {entry.reason for entry in found.statistics} == {"no metric or judge has values of these targets"}
+    assert not found.warnings
+    _score(sqlite_database, study, [0.1, 0.3, 0.6, 0.9])
+    found = alignment_report(sqlite_database, study.researcher, study.study_id, asked=QUICK)
+    assert any("Only 4 units have a human value" in words for words in found.warnings)

@@ -32,6 +32,7 @@ from db.engine import Database
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.studies.labels import items_of_study
+from exports.agreement.quality import annotator_quality
 from exports.agreement.study import agreement_report
 from exports.alignment.study import alignment_report
 from exports.bundles.bundle import export_project
@@ -254,6 +255,28 @@ def test_an_empty_project_has_a_report_that_says_so(sqlite_database: Database, t
         report.write(tmp_path / "other", ["docx"])
 
 
+def test_items_without_a_language_or_category_are_no_group_of_their_own(sqlite_database: Database) -> None:
+    project_id = make_project(sqlite_database)
+    groups = [("en", "Text")] * 2 + [("de", None)] + [(None, None)] * 4
+    for language, category in groups:
+        make_item(sqlite_database, project_id, language=language, category=category)
+    report = dataset_report(sqlite_database, first_administrator(sqlite_database), project_id)
+    limits = section_of(report, "limits").text
+    assert "The language of 4 of 7 items is not given" in limits
+    assert "5 of 7 items have no category" in limits
+    assert "2 of 2 groups by language have fewer than 30 items" in limits
+    assert "of one" not in limits, "most items lack both, and none has the same as most others"
+    assert "groups by category" not in limits, "there is one"
+
+
+def test_most_items_may_be_of_one_language(sqlite_database: Database) -> None:
+    project_id = make_project(sqlite_database)
+    for language in ("en", "en", "en", None):
+        make_item(sqlite_database, project_id, language=language)
+    report = dataset_report(sqlite_database, first_administrator(sqlite_database), project_id)
+    assert "75.0 % of the items are of one language, en" in section_of(report, "limits").text.replace("\\", "")
+
+
 def test_only_researchers_make_a_report(sqlite_database: Database) -> None:
     project = make_project(sqlite_database)
     somebody = make_person(sqlite_database)
@@ -335,21 +358,25 @@ def test_a_study_of_labels_from_elsewhere_says_how_many_people_labelled_an_item(
 def test_labels_that_are_imported_into_a_study_of_ours_are_told_apart(
     sqlite_database: Database, tmp_path: Path
 ) -> None:
-    study = StudyInUse(sqlite_database, items=4, annotators=1, overlap=1)
+    study = StudyInUse(sqlite_database, items=12, annotators=1, overlap=1)
     study.label_all(0)
     with sqlite_database.read() as session:
         items = items_of_study(session, study.study_id)
-    said = [f"{item},newbie,right,yes" for item in items]
+    said = [f"{item},newbie,right,{'yes' if place < 9 else 'no'}" for place, item in enumerate(items)]
     (tmp_path / "labels.csv").write_text("\n".join(["item,annotator,criterion,value", *said]) + "\n")
     import_label_table(sqlite_database, study.researcher, study.project_id, study="study", path=tmp_path / "labels.csv")
     report = dataset_report(sqlite_database, study.researcher, study.project_id, asked=ASKED)
     rows = section_of(report, "people-").tables[0].rows
-    assert [(row[0], row[1]) for row in rows] == [("A1", "4"), ("A2", "4")]
+    assert [(row[0], row[1]) for row in rows] == [("A1", "12"), ("A2", "12")]
     assert [row[-1] for row in rows] == ["active", "imported"]
+    assert [row[3].split(" [")[0] for row in rows] == ["75.0 %", "75.0 %"], "9 of 12 are those of the other"
+    team = annotator_quality(sqlite_database, study.researcher, study.study_id)
+    assert {(one.member.name, one.member.state) for one in team} >= {("newbie", "imported")}
+    assert len(team) == 2
     acquired = cells_of(section_of(report, "datasheet"))["How was the data associated with each instance acquired?"]
-    assert "study (4 of 8 annotations): labels are judgements of people, who saw" in acquired
-    assert "study (4 of 8 annotations): labels were made elsewhere and imported" in acquired
-    assert "4 of 8 annotations of study study were made elsewhere and imported" in section_of(report, "limits").text
+    assert "study (12 of 24 annotations): labels are judgements of people, who saw" in acquired
+    assert "study (12 of 24 annotations): labels were made elsewhere and imported" in acquired
+    assert "12 of 24 annotations of study study were made elsewhere and imported" in section_of(report, "limits").text
     assert "no item has labels of two people" not in section_of(report, "limits").text
 
 

@@ -102,6 +102,22 @@ def test_grades_have_means_with_the_unweighted_mean_of_the_groups(results: Resul
     assert value(results, "clarity", None, name="macro_mean", by="system").value == pytest.approx(2.25)
 
 
+def test_a_group_without_a_settled_label_stands_before_the_mean_of_the_groups(results: Results) -> None:
+    [table] = [
+        table
+        for section in results.sections()
+        for table in section.tables
+        if table.caption == "Clarity: share of each label by category"
+    ]
+    means = [row[:2] for row in table.rows if "ean" in row[1]]
+    assert means == [
+        ("Tables", "Mean"),
+        ("Text", "Mean"),
+        ("no category", "Mean"),
+        ("", "Unweighted mean of the categories"),
+    ]
+
+
 def test_the_bands_of_a_grade_have_their_shares(sqlite_database: Database) -> None:
     grade = ("grade", "item")
     study = labelled(
