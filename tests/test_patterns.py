@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -152,17 +153,17 @@ def _assert_linear(run: Callable[[str], object], extra: tuple[str, ...] = (), wh
 
 
 def _runner(found: Found) -> Callable[[str], object]:
-    pattern = found.pattern
-    if isinstance(pattern.pattern, bytes):
-        raw: re.Pattern[bytes] = pattern  # type: ignore[assignment]
-        return lambda text: raw.search(text.encode())
-    plain_pattern: re.Pattern[str] = pattern  # type: ignore[assignment]
-    if found.method == "sub":
-        return lambda text: plain_pattern.sub("", text)
-    if found.method == "finditer":
-        return lambda text: sum(1 for _ in plain_pattern.finditer(text))
-    method: Callable[[str], object] = getattr(plain_pattern, found.method)
-    return method
+    pattern: re.Pattern[Any] = found.pattern
+    of_bytes = isinstance(pattern.pattern, bytes)
+    method: Callable[..., Any] = getattr(pattern, found.method)
+
+    def run(text: str) -> object:
+        given = text.encode() if of_bytes else text
+        if found.method == "sub":
+            return method(b"" if of_bytes else "", given)
+        return sum(1 for _ in method(given)) if found.method == "finditer" else method(given)
+
+    return run
 
 
 def test_the_patterns_of_the_source_are_found() -> None:

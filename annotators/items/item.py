@@ -121,12 +121,12 @@ class ItemHop(NamedTuple):
 class ItemScore(NamedTuple):
     """A score that came with the item: a value, or None (*unscored*) with the reason. `target` is written out."""
 
-    scorer: Annotated[str, Rule(always=True)]
-    name: Annotated[str, Rule(always=True)]
+    scorer: Annotated[str, Rule(checks.key, always=True)]
+    name: Annotated[str, Rule(checks.key, always=True)]
     value: Annotated[float | None, Rule()] = None
-    target: Annotated[str, Rule()] = "item"
+    target: Annotated[str, Rule(checks.text)] = "item"
     parameters: Annotated[Mapping[str, Any], Rule()] = NOTHING
-    reason: Annotated[str | None, Rule()] = None
+    reason: Annotated[str | None, Rule(checks.text)] = None
 
 
 class ItemContent(NamedTuple):

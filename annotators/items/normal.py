@@ -130,22 +130,17 @@ def read_item(row: object, *, scorer: str = "imported:native") -> ItemContent:
     """
     if not isinstance(row, dict):
         raise InvalidInput(f"the row is {called(row)}, not an object. Write one {{…}} with at least a question a line.")
-    question = _given(row, "question", checks.text)
-    if not question.strip():
-        raise InvalidInput("`question` is missing or empty. It is the one field that every item needs.")
-    system = _given(row, "system", checks.key) or DEFAULT_SYSTEM
-    key = _given(row, "question_key", checks.key) or question_key(question)
-    item_id, answer = _given(row, "id", checks.key) or external_id(key, system), _given(row, "answer", checks.text)
     get = row.get
+    item_id, key, question, answer, system = _read_own(get)
+    if not (question and question.strip()):
+        raise InvalidInput("`question` is missing or empty. It is the one field that every item needs.")
+    system = system or DEFAULT_SYSTEM
+    key = key or question_key(question)
+    item_id = item_id or external_id(key, system)
     others = _read_others(get)
     scores = _scores(row["scores"], dict(zip(_OTHERS, others, strict=True)), scorer) if get("scores") else ()
     metadata = NOTHING if "metadata" not in row and row.keys() <= _KNOWN else checks.metadata(row, _KNOWN)
     return ItemContent._make((item_id, key, question, answer, system, *others, scores, metadata, 0))
-
-
-def _given(row: dict[str, Any], name: str, check: Callable[[Any, str], str]) -> str:
-    value = row.get(name)
-    return "" if value is None else check(value, name)
 
 
 def _reader(fields: Iterable[tuple[Field, Check]]) -> Callable[[Callable[[str], Any]], tuple[Any, ...]]:
@@ -214,6 +209,7 @@ class _PartReader:
 _KNOWN = frozenset(FIELDS)
 _OTHERS = FIELDS[5:-2]
 """The fields that need nothing but their own value to be read."""
+_read_own = _reader((field, field.rule.check) for field in fields_of(ItemContent)[:5])
 _read_others = _reader(
     (field, _PartReader(field.part) if field.part else field.rule.check) for field in fields_of(ItemContent)[5:-2]
 )
@@ -223,6 +219,7 @@ assert (*FIELDS[:5], *FIELDS[-2:]) == ("id", "question_key", "question", "answer
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 _SCORE = frozenset(field.name for field in fields_of(ItemScore))
+_read_score = _reader((field, field.rule.check) for field in fields_of(ItemScore))
 _PARTS_OF_TARGETS = {"evidence": "evidence", "claim": "claims", "image": "images"}
 
 
@@ -245,23 +242,20 @@ def _scores(value: object, item: dict[str, Any], scorer: str) -> tuple[ItemScore
 
 
 def _score(row: dict[str, Any], scorer: str) -> ItemScore:
-    name = _given(row, "name", checks.key)
+    by, name, value, target, parameters, reason = _read_score(row.get)
     if not name:
         raise InvalidInput("a score has no `name`. Write what was scored, such as correctness.")
     if not row.keys() <= _SCORE:
         unknown = min(row.keys() - _SCORE)
         raise InvalidInput(f"score {name!r} has the unknown field {unknown!r}. Put it into its `parameters`.")
-    by = _given(row, "scorer", checks.key) or scorer
-    value, reason = row.get("value"), _given(row, "reason", checks.text)
+    by = by or scorer
     if value is None:
         reason = reason or "the import gives no value"
     elif not isinstance(value, int | float):
         raise InvalidInput(f"score {name!r} has the value {called(value)}, not a number. Write null where unscored.")
-    target = _given(row, "target", checks.text)
-    parameters = row.get("parameters")
-    if "\x00" in reason or "\x00" in target or (parameters and checks.has_nul(parameters)):
+    if "\x00" in target or (reason and "\x00" in reason) or (parameters and checks.has_nul(parameters)):
         raise InvalidInput("a score contains the character NUL (\\u0000), which cannot be stored. Remove it.")
-    if checks.has_half(reason) or checks.has_half(target):
+    if checks.has_half(target) or (reason and checks.has_half(reason)):
         raise InvalidInput(f"score {name!r} has half a character in its reason or target. Remove it.")
     if parameters and not isinstance(parameters, dict):
         raise InvalidInput(f"score {name!r} has the parameters {called(parameters)}, not an object.")

@@ -241,16 +241,17 @@ def _place(source: str) -> Normal:
     """The document, pages and number of figure or table that a source's name says; nothing where it does not."""
     if len(source) > LONGEST_KEY:
         return {}
-    *folders, name = source.replace("\\", "/").split("/")
+    folders, _, name = source.replace("\\", "/").rpartition("/")
     passage = _PASSAGE.fullmatch(name)
     if passage:
         pages = [int(page) for page in passage["pages"].split("_pg")[1:]]
         return {"document": f"{passage['document']}.pdf", "pages": [page for page in pages if page >= 1]}
     picture = _PICTURE.fullmatch(name)
-    if picture and folders and folders[-1]:
+    folder = folders.rpartition("/")[-1]
+    if picture and folder:
         page = int(picture["page"])
         pages = [page] if page >= 1 else []
-        return {"document": f"{folders[-1]}.pdf", "pages": pages, picture["noun"]: int(picture["number"])}
+        return {"document": f"{folder}.pdf", "pages": pages, picture["noun"]: int(picture["number"])}
     return {}
 
 

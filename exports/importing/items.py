@@ -32,6 +32,7 @@ _BETWEEN = 1_000
 
 
 @operation(On.PROJECT, RESEARCHERS)
+@seldom_collected()
 def import_paths(
     db: Database,
     actor: Actor,
@@ -57,7 +58,7 @@ def import_paths(
     lists every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound)
     for paths that cannot be opened at all; see `exports.reading.sources`.
     """
-    with seldom_collected(), open_sources(paths) as sources:
+    with open_sources(paths) as sources:
         reading = read_sources(sources, format_name, columns)
         return import_reading(
             db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,

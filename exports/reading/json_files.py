@@ -43,7 +43,7 @@ _KEY_OR_BRACE = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]')
 _NO_JSON = re.compile("NaN|Infinity")
 """What Python writes for numbers that JSON does not have."""
 
-_FIRST_OBJECT = re.compile(r"\s*?\n([ \t]+)(?=\{)")
+_FIRST_OBJECT = re.compile(rb"\s*?\n([ \t]+)(?=\{)")
 
 
 def json_lines(
@@ -114,7 +114,7 @@ def json_file(file: SourceFile) -> Any | Rejected:
         reason = f"the file has {size >> 20} MB, more than the {LARGEST_FILE >> 20} MB of a JSON file. Split it."
         return Rejected(file.name, 1, reason)
     data = file.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
+    if not data or data.isspace():
         return Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
     try:
         value = orjson.loads(data)
@@ -177,38 +177,39 @@ def element_lines(file: SourceFile, field: str | None, n: int) -> Iterator[int]:
 
     The parser that is quick does not say where things stand, so this goes through the file a second time.
     """
-    text = file.path.read_text("utf-8-sig", errors="replace")
-    found = re.search(rf"{re.escape(json.dumps(field))}\s*:\s*\[", text) if field is not None else None
-    found = found or re.search(r"\[", text)
+    data = file.path.read_bytes()
+    found = re.search(rb"%b\s*:\s*\[" % re.escape(json.dumps(field).encode()), data) if field is not None else None
+    found = found or re.search(rb"\[", data)
     start = found.end() if found else 0
-    return islice(_indented_lines(text, start, n) or _parsed_lines(text, start), n)
+    return islice(_indented_lines(data, start, n) or _parsed_lines(data, start), n)
 
 
-def _indented_lines(text: str, start: int, n: int) -> list[int] | None:
+def _indented_lines(data: bytes, start: int, n: int) -> list[int] | None:
     """The lines of the n objects of a list from there on, where each begins one and all are indented alike.
 
-    No text of JSON holds a line break, so the lines of its layout can be told without parsing it. None where there are
-    more or fewer such lines than objects.
+    No text of JSON holds a line break, so the lines of its layout can be told without parsing it, or even decoding it.
+    None where there are more or fewer such lines than objects.
     """
-    first = _FIRST_OBJECT.match(text, start)
+    first = _FIRST_OBJECT.match(data, start)
     if first is None:
         return None
     indent = first[1]
     lines, line, counted = [], 1, 0
-    beginning, outside = rf"\n{indent}(?=\{{)", rf"\n(?!{indent})[ \t]*(\S)"
-    for found in re.compile(f"{beginning}|{outside}").finditer(text, start):
+    beginning, outside = rb"\n%b(?=\{)" % indent, rb"\n(?!%b)[ \t]*(\S)" % indent
+    for found in re.compile(beginning + b"|" + outside).finditer(data, start):
         if found[1]:
             break
-        line += text.count("\n", counted, found.end())
+        line += data.count(b"\n", counted, found.end())
         counted = found.end()
         lines.append(line)
     return lines if len(lines) == n else None
 
 
-def _parsed_lines(text: str, at: int) -> Iterator[int]:
+def _parsed_lines(data: bytes, start: int) -> Iterator[int]:
     """The line of each element of a list from there on, then its last line for ever."""
     decoder, space = json.JSONDecoder(), re.compile(r"[\s,]*")
-    line, counted = 1, 0
+    text, at = data[start:].decode(errors="replace"), 0
+    line, counted = 1 + data.count(b"\n", 0, start), 0
     while True:
         gap = space.match(text, at)
         at = gap.end() if gap else at

@@ -44,6 +44,7 @@ def test_a_printed_list(tmp_path: Path, elements: list[Any], indent: int | str, 
         ('[\n  {"a":\n  1}, {"b": 2}\n]', [2, 3]),
         ('[\n  {\n  "a": 1},\n    {"b": 2}\n]', [2, 4]),
         ('\ufeff\n[\n\n {"a": 1}\n,\n {"b": 2}]', [4, 6]),
+        ('[{"é": "é\u2028é"},\n{"ü": "𝄞"}, {"b":\n2},\n{}]', [1, 2, 2, 4]),
         ("[]", []),
     ],
 )
