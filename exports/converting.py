@@ -113,7 +113,7 @@ def convert_files(
 
     `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
-    unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
+    unit, which then is what all agree on who labelled it. `options` are what is said of the data as a
     whole (`exports.formats._writing.Files.options`). With `pictures` the pages that items point at go along as
     pictures, drawn from the documents that are supplied. Of documents that must not leave the machine they are on, as
     the files say, files and pictures go along with `native` alone. Raises InvalidInput naming bad rows, unless
@@ -388,22 +388,17 @@ class _Spoken:
 
 
 def units_of(labels: Sequence[Given]) -> list[Unit]:
-    """Where each unit stands: what everybody who labelled it agrees on, what more than half say, or open."""
-    votes: dict[tuple[str, str, str | None], Counter[str]] = {}
-    values: dict[str, Any] = {}
+    """Where each unit stands: what everybody who labelled it agrees on, else open."""
+    said: dict[tuple[str, str, str | None], list[Any]] = {}
     for label in labels:
-        said = cell_of(label.value)
-        values[said] = label.value
-        votes.setdefault((label.criterion, label.target, label.other), Counter())[said] += 1
-    return [_settled(*unit, given, values) for unit, given in votes.items()]
+        said.setdefault((label.criterion, label.target, label.other), []).append(label.value)
+    return [_unit_of(*about, values) for about, values in said.items()]
 
 
-def _settled(
-    criterion: str, target: str, other: str | None, votes: Counter[str], values: Mapping[str, Any]
-) -> Unit:  # fmt: skip
-    [(first, n)] = votes.most_common(1)
-    how = "unanimous" if len(votes) == 1 else "majority" if 2 * n > votes.total() else OPEN
-    return Unit(criterion, target, None if how == OPEN else values[first], how, votes, other)
+def _unit_of(criterion: str, target: str, other: str | None, values: Sequence[Any]) -> Unit:
+    votes = Counter(map(cell_of, values))
+    agreed = len(votes) == 1
+    return Unit(criterion, target, values[0] if agreed else None, "unanimous" if agreed else OPEN, votes, other)
 
 
 def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder: Path) -> int:
