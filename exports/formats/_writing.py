@@ -293,6 +293,8 @@ class Files:
         self._names: dict[tuple[str, str], str] = {}
         self.left_out: set[str] = set()
         """Ids of the items that the format cannot hold."""
+        self.verdicts = 0
+        """How many verdicts on claims a `VerdictWriter` wrote."""
 
     def leave_out(self, item: Normal) -> int:
         """Note an item that the format cannot hold; how many items that is, for whoever counts them."""
