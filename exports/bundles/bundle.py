@@ -82,6 +82,7 @@ from exports.formats._losing import WORDS, Lost
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     Files,
+    FinalLabels,
     Judged,
     LabelledWriter,
     SettledOut,
@@ -385,7 +386,7 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     """
     of = _labels_of(session, selection)
     verdicts = _Verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
-    settled, fell = _settled_of(session, selection, writer), _Fell()
+    settled, fell = _settled_of(session, selection, writer), _Fell(writer)
     judged = partial(_items_of, session, selection) if settled is None else settled.judged
 
     def items() -> Iterator[Normal]:
@@ -446,9 +447,11 @@ def _fell_of(writer: Writer, *, final: bool) -> str:
 
 
 class _Fell:
-    """Counts the labels that no format writes, as they fell when items were revised, while the items pass by."""
+    """Counts the labels that a format would have but for revisions with which they fell, while the items pass by."""
 
-    n = 0
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.n = 0
 
     def counted(self, judged: Callable[[], Iterator[Judged]]) -> Callable[[], Iterator[Judged]]:
         """The same items, however often they are asked for."""
@@ -456,10 +459,21 @@ class _Fell:
         def again() -> Iterator[Judged]:
             self.n = 0
             for row in judged():
-                self.n += row.fell
+                self.n += self._of(row)
                 yield row
 
         return again
+
+    def _of(self, row: Judged) -> int:
+        if isinstance(self._writer, SettledWriter) or not (row.fallen and isinstance(self._writer, LabelledWriter)):
+            return row.fell
+        none = self._writer.with_labels(row.item, FinalLabels({}, row.asked))
+        alone = [
+            FinalLabels({(unit.criterion, unit.target): unit.label}, row.asked)
+            for unit in row.fallen
+            if unit.other is None
+        ]
+        return sum(self._writer.with_labels(row.item, label) != none for label in alone)
 
 
 def _labels_written(seen: Seen, selection: Selection, writer: Writer, counts: Mapping[str, int]) -> LabelsOut | None:
