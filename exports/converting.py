@@ -21,14 +21,22 @@ import orjson
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.normal import Normal, content_hash, to_json
-from annotators.items.parsed import KEPT_HERE, ForeignLabel, ParsedDocument, Rejected, documents_in, items_in
+from annotators.items.parsed import (
+    KEPT_HERE,
+    ForeignFinalLabel,
+    ForeignLabel,
+    ParsedDocument,
+    Rejected,
+    documents_in,
+    items_in,
+)
 from exports.bundles.typed import first_difference
 from exports.cells import safe
 from exports.checks import check_export_folder
 from exports.csv_file import CsvFile
 from exports.formats._described import DOCUMENTS
 from exports.formats._losing import Lost, lost_between, statements
-from exports.formats._lost_labels import SameItems, lost_labels, plain_by
+from exports.formats._lost_labels import Plain, SameItems, lost_labels, plain_by
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     OPEN,
@@ -51,7 +59,17 @@ from exports.formats._writing import (
     takes_pictures,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
-from exports.formats.base import FORMATS, Columns, FileReading, inferred, passed_over, protocol_of_labels, read_sources
+from exports.formats.base import (
+    FORMATS,
+    Columns,
+    FileReading,
+    decided_in_tables,
+    final_labels_in,
+    inferred,
+    passed_over,
+    protocol_of_labels,
+    read_sources,
+)
 from exports.formats.labels import NEEDED, OPTIONAL, read_labels
 from exports.formats.native import ITEMS, is_document_path
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -113,7 +131,8 @@ def convert_files(
 
     `output` is a folder to make, which may be there and empty; nothing is there when anything fails. Labels of people
     in the files go along where the new format has a place for them: for those of every annotator, or for one label of a
-    unit, which then is what more than half of those say who labelled it. `options` are what is said of the data as a
+    unit, which then is its final label where the files say that of units, else what all agree on who labelled it.
+    `options` are what is said of the data as a
     whole (`exports.formats._writing.Files.options`). With `pictures` the pages that items point at go along as
     pictures, drawn from the documents that are supplied. Of documents that must not leave the machine they are on, as
     the files say, files and pictures go along with `native` alone. Raises InvalidInput naming bad rows, unless
@@ -138,6 +157,7 @@ def convert_files(
 class _Source:
     """What is read, each item once: its normal form, and its labels beside it.
 
+    `final` are the final labels by the id of their item, or of the first of a pair, where the files have some.
     `kept` are the keys of the documents that must not leave the machine they are on.
     """
 
@@ -145,6 +165,7 @@ class _Source:
         self.reading = reading
         self._skip_bad = skip_bad
         self.labels: dict[str, list[ForeignLabel]] = {}
+        self.final: dict[str, list[ForeignFinalLabel]] = {}
         self.n_labels = self.n_repeated = 0
         self.kept: set[str] = set()
         self.bad: list[Rejected] = []
@@ -182,7 +203,8 @@ class _Source:
             raise InvalidInput("\n".join([said, *_named(bad)]))
         self._ids, self.bad = seen, bad
         # Formats count as they read, and are read several times: what they have to say is of one reading.
-        self.notes = [*self.reading.notes(), *passed_over(self.reading)]
+        self.notes = [*self.reading.notes(), *passed_over(self.reading), *decided_in_tables(self.reading)]
+        self._keep_final()
         for table in tables:
             for label in read_labels(table.path).checked():
                 if label.item in seen:
@@ -197,6 +219,11 @@ class _Source:
             raise InvalidInput("a pair is of one item twice. Name another one in `other_item`, or leave the row out.")
         self.labels.setdefault(label.name, []).append(label)
         self.n_labels += 1
+
+    def _keep_final(self) -> None:
+        for final in final_labels_in(self.reading):
+            if final.item in self._ids:
+                self.final.setdefault(final.item, []).append(final)
 
     def _look_through_documents(self) -> list[Rejected]:
         bad = []
@@ -378,32 +405,41 @@ class _Spoken:
         for number, item in enumerate(self._source.items(), 1):
             given = [self._given(label) for label in self._source.said_of(item["id"])]
             labelled = any(label.other is None for label in given)
-            yield Judged(item, given, units_of(given), number, asked=self.criteria if labelled else ())
+            units = self._final(item["id"], given) if self._source.final else units_of(given)
+            yield Judged(item, given, units, number, asked=self.criteria if labelled else ())
+
+    def _final(self, item: str, given: Sequence[Given]) -> list[Unit]:
+        """Where the units of an item stand by the files themselves; votes that they do not say are counted."""
+        counted = {(unit.criterion, unit.target, unit.other): unit.votes for unit in units_of(given)}
+        found = []
+        for final in self._source.final.get(item, ()):
+            label = None if final.value is None else self._parsed(final.criterion, final.value)
+            votes = final.votes or counted.get((final.criterion, final.target, final.other), {})
+            found.append(Unit(final.criterion, final.target, label, final.how, votes, final.other))
+        return found
+
+    def _parsed(self, criterion: str, value: str) -> Any:
+        asked = self.criteria.get(criterion)
+        return value if asked is None else asked.parse(value)
 
     def _given(self, label: ForeignLabel) -> Given:
-        criterion = self.criteria.get(label.criterion)
-        value = criterion.parse(label.value) if criterion is not None else label.value
+        value = self._parsed(label.criterion, label.value)
         time = label.time.isoformat().replace("+00:00", "Z") if label.time else None
         return Given(label.annotator, label.criterion, label.target, value, time, label.comment, label.other)
 
 
 def units_of(labels: Sequence[Given]) -> list[Unit]:
-    """Where each unit stands: what everybody who labelled it agrees on, what more than half say, or open."""
-    votes: dict[tuple[str, str, str | None], Counter[str]] = {}
-    values: dict[str, Any] = {}
+    """Where each unit stands: what everybody who labelled it agrees on, else open."""
+    said: dict[tuple[str, str, str | None], list[Any]] = {}
     for label in labels:
-        said = cell_of(label.value)
-        values[said] = label.value
-        votes.setdefault((label.criterion, label.target, label.other), Counter())[said] += 1
-    return [_settled(*unit, given, values) for unit, given in votes.items()]
+        said.setdefault((label.criterion, label.target, label.other), []).append(label.value)
+    return [_unit_of(*about, values) for about, values in said.items()]
 
 
-def _settled(
-    criterion: str, target: str, other: str | None, votes: Counter[str], values: Mapping[str, Any]
-) -> Unit:  # fmt: skip
-    [(first, n)] = votes.most_common(1)
-    how = "unanimous" if len(votes) == 1 else "majority" if 2 * n > votes.total() else OPEN
-    return Unit(criterion, target, None if how == OPEN else values[first], how, votes, other)
+def _unit_of(criterion: str, target: str, other: str | None, values: Sequence[Any]) -> Unit:
+    votes = Counter(map(cell_of, values))
+    agreed = len(votes) == 1
+    return Unit(criterion, target, values[0] if agreed else None, "unanimous" if agreed else OPEN, votes, other)
 
 
 def _documents_written(source: _Source, writer: Writer, sink: FolderSink, folder: Path) -> int:
@@ -461,6 +497,9 @@ def _held_against(source: _Source, writer: Writer, folder: Path, written: Writte
     if source.n_labels:
         plain = plain_by(_Spoken(source).criteria)
         lost += lost_labels(source.all_labels(), back.all_labels(), plain, moved=same.moved)
+        if source.final:
+            gone = lost_labels(_finally(source, plain), _finally(back, plain), plain, moved=same.moved, final=True)
+            lost += [one._replace(path=f"final_{one.path}") for one in gone]
     notes = [*source.notes]
     if source.bad:
         n = len(source.bad)
@@ -481,3 +520,20 @@ def _described(source: _Source) -> set[bytes]:
         for document in source.documents()
         if document.metadata or document.own_title
     }
+
+
+def _finally(source: _Source, plain: Plain) -> Iterator[ForeignLabel]:
+    """The final labels as the files say them, else those on which all agree who labelled a unit."""
+    if source.final:
+        for of_item in source.final.values():
+            for final in of_item:
+                if final.value is not None:
+                    about = (final.item, "", final.criterion, final.target, final.value)
+                    yield ForeignLabel(0, *about, other=final.other)
+        return
+    units: dict[tuple[str, str, str, str | None], list[ForeignLabel]] = {}
+    for label in source.all_labels():
+        units.setdefault((label.item, label.criterion, label.target, label.other), []).append(label)
+    for first, *others in units.values():
+        if all(plain(label) == plain(first) for label in others):
+            yield ForeignLabel(0, first.item, "", *first[3:6], other=first.other)

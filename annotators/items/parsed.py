@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -154,3 +154,19 @@ class ForeignLabel(NamedTuple):
     def name(self) -> str:
         """What it is about, as a study knows it: an item, or a pair of two (`annotators.items.pairs.pair_name`)."""
         return pair_name(self.item, self.other) if self.other else self.item
+
+
+class ForeignFinalLabel(NamedTuple):
+    """What stands in the end of a target of an item, or of a pair, as its files say beside the labels of annotators.
+
+    `value` is None while it is open, `how` says how it was reached (`unanimous`, `majority`, `adjudicated`, `open`),
+    `votes` how often each value was given, where the files say it.
+    """
+
+    item: str
+    criterion: str
+    target: str
+    value: str | None
+    how: str
+    votes: Mapping[str, int]
+    other: str | None = None

@@ -158,20 +158,17 @@ def _holding(study: Study) -> Callable[[Holding, SettledUnit], bool]:
 
 def final_units(
     session: Session, study: Study, versions: Sequence[int], *, pairs: bool = False
-) -> tuple[list[SettledUnit], dict[str, int]]:
-    """What is settled in a study of the items, or `pairs`, that have these latest versions; and item → how many fell.
+) -> tuple[list[SettledUnit], list[SettledUnit]]:
+    """What is settled in a study of the items, or `pairs`, that have these latest versions; and what of it fell.
 
     Of pairs that is those whose first item has one of them.
     """
-    found, fell = list[SettledUnit](), defaultdict[str, int](int)
+    found, fell = list[SettledUnit](), list[SettledUnit]()
     holding, holds = places_that_hold(session, study, versions, pairs=pairs), _holding(study)
     for unit in settled_units(session, study.id or 0, list(holding)):
         if unit.state == "open":
             continue
-        if holds(holding, unit):
-            found.append(unit)
-        else:
-            fell[unit.external_id] += 1
+        (found if holds(holding, unit) else fell).append(unit)
     return found, fell
 
 

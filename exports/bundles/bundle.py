@@ -78,9 +78,11 @@ from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, items_out, released_out, settled_out, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
 from exports.checks import check_export_folder
+from exports.formats._losing import WORDS, Lost
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
     Files,
+    FinalLabels,
     Judged,
     LabelledWriter,
     SettledOut,
@@ -207,6 +209,9 @@ def _made(db: Database, actor: Actor, selection: Selection, folder: Path, *, los
                 said = _labels_written(Seen(db, actor, session), selection, writers()[name], manifest.counts)
                 items = (row.item for row in _items_of(session, selection))
                 manifest.lost[name] = measured_losses(name, folder / name, items, ids, said)
+                if gone := manifest.counts.get(f"{name}{_VERDICTS_LEFT_OUT}"):
+                    there = gone + manifest.counts[f"{name}{_VERDICTS}"]
+                    manifest.lost[name].append(Lost("labels.verdicts", WORDS["labels.verdicts"], gone, there))
     (folder / NAME).write_bytes(manifest.encoded())
     return manifest
 
@@ -380,8 +385,8 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     final labels; else those of the studies that are named.
     """
     of = _labels_of(session, selection)
-    verdicts = _verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
-    settled, fell = _settled_of(session, selection, writer), _Fell()
+    verdicts = _Verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
+    settled, fell = _settled_of(session, selection, writer), _Fell(writer)
     judged = partial(_items_of, session, selection) if settled is None else settled.judged
 
     def items() -> Iterator[Normal]:
@@ -414,6 +419,10 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
         tables.count(f"{writer.name}_left_out", written.left_out)
     if fell.n:
         tables.count(_fell_of(writer, final=study is None), fell.n)
+    if verdicts is not None:
+        tables.count(f"{writer.name}{_VERDICTS}", files.verdicts)
+        if gone := verdicts.settled - files.verdicts:
+            tables.count(f"{writer.name}{_VERDICTS_LEFT_OUT}", gone)
     if drawn is not None:
         tables.count(f"{writer.name}_pictures", drawn.drawn)
         tables.count(f"{writer.name}_pages_without_picture", len(drawn.missing))
@@ -425,15 +434,24 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     return files.left_out
 
 
+_VERDICTS, _VERDICTS_LEFT_OUT = "_verdicts", "_verdicts_left_out"
+"""What the manifest calls verdicts of studies that a format has, and those that it has not, behind its name."""
+
+COUNTED_LATER = (_VERDICTS, _VERDICTS_LEFT_OUT)
+"""How counts end that manifests of earlier versions do not have."""
+
+
 def _fell_of(writer: Writer, *, final: bool) -> str:
     """How the manifest calls the labels, or the final labels, that fell and that a format would have had."""
     return f"{writer.name}_{'final_labels' if final else 'labels'}_fell"
 
 
 class _Fell:
-    """Counts the labels that no format writes, as they fell when items were revised, while the items pass by."""
+    """Counts the labels that a format would have but for revisions with which they fell, while the items pass by."""
 
-    n = 0
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.n = 0
 
     def counted(self, judged: Callable[[], Iterator[Judged]]) -> Callable[[], Iterator[Judged]]:
         """The same items, however often they are asked for."""
@@ -441,10 +459,21 @@ class _Fell:
         def again() -> Iterator[Judged]:
             self.n = 0
             for row in judged():
-                self.n += row.fell
+                self.n += self._of(row)
                 yield row
 
         return again
+
+    def _of(self, row: Judged) -> int:
+        if isinstance(self._writer, SettledWriter) or not (row.fallen and isinstance(self._writer, LabelledWriter)):
+            return row.fell
+        none = self._writer.with_labels(row.item, FinalLabels({}, row.asked))
+        alone = [
+            FinalLabels({(unit.criterion, unit.target): unit.label}, row.asked)
+            for unit in row.fallen
+            if unit.other is None
+        ]
+        return sum(self._writer.with_labels(row.item, label) != none for label in alone)
 
 
 def _labels_written(seen: Seen, selection: Selection, writer: Writer, counts: Mapping[str, int]) -> LabelsOut | None:
@@ -521,19 +550,25 @@ def _labels_of(session: Session, selection: Selection) -> list[Study]:
     return [studies[name] for name in selection.labels_of]
 
 
-def _verdicts(
-    session: Session, writer: VerdictWriter, studies: Sequence[Study]
-) -> Callable[[int], Sequence[Mapping[str, Any]]]:
-    """A function of an item version's id that gives what is settled of its claims in these studies, as verdicts."""
-    from annotators.scorers.base import SCORERS  # noqa: PLC0415 - most exports need no scorer
+class _Verdicts:
+    """What is settled of the claims of item versions in these studies, as verdicts, and how many labels that were."""
 
-    taken, _ = labels_taken(session, SCORERS.get(writer.scorer), studies, ("adjudicated",))
+    def __init__(self, session: Session, writer: VerdictWriter, studies: Sequence[Study]) -> None:
+        from annotators.scorers.base import SCORERS  # noqa: PLC0415 - most exports need no scorer
 
-    def of(version_id: int) -> Sequence[Mapping[str, Any]]:
-        found = taken.use.put(ItemContent("", "", ""), taken.by_version.get(version_id, ()))
+        self._taken, _ = labels_taken(session, SCORERS.get(writer.scorer), studies, ("adjudicated",))
+        self._settled: dict[int, int] = {}
+
+    def __call__(self, version_id: int) -> Sequence[Mapping[str, Any]]:
+        labels = self._taken.by_version.get(version_id, ())
+        self._settled[version_id] = sum(label.value is not None for label in labels)
+        found = self._taken.use.put(ItemContent("", "", ""), labels)
         return () if isinstance(found, str) else found.metadata["verdicts"]
 
-    return of
+    @property
+    def settled(self) -> int:
+        """The settled labels of all versions that were asked for."""
+        return sum(self._settled.values())
 
 
 def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:

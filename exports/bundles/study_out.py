@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -164,16 +164,19 @@ def settled_out(session: Session, studies: Sequence[Study], blocks: Blocks) -> S
 
     def judged() -> Iterator[Judged]:
         for block in blocks():
-            units, fell = defaultdict[str, list[Unit]](list), Counter[str]()
+            units, fallen = defaultdict[str, list[Unit]](list), defaultdict[str, list[Unit]](list)
             asked = asked_of(session, studies, block)
             for study in studies:
                 found, gone = final_units(session, study, block, pairs=protocol_of(study).about_pairs)
-                fell.update(gone)
-                for unit in found:
-                    units[unit.external_id].append(_unit(unit, study))
+                for there, some in ((units, found), (fallen, gone)):
+                    for unit in some:
+                        there[unit.external_id].append(_unit(unit, study))
             for row in items_out(session, [block]):
                 name = row.item["id"]
-                yield row._replace(units=units.get(name, ()), fell=fell[name], asked=asked.get(name, ()))
+                gone_of_item = fallen.get(name, ())
+                yield row._replace(
+                    units=units.get(name, ()), fell=len(gone_of_item), fallen=gone_of_item, asked=asked.get(name, ())
+                )
 
     names = " and ".join(study.name for study in studies)
     return SettledOut(names, {study.name: protocol_of(study) for study in studies}, judged)

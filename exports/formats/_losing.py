@@ -74,6 +74,7 @@ WORDS: dict[str, str] = {
     "labels.seconds": "seconds that labels took",
     "labels.comment": "remarks beside labels",
     "labels.rationale": "places that support labels",
+    "labels.verdicts": "verdicts of studies whose list is not whole",
     "labels.fell": "labels that fell when their items were revised",
 }
 """Path → what is lost, where all of it is."""

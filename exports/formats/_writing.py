@@ -124,8 +124,9 @@ class Judged(NamedTuple):
 
     `version` is the id of its version, or another number that differs from item to item and stays the same. `pages`
     is by the keys of documents how many pages they have, as far as that is known; None where nobody has looked.
-    `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised. `asked` are
-    the criteria, and what is derived from them, of the studies in which the item stands by itself.
+    `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised (`fallen`,
+    where they are final labels). `asked` are the criteria, and what is derived from them, of the studies in which the
+    item stands by itself.
     """
 
     item: Normal
@@ -135,6 +136,7 @@ class Judged(NamedTuple):
     pages: Mapping[str, int] | None = None
     fell: int = 0
     asked: Collection[str] = ()
+    fallen: Sequence[Unit] = ()
 
     @property
     def settled(self) -> dict[tuple[str, str, str | None], Unit]:
@@ -293,6 +295,8 @@ class Files:
         self._names: dict[tuple[str, str], str] = {}
         self.left_out: set[str] = set()
         """Ids of the items that the format cannot hold."""
+        self.verdicts = 0
+        """How many verdicts on claims a `VerdictWriter` wrote."""
 
     def leave_out(self, item: Normal) -> int:
         """Note an item that the format cannot hold; how many items that is, for whoever counts them."""

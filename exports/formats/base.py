@@ -7,15 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from annotators.errors import InvalidInput
-from annotators.figures import some
-from annotators.items.parsed import ForeignLabel, Reading, Rejected, items_in
+from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count, some
+from annotators.items.parsed import ForeignFinalLabel, ForeignLabel, Reading, Rejected, items_in
 from annotators.items.targets import target_kind
 from annotators.registry import Registry
 from exports.checks import check_there
 from exports.reading.archives import is_archive
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources, open_sources
+from exports.reading.tables import heading_of, named_table
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol as AskedProtocol
@@ -85,6 +86,19 @@ class LabelledReading(Protocol):
 
     def label_protocol(self) -> AskedProtocol | None:
         """What a study asks that is made for the labels of these files; None where the files do not say."""
+
+
+@runtime_checkable
+class SettledReading(Protocol):
+    """A reading whose files may have final labels beside those of annotators. Asked when its items have been read."""
+
+    def final_labels(self) -> Sequence[ForeignFinalLabel]:
+        """Of each unit the final label, or that it is open; none where the files do not say."""
+
+
+def final_labels_in(reading: FileReading) -> Sequence[ForeignFinalLabel]:
+    """The final labels that stand beside those of annotators in the files of a reading, whose items have been read."""
+    return reading.final_labels() if isinstance(reading, SettledReading) else ()
 
 
 def protocol_of_labels(reading: FileReading) -> AskedProtocol | None:
@@ -242,6 +256,44 @@ def passed_over(reading: FileReading) -> list[str]:
     if not names:
         return []
     return [f"Not read, as files of {reading.format} lie beside: {some(names, 5)}. Import tables by themselves."]
+
+
+def decided_and_left_out(reading: FileReading) -> list[str]:
+    """A sentence on final labels that adjudicators decided, which an import leaves out; or none.
+
+    It is of the files that are read, whose items have been, else of tables of final labels beside them.
+    """
+    n = sum(final.how == _DECIDED for final in final_labels_in(reading))
+    found = [_decided(n, "")] if n else []
+    return found or decided_in_tables(reading)
+
+
+def decided_in_tables(reading: FileReading) -> list[str]:
+    """A sentence on each table of final labels beside the files of a reading in which adjudicators decided some."""
+    sources, read = getattr(reading, "sources", None), {file.name for file in getattr(reading, "files", ())}
+    there = [] if sources is None else [file for file in sources.files if file.name not in read]
+    tables = [file for file in there if file.basename.endswith((".csv", ".tsv"))]
+    counted = [(file.name, _decided_in(file)) for file in tables if set(_OF_FINAL) <= set(heading_of(file.head()))]
+    return [_decided(n, f" in {name}") for name, n in counted if n]
+
+
+def _decided_in(file: SourceFile) -> int:
+    """How many rows of a table adjudicators decided; none of one that cannot be read, as nothing is read of it."""
+    try:
+        table = named_table(file.path)
+        place = table.columns.index("how")
+        return sum(not isinstance(cells, str) and cells[place] == _DECIDED for _, cells in table.rows)
+    except (AssayError, ValueError):
+        return 0
+
+
+_DECIDED = "adjudicated"
+_OF_FINAL = ("item", "criterion", "target", "label", "how")
+"""Columns by which a table of final labels is known (`adjudicated.csv` of an export)."""
+
+
+def _decided(n: int, where: str) -> str:
+    return f"{LOST}{count(n, 'final label')}{where} that adjudicators decided: only labels of annotators are taken."
 
 
 def _first_among(found: Sequence[Format]) -> list[Format]:

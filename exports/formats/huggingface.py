@@ -23,7 +23,7 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.figures import count, ends
 from annotators.figures import number as figure
 from annotators.items.normal import Normal
-from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
+from annotators.items.parsed import ForeignFinalLabel, ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.later import Later
 from annotators.times import time_of
 from exports.cells import vote_text
@@ -308,6 +308,7 @@ class _Reading(FilesReading):
         self._names = _names_of_classes(card)
         self._ours = any(part.config == "items" for part in parts)
         self._said: dict[str, list[ForeignLabel]] | None = None
+        self._final: list[ForeignFinalLabel] = []
         self._bad: list[Rejected] = []
         self._notes: list[str] = []
         self._pictures: TemporaryDirectory[str] | None = None
@@ -358,6 +359,7 @@ class _Reading(FilesReading):
             self._said, self._bad = {}, []
             for label in self._labels():
                 self._said.setdefault(label.item, []).append(label)
+            self._final = [*self._settled()]
         yield from self._bad
         parts = self._of_items()
         configs = {part.config for part in parts}
@@ -407,6 +409,23 @@ class _Reading(FilesReading):
 
     def _labels_in(self, config: str, names: Sequence[str], *, needed: Sequence[str]) -> Iterator[ForeignLabel]:
         """The labels in a configuration, whose columns for `_LABELS` have these names."""
+        for file, line, said in self._rows_in(config, names, needed):
+            item, annotator, criterion, target, value, time, comment, other = said
+            if "annotator" not in needed:
+                annotator = RATER
+            if item and annotator and criterion and value is not None:
+                about = (str(item), str(annotator), str(criterion), str(target or "item"))
+                remark, second = (str(cell) if cell else None for cell in (comment, other))
+                if (written := self._written(file, line, value)) is not None:
+                    yield ForeignLabel(line, *about, written, _time(time), remark, second, file)
+
+    def _rows_in(
+        self, config: str, names: Sequence[str], needed: Sequence[str]
+    ) -> Iterator[tuple[str, int, list[Any]]]:
+        """The rows of a configuration with file and line: the cells of these columns, None for one that is not there.
+
+        Files without the columns that are `needed` have none; rows that cannot be read are noted as bad.
+        """
         for part in self._parts:
             if part.config != config:
                 continue
@@ -417,21 +436,39 @@ class _Reading(FilesReading):
             for line, cells in table.rows():
                 if isinstance(cells, str):
                     self._bad.append(Rejected(part.file.name, line, cells))
-                    continue
-                said = [None if place is None else cells[place] for place in places]
-                item, annotator, criterion, target, value, time, comment, other = said
-                if "annotator" not in needed:
-                    annotator = RATER
-                if item and annotator and criterion and value is not None:
-                    about = (str(item), str(annotator), str(criterion), str(target or "item"))
-                    remark, second = (str(cell) if cell else None for cell in (comment, other))
-                    try:
-                        written = cell_of(value)
-                    except TypeError:
-                        reason = f"`value` is {shown(value)}, no label. Write it as a text."
-                        self._bad.append(Rejected(part.file.name, line, reason))
-                        continue
-                    yield ForeignLabel(line, *about, written, _time(time), remark, second, part.file.name)
+                else:
+                    yield part.file.name, line, [None if place is None else cells[place] for place in places]
+
+    def _written(self, file: str, line: int, value: Any) -> str | None:
+        """A label as a text; None for what is none, which is noted as a bad row."""
+        try:
+            return cell_of(value)
+        except TypeError:
+            reason = f"`value` is {shown(value)}, no label. Write it as a text."
+            self._bad.append(Rejected(file, line, reason))
+            return None
+
+    def _settled(self) -> Iterator[ForeignFinalLabel]:
+        """The final labels, where there are labels of annotators beside; of several for one unit the last."""
+        if not any(part.config == "labels" for part in self._parts):
+            return
+        votes: dict[_About, Counter[str]] = {}
+        for file, line, (*about, label, n) in self._rows_in("soft_labels", (*_UNIT, "label", "n"), (*_UNIT[:2], "n")):
+            if isinstance(n, int | float) and (said := self._written(file, line, label)) is not None:
+                votes.setdefault(_about(*about), Counter())[said] += int(n)
+        found: dict[_About, ForeignFinalLabel] = {}
+        for file, line, (*about, label, how) in self._rows_in(
+            _FINAL, (*_UNIT, "label", "how"), (*_UNIT[:2], "label", "how")
+        ):
+            unit = _about(*about)
+            said = None if label is None or how == OPEN else self._written(file, line, label)
+            reached = OPEN if said is None else str(how)
+            found[unit] = ForeignFinalLabel(*unit[:3], said, reached, votes.get(unit, {}), unit[3])
+        yield from found.values()
+
+    def final_labels(self) -> Sequence[ForeignFinalLabel]:
+        """Those of the configuration of final labels, where there are labels of annotators beside them."""
+        return self._final
 
     def _opened(self, part: _Part) -> DatasetFile:
         """A data file, of ours without the pictures of pages that its items point at anyway."""
@@ -454,6 +491,15 @@ class _Reading(FilesReading):
 
     def notes(self) -> Sequence[str]:
         return self._notes
+
+
+_UNIT = ("item", "criterion", "target", "other")
+_About = tuple[str, str, str, str | None]
+"""Item, criterion, target and other item of a unit."""
+
+
+def _about(item: Any, criterion: Any, target: Any, other: Any) -> _About:
+    return str(item), str(criterion), str(target or "item"), str(other) if other else None
 
 
 def _names_of_classes(card: _Card | None) -> dict[str, Mapping[str, Classes]]:

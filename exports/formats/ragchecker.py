@@ -111,6 +111,7 @@ class RAGChecker:
         id="ids of items",
         question_key="keys of questions",
         references="reference answers after the first",
+        labels__verdicts="verdicts of studies whose list has one that is open",
         claims__metadata="metadata of claims but their triplet",
         scores="scores that are not RAGChecker's",
         evidence__metadata="metadata of evidence called text",
@@ -170,6 +171,7 @@ class RAGChecker:
                 files.add(name, record)
             taken = bool(pairs) or record is not None
             n, left_out = n + taken, left_out + (0 if taken else files.leave_out(item))
+            files.verdicts += _n_verdicts([record[name] for name in _VERDICTS if name in record]) if record else 0
         return Written(n, left_out)
 
 
@@ -636,6 +638,10 @@ def _checked_record(item: Normal) -> Record | None:
         **({"metrics": metrics} if metrics else {}),
     }
     return beside(record, without(metadata, "verdicts", *(["file"] if _of_file(item) else [])), _CHECKING)
+
+
+def _n_verdicts(labels: Sequence[Any]) -> int:
+    return sum(_n_verdicts(label) if isinstance(label, list) else 1 for label in labels)
 
 
 def _whole(labels: Sequence[Any]) -> bool:

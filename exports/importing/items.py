@@ -17,6 +17,7 @@ from exports.formats.base import (
     Columns,
     FileReading,
     MappedReading,
+    decided_and_left_out,
     inferred,
     labelled_format,
     labelled_formats,
@@ -89,7 +90,7 @@ def import_reading(
         db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
         progress=progress,
     )  # fmt: skip
-    report.notes += passed_over(reading)
+    report.notes += [*passed_over(reading), *decided_and_left_out(reading)]
     if accept_revisions and dry_run:
         report.revised = sum(not set(IDENTITY) & set(row.changes) for row in report.revisions)
     elif accept_revisions and (skip_bad or not report.rejected):

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotators.errors import Conflict, InvalidInput, refusal_of
-from exports.converting import convert_files
+from exports.converting import convert_files, units_of
+from exports.formats._writing import Given
 from tests.exports.formats.test_writing import REAL, SAID, records
 from tests.exports.sources import write_pdf
 
@@ -122,6 +123,26 @@ def test_labels_on_which_people_differ_are_lost_where_there_is_one_place(tmp_pat
     (tmp_path / "d_s_answers.json").write_bytes(orjson.dumps([record]))
     done = convert_files([tmp_path / "d_s_answers.json"], into="refchecker", output=tmp_path / "out")
     assert (done.labels, done.lost) == (1, [])
+
+
+def test_what_all_who_labelled_a_unit_agree_on_is_its_label_and_no_majority_is(tmp_path: Path) -> None:
+    written(tmp_path / "in/items.jsonl", *({"id": name, "question": f"{name}?", "answer": "A"} for name in "abc"))
+    said = {"a": ("yes", "yes", "yes"), "b": ("yes", "yes", "no"), "c": ("no",)}
+    rows = [f"{item},p{n},right,{value}" for item, values in said.items() for n, value in enumerate(values)]
+    (tmp_path / "in/labels.csv").write_text("\n".join(["item,annotator,criterion,value", *rows]))
+    convert_files([tmp_path / "in"], into="ragas", output=tmp_path / "ragas", format_name="native")
+    samples = map(orjson.loads, (tmp_path / "ragas/samples.jsonl").read_bytes().splitlines())
+    assert [sample.get("human_right") for sample in samples] == ["yes", None, "no"]
+    convert_files([tmp_path / "in"], into="huggingface", output=tmp_path / "hub", format_name="native", options=SAID)
+    settled = pq.read_table(tmp_path / "hub/adjudicated/test.parquet").to_pylist()
+    assert [(row["label"], row["how"], row["n"]) for row in settled] == [
+        ("yes", "unanimous", 3), (None, "open", 3), ("no", "unanimous", 1),
+    ]  # fmt: skip
+
+
+def test_a_grade_and_a_word_that_look_alike_stay_what_they_are() -> None:
+    given = [Given("ada", "grade", "item", 3), Given("ada", "word", "item", "3")]
+    assert [unit.label for unit in units_of(given)] == [3, "3"]
 
 
 def test_what_is_open_among_labels_beside_items_has_no_label_of_the_items_in_its_place(tmp_path: Path) -> None:

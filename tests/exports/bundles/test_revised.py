@@ -118,6 +118,8 @@ def test_final_labels_that_hold_stand_in_the_items_of_a_project(database: Databa
     assert [(lost.n, lost.of) for lost in told.lost["ragas"] if lost.path == "labels.fell"] == [(1, 4)]
     made = export(study, tmp_path / "out", "ragas", study_id=None, labels_of=["study"])
     assert made.counts["ragas_final_labels_fell"] == 1
+    made = export(study, tmp_path / "no place", "fathoms", study_id=None, labels_of=["study"])
+    assert made.counts == {"fathoms": 2}, "it has no place for labels of this criterion"
     [file] = (tmp_path / "out/ragas").glob("*.jsonl")
     found = {row["user_input"]: row for row in map(orjson.loads, file.read_bytes().splitlines())}
     first, second = (found[f"Question of {item}?"] for item in ("i00001", "i00002"))

@@ -15,11 +15,18 @@ from PIL import Image
 from sqlmodel import select
 
 from annotators.agreement.statistics.base import title_of
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
-from annotators.items.parsed import ParsedItem, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from annotators.protocols import Material, Step
+from db.adjudicating.adjudications import UnitDecision, adjudicate
+from db.designing.making import create_study
 from db.engine import Database
 from db.items.documents import keep_documents
-from db.models import Study
+from db.models import Study, StudyItem
+from db.studies.labels import import_labels
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder
@@ -31,7 +38,7 @@ from tests.exports.formats.places import Place
 from tests.exports.formats.test_writing import SAID
 from tests.exports.labelled import Labelled, labelled_study
 from tests.exports.sources import write_pdf
-from tests.makers import StudyInUse
+from tests.makers import StudyInUse, make_item, make_person, tiny_protocol
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
@@ -70,6 +77,80 @@ def test_a_study_leaves_with_every_label_and_comes_back_as_one(sqlite_database: 
     place = Place(sqlite_database, tmp_path / "home")
     report = place.take(folder, labels_into="again")
     assert (report.rejected, report.labels.obstacles, report.labels.n) == ([], [], len(labels))
+
+
+RIGHT = Choice(name="right", title="Right", labels=[Label(value="yes"), Label(value="no")])
+STEP = Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=["right"])
+
+
+def adjudicated_study(place: Place, to: Path, *more: str) -> Path:
+    """An export of a study of three items: all agree, two of three whom the adjudicator overrules, two of three."""
+    for name in "abc":
+        make_item(place.db, place.project, name)
+    design = StudyDesign(name="one", annotators=(place.actor.name,), overlap=1, order="given")
+    protocol = tiny_protocol(name="right", criteria=[RIGHT], steps=[STEP])
+    made = create_study(place.db, place.actor, place.project, protocol=protocol, design=design)
+    said = {"a": ("yes", "yes", "yes"), "b": ("yes", "yes", "no"), "c": ("no", "yes", "no")}
+    rows = [
+        ForeignLabel(2, item, who, "right", "item", value)
+        for item, values in said.items()
+        for who, value in zip(("ada", "ben", "eve"), values, strict=True)
+    ]
+    import_labels(place.db, place.actor, made.study_id, rows=rows, source="table.csv")
+    judge = make_person(place.db, "judith", admin=True)
+    with place.db.read() as session:
+        second = session.exec(select(StudyItem.id).where(StudyItem.study_id == made.study_id)).all()[1]
+    decisions = [UnitDecision("right", "item", "no")]
+    adjudicate(place.db, judge, second or 0, uid="one", decisions=decisions, reason="it is not")
+    formats = ["huggingface", *more]
+    export_project(place.db, place.actor, place.project, to=to, study_id=made.study_id, formats=formats, options=SAID)
+    return to / "huggingface"
+
+
+DECIDED = [("a", "yes", "unanimous", 3), ("b", "no", "adjudicated", 3), ("c", None, "open", 3)]
+
+
+def test_final_labels_are_those_of_the_study_when_its_folder_is_converted(place: Place, tmp_path: Path) -> None:
+    folder = adjudicated_study(place, tmp_path / "out")
+    done = convert_files([folder], into="huggingface", output=tmp_path / "hub", options=SAID)
+    assert (done.labels, done.lost, done.notes) == (9, [], [])
+    settled = table(tmp_path / "hub", "adjudicated")
+    assert [(row["item"], row["label"], row["how"], row["n"]) for row in settled] == DECIDED
+    for config in ("items", "labels", "label_arrays", "adjudicated", "soft_labels"):
+        assert table(tmp_path / "hub", config) == table(folder, config)
+    done = convert_files([folder], into="ragas", output=tmp_path / "ragas")
+    samples = map(orjson.loads, (tmp_path / "ragas/samples.jsonl").read_bytes().splitlines())
+    assert [sample.get("human_right") for sample in samples] == ["yes", "no", None]
+    assert not [lost for lost in done.lost if lost.path.startswith("final_labels")]
+    done = convert_files([folder], into="potato", output=tmp_path / "potato")
+    assert [(lost.what, lost.n, lost.of) for lost in done.lost if lost.path == "final_labels"] == [
+        ("final labels", 1, 2)
+    ], "what all agree on is still said by their labels"
+
+
+def test_votes_that_a_folder_does_not_say_are_counted_from_its_labels(place: Place, tmp_path: Path) -> None:
+    folder = adjudicated_study(place, tmp_path / "out")
+    soft = table(folder, "soft_labels")
+    (folder / "soft_labels/test.parquet").unlink()
+    convert_files([folder], into="huggingface", output=tmp_path / "hub", options=SAID)
+    settled = table(tmp_path / "hub", "adjudicated")
+    assert [(row["item"], row["label"], row["how"], row["n"]) for row in settled] == DECIDED
+    assert table(tmp_path / "hub", "soft_labels") == soft
+
+
+def test_an_import_says_how_many_final_labels_of_adjudicators_it_leaves_out(place: Place, tmp_path: Path) -> None:
+    folder = adjudicated_study(place, tmp_path / "out", "native", "labels", "adjudicated")
+    said = "Lost: 1 final label{} that adjudicators decided: only labels of annotators are taken."
+    again = Place(place.db, tmp_path / "again")
+    assert said.format("") in again.take(folder, labels_into="again", dry_run=True).notes
+    beside = tmp_path / "beside"
+    (tmp_path / "out/native").rename(beside)
+    for name in ("labels.csv", "adjudicated.csv"):
+        (tmp_path / "out" / name).rename(beside / name)
+    assert said.format(" in beside/adjudicated.csv") in again.take(beside, dry_run=True).notes
+    assert said.format(" in beside/adjudicated.csv") in convert_files(
+        [beside], into="ragas", output=tmp_path / "ragas"
+    ).notes  # fmt: skip
 
 
 def test_a_study_of_pairs_leaves_with_both_items_of_each(place: Place, tmp_path: Path, shared_data: Path) -> None:

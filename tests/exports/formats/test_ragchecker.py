@@ -12,9 +12,15 @@ import pytest
 from sqlmodel import col, func, select
 
 from annotators.items.item import ItemContent
+from annotators.protocols import PROTOCOLS
 from annotators.scorers.base import SCORERS
+from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score
+from exports.bundles.bundle import export_project
+from exports.bundles.manifest import Manifest
+from exports.bundles.verify import verify_against
 from tests.exports.formats.places import Place, write_json
+from tests.exports.formats.test_labels_in_files import asking
 
 
 def checked(**changes: Any) -> dict[str, Any]:
@@ -98,6 +104,39 @@ def test_a_checked_answer_has_claims_and_verdicts(place: Place, tmp_path: Path) 
         ("c1", "e1"): "neutral", ("c1", "e2"): "contradiction", ("r1", "e1"): "neutral", ("r1", "e2"): "neutral",
         ("r2", "e1"): "entailment", ("r2", "e2"): "neutral",
     }  # fmt: skip
+
+
+def test_verdicts_of_studies_in_lists_that_are_not_whole_are_counted(database: Database, tmp_path: Path) -> None:
+    """The answer's one claim has its verdict; of the reference's two one is open, so that the list is not written."""
+    place = Place(database, tmp_path / "home")
+    place.take(write_json(tmp_path / "out.json", {"results": [output()]}))
+    [item] = place.items()
+    two = [f"{item.id},{who}," for who in ("ada", "ben")]
+    right = "".join(f"{one}correctness,claim:c1|reference,entailment\n" for one in two)
+    there = "".join(f"{one}recalled,claim:r1|answer,in_answer\n" for one in two)
+    differ = "".join(
+        f"{one}recalled,claim:r2|answer,{value}\n"
+        for one, value in zip(two, ("in_answer", "not_in_answer"), strict=True)
+    )
+    asking(place, PROTOCOLS.get("claim_correctness"), item.id, rows=right)
+    asking(place, PROTOCOLS.get("claim_recall"), item.id, rows=there + differ)
+
+    def made(to: str, *studies: str, dry_run: bool = False) -> Manifest:
+        return export_project(
+            place.db, place.actor, place.project, to=tmp_path / to, formats=["ragchecker"], labels_of=studies,
+            dry_run=dry_run,
+        )  # fmt: skip
+
+    found = made("both", "claim_correctness", "claim_recall")
+    [record] = orjson.loads((tmp_path / "both/ragchecker/checking.json").read_bytes())["results"]
+    assert (record["answer2response"], "response2answer" in record) == (["Entailment"], False)
+    assert found.counts == {"ragchecker": 1, "ragchecker_verdicts": 1, "ragchecker_verdicts_left_out": 1}
+    assert verify_against(place.db, place.actor, tmp_path / "both").ok
+    told = made("told", "claim_correctness", "claim_recall", dry_run=True)
+    assert told.counts == found.counts
+    assert [(one.n, one.of) for one in told.lost["ragchecker"] if one.path == "labels.verdicts"] == [(1, 2)]
+    assert made("whole", "claim_correctness").counts == {"ragchecker": 1, "ragchecker_verdicts": 1}
+    assert made("as it came").counts == {"ragchecker": 1}
 
 
 def test_inputs_are_taken_from_the_outputs_that_have_their_claims(place: Place, tmp_path: Path) -> None:
