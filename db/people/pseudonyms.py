@@ -7,6 +7,7 @@ before. Models are called M1, M2 … likewise. Beside a single item they are R1,
 from __future__ import annotations
 
 import hmac
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import func
@@ -87,6 +88,17 @@ def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[
         kept = {pseudonym for person_id, pseudonym in called.items() if person_id not in named}
         named = {person_id: name for person_id, name in named.items() if name not in kept}
     return told_apart(called, named)
+
+
+def called_in_exports(session: Session, study_id: int) -> dict[str, list[int]]:
+    """What an export of the study calls its people, by names or by pseudonyms → the ids of those whom it calls so."""
+    called = pseudonyms(session, study_id)
+    accounts = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called)))
+    found = defaultdict[str, list[int]](list)
+    for names in (called, told_apart(called, dict(session.execute(accounts).all()))):
+        for person_id, name in names.items():
+            found[name].append(person_id)
+    return dict(found)
 
 
 def told_apart(called: Mapping[int, str], named: Mapping[int, str]) -> dict[int, str]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from sqlalchemy import ColumnElement
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
@@ -33,12 +34,14 @@ from db.models import (
     ItemVersion,
     Person,
     Purpose,
+    StoredLabel,
     Study,
     StudyItem,
     StudyMember,
     StudyState,
     now,
 )
+from db.people.pseudonyms import called_in_exports
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids, is_sqlite, pick
 from db.studies.design import protocol_of
@@ -221,8 +224,7 @@ def planned(
     if study_id is not None:
         standing = Standing(session, session.get_one(Study, study_id))
         not_counted = standing.not_counted((known.get(name), _given_at(cells)) for (_, name), cells in grouped.items())
-        pairs = {(item, known[annotator]) for item, annotator in grouped if annotator in known}
-        problems += [Rejected(source, 1, reason) for reason in _repeats(session, study_id, pairs)]
+        problems += [Rejected(source, 1, reason) for reason in _repeats(session, study_id, grouped, known)]
     return LabelPlan(
         sum(map(len, grouped.values())),
         len(grouped),
@@ -244,7 +246,8 @@ def import_labels(
     Annotators that have no account become persons without a login. In a study that is closed they are surplus; those
     of somebody who is left out are left out as well (`Standing`). Raises InvalidInput naming file and line of every
     item that is not in the study, criterion, target or value that the protocol does not have, text that is too long or
-    cannot be stored, and repeated cell.
+    cannot be stored, and repeated cell; and every annotator whose labels of an item are there already, whether the file
+    calls them by name or as exports of the study do (`db.people.pseudonyms`).
     """
     with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
         checked = checked_for_study(session, study_id, rows=rows, source=source)
@@ -307,6 +310,9 @@ class Earlier(NamedTuple):
     stands: bool = True
 
 
+FROM_FILES = "labels"
+"""The format of an import whose annotators are called as files call them, perhaps by pseudonyms of the study's own."""
+
 NOTHING_BEFORE: Mapping[tuple[int, int], Earlier] = {}
 
 
@@ -318,19 +324,21 @@ def add_labels(
     checked: CheckedLabels,
     source: str,
     earlier: Mapping[tuple[int, int], Earlier] = NOTHING_BEFORE,
-    batch_format: str = "labels",
+    batch_format: str = FROM_FILES,
 ) -> LabelImport:
     """Store labels that are checked, by the ids of study items, in the caller's transaction.
 
     `earlier`: (study item, person) → the annotation that the one which comes now supersedes; any other that is there
-    already is InvalidInput.
+    already is InvalidInput, also where the annotator is called as exports of the study call who gave it.
     """
     assert study.id is not None
     protocol, grouped = protocol_of(study), checked.grouped
     people = people_named(session, {annotator for _, annotator in grouped})
-    repeats = _repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped} - set(earlier))
+    repeats = _repeats(
+        session, study.id, grouped, people, instead=earlier.keys(), from_files=batch_format == FROM_FILES
+    )
     if repeats:
-        raise InvalidInput(f"{source}: {repeats[0]}")
+        raise InvalidInput("\n".join(f"{source}: {reason}" for reason in repeats))
     batch = Batch(project_id=study.project_id, format=batch_format, source=source, person_id=actor.person_id)
     session.add(batch)
     session.flush()
@@ -492,24 +500,89 @@ def people_named(session: Session, names: Iterable[str]) -> dict[str, int]:
     return known
 
 
-def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> list[str]:
-    """Why labels for these study items by these persons may not come again, a line for each person."""
-    standing = col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches())
-    there = session.execute(
-        select(Annotation.study_item_id, Annotation.person_id, Account.name)
-        .select_from(Annotation)
-        .join(Account, col(Account.person_id) == Annotation.person_id, isouter=True)
-        .where(Annotation.study_id == study_id, standing)
+def _repeats(
+    session: Session,
+    study_id: int,
+    grouped: _Grouped,
+    known: Mapping[str, int],
+    *,
+    instead: Collection[tuple[int, int]] = (),
+    from_files: bool = True,
+) -> list[str]:
+    """Why labels that come in may not come again, a line for each annotator of whom the study has them.
+
+    An annotator is the person with that account (`known`). In files it may also be who exports of this very study call
+    so (`from_files`). `instead`: (study item, person) of what is there and which the labels take the place of.
+    """
+    items = defaultdict[str, set[int]](set)
+    for study_item_id, annotator in grouped:
+        items[annotator].add(study_item_id)
+    called = called_in_exports(session, study_id) if from_files else {}
+    may_be = {name: dict.fromkeys([*filter(None, [known.get(name)]), *called.get(name, ())]) for name in sorted(items)}
+    whose = {person_id for people in may_be.values() for person_id in people}
+    there = defaultdict[int, set[int]](set)
+    of_study = (col(Annotation.study_id) == study_id, col(Annotation.person_id).in_(whose), _stands())
+    for study_item_id, person_id in session.execute(
+        pick(Annotation.study_item_id, Annotation.person_id).where(*of_study)
+    ):
+        there[person_id].add(study_item_id)
+    names = dict(session.execute(pick(Account.person_id, Account.name).where(col(Account.person_id).in_(whose))).all())
+    found = []
+    for annotator, people in may_be.items():
+        for person_id in people:
+            again = {of for of in items[annotator] & there[person_id] if (of, person_id) not in instead}
+            # Somebody of the study may be called as exports call another: then it takes the same labels to be that one.
+            own = known.get(annotator)
+            unsure = person_id != own and own is not None and bool(there[own])
+            if again and not (
+                unsure and not _is_said(session, person_id, {of: grouped[of, annotator] for of in again})
+            ):
+                found.append(_repeat(annotator, names.get(person_id), len(again)))
+                break
+    return found
+
+
+def _stands() -> ColumnElement[bool]:
+    """The condition on `Annotation` that no withdrawal of its import took it away."""
+    return col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches())
+
+
+def _is_said(session: Session, person_id: int, given: Mapping[int, Sequence[_Cell]]) -> bool:
+    """Whether a person has given these labels, by study item, as far as both have labelled the same."""
+    said = defaultdict[tuple[int, str, str], list[Any]](list)
+    query = (
+        pick(Annotation.study_item_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value)
+        .join(
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            & (col(StoredLabel.sitting) == Annotation.sitting),
+        )
+        .where(col(Annotation.study_item_id).in_(given), col(Annotation.person_id) == person_id, _stands())
     )
-    counts: dict[str, int] = defaultdict(int)
-    for study_item_id, person_id, name in there:
-        counts[name] += (study_item_id, person_id) in pairs
-    return [
-        f"the study has labels by {name!r} for {n:,} of these items already. Import into a new study, or leave these "
-        "rows out."
-        for name, n in counts.items()
-        if n
+    for study_item_id, criterion, target, value in session.execute(query):
+        said[study_item_id, criterion, target].append(value)
+    both = [
+        parsed_value(value) in said[of, criterion, target]
+        for of, cells in given.items()
+        for criterion, target, value, *_ in cells
+        if (of, criterion, target) in said
     ]
+    return bool(both) and all(both)
+
+
+def _repeat(annotator: str, name: str | None, n: int) -> str:
+    """That the study has labels by the person of this name (None: erased), whom a file calls so, for n of its items."""
+    if annotator == name:
+        return (
+            f"the study has labels by {name!r} for {n:,} of these items already. Import into a new study, or leave "
+            "these rows out."
+        )
+    who = "somebody who was erased" if name is None else repr(name)
+    return (
+        f"the study has labels by {who} for {n:,} of these items already, and its exports call them {annotator!r}. "
+        f"Import into a new study, or leave these rows out. If {annotator!r} is somebody else, give them another name "
+        "in the file."
+    )
 
 
 def _insert(

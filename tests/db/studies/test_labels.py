@@ -26,6 +26,7 @@ from db.annotating.status import study_status
 from db.batches import withdraw_batch
 from db.engine import Database
 from db.models import Image, ItemVersion, Study, StudyState
+from db.people.accounts import erase_person
 from db.quality.omissions import leave_out
 from db.query import plain_rows
 from db.studies import tallies
@@ -35,9 +36,12 @@ from db.studies.ratings import ratings
 from db.studies.settlements import update_settlements
 from db.studies.tallies import Tallies
 from exports.agreement.study import agreement_report
+from exports.bundles.bundle import export_project
+from exports.formats.labels import read_labels
 from exports.importing.labels import import_label_table
 from tests.db.studies.recount import recount
-from tests.makers import StudyInUse, make_person, make_project, tiny_protocol
+from tests.exports.judging.makers import judge_labels
+from tests.makers import StudyInUse, first_administrator, make_person, make_project, tiny_protocol
 
 
 def rows(*cells: tuple[str, str, str], criterion: str = "right") -> list[ForeignLabel]:
@@ -286,6 +290,92 @@ def test_labels_of_a_withdrawn_batch_no_longer_count_until_it_is_put_back(databa
     assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
     withdraw_batch(database, study.researcher, study.project_id, batch, reason="right after all", reinstates=True)
     assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 1
+
+
+# Labels that come back ------------------------------------------------------------------------------------------------
+
+
+def refused(study: StudyInUse, given: list[ForeignLabel]) -> list[str]:
+    """What stands against an import: the preview says the same as the import, which then stores nothing."""
+    about: dict[str, Any] = {"rows": given, "source": "t.csv"}
+    problems = [row.reason for row in plan_labels(study.db, study.researcher, study.study_id, **about).problems]
+    if problems:
+        with pytest.raises(InvalidInput) as error:
+            import_labels(study.db, study.researcher, study.study_id, **about)
+        assert str(error.value).splitlines() == [f"t.csv: {reason}" for reason in problems]
+    return problems
+
+
+def taken(study: StudyInUse, given: list[ForeignLabel]) -> int:
+    """The batch of an import against which nothing stands."""
+    assert refused(study, given) == []
+    return import_labels(study.db, study.researcher, study.study_id, rows=given, source="t.csv").batch
+
+
+def exported(study: StudyInUse, to: Path, *, names: bool = False) -> list[ForeignLabel]:
+    """The labels of an export of the study."""
+    about: dict[str, Any] = {"to": to, "study_id": study.study_id, "formats": ["labels"], "names": names}
+    export_project(study.db, study.researcher, study.project_id, **about)
+    return read_labels(to / "labels.csv").checked()
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_an_export_does_not_come_back_into_its_study(database: Database, tmp_path: Path, names: bool) -> None:
+    study = StudyInUse(database, items=3, annotators=2, overlap=2)
+    for who, values in enumerate((("yes", "yes"), ("yes", "no", "no"))):
+        for value in values:
+            study.submit(who, study.work(who)["items"][0], {"right": value})
+    said = refused(study, exported(study, tmp_path / "out", names=names))
+    assert len(said) == 2
+    for reason, actor, called, n in zip(said, study.annotators, ("A1", "A2"), (2, 3), strict=True):
+        assert reason.startswith(f"the study has labels by {actor.name!r} for {n} of these items already")
+        assert (f"its exports call them {called!r}" in reason) is not names
+        assert (f"If {called!r} is somebody else, give them another name" in reason) is not names
+
+
+def test_a_judge_and_somebody_who_was_erased_are_known_by_what_exports_call_them(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    study.label_all(0)
+    judge_labels(database, study.study_id, "some-model", lambda _: {"right": "yes"})
+    erase_person(database, first_administrator(database), study.annotators[0].name)
+    erased, judge = refused(study, rows(("i00001", "A1", "yes"), ("i00001", "M1", "yes")))
+    assert "labels by somebody who was erased for 1 of these items" in erased
+    assert "labels by 'some-model' for 1 of these items already, and its exports call them 'M1'" in judge
+
+
+def test_an_annotator_of_another_study_of_whose_items_nothing_is_there_comes_in(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=1, overlap=1)
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    assert len(refused(study, rows(("i00001", "A1", "no"), ("i00002", "A1", "no")))) == 1
+    taken(study, rows(("i00002", "A1", "no"), ("i00001", "A3", "no")))
+
+
+def test_an_import_of_pseudonyms_that_was_withdrawn_can_come_again(database: Database, tmp_path: Path) -> None:
+    """The annotators of the file have pseudonyms of their own from then on, A2 and A1 here, and the same labels."""
+    study = StudyInUse(database, items=2, annotators=1, overlap=1)
+    given = rows(("i00001", "A2", "yes"), ("i00002", "A1", "no"), ("i00002", "A2", "no"))
+    for _ in range(2):
+        batch = taken(study, given)
+        said = refused(study, given)
+        assert ["by 'A1' for 1" in said[0], "by 'A2' for 2" in said[1]] == [True, True]
+        assert refused(study, exported(study, tmp_path / str(batch)))
+        withdraw_batch(database, study.researcher, study.project_id, batch, reason="wrong file")
+
+
+def test_pseudonyms_that_are_names_of_others_in_the_study_are_told_by_the_labels(
+    database: Database, tmp_path: Path
+) -> None:
+    """A2 was the first, whom exports call A1; so A1 of a file is the other one, unless what they say is the first's."""
+    study = StudyInUse(database, items=4, annotators=1, overlap=1)
+    taken(study, rows(("i00001", "A2", "yes"), ("i00002", "A2", "no")))
+    taken(study, rows(("i00003", "A1", "yes"), ("i00004", "A1", "no")))
+    back = exported(study, tmp_path / "out")
+    assert {(row.annotator, row.item) for row in back} == {
+        ("A1", "i00001"), ("A1", "i00002"), ("A2", "i00003"), ("A2", "i00004")
+    }  # fmt: skip
+    said = refused(study, back)
+    assert ["by 'A2' for 2" in said[0], "them 'A1'" in said[0], "by 'A1' for 2" in said[1]] == [True] * 3
+    taken(study, rows(("i00001", "A1", "yes"), ("i00002", "A1", "yes")))
 
 
 # Counts ---------------------------------------------------------------------------------------------------------------
