@@ -14,7 +14,7 @@ from annotators.items.checks import called
 from annotators.items.item import Field, ItemContent, fields_of
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
-from annotators.lists import list_in
+from annotators.lists import is_unreadable_list, list_in
 from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
 from exports.formats._writing import Files, Items, Written, metadata_of
@@ -271,6 +271,12 @@ def _parts(name: str, column: str, cell: Any) -> list[Any]:
     listed = list_in(text)
     if listed is not None:
         return [_part(name, part) for part in listed]
+    if is_unreadable_list(text):
+        raise InvalidInput(
+            f"the column {column!r} is {called(text)}, a list as Python prints it or cut off, which cannot be read "
+            "back. Save the table with to_parquet, to_json or save_to_disk, which keep lists, in place of to_csv or "
+            "to_excel; or write a JSON array into the cell."
+        )
     if name == "scores":
         try:
             value = float(text)
