@@ -11,6 +11,12 @@ import orjson
 _TEXT = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*(?:,\s*)?""", re.DOTALL)
 """A text of a list as Python writes it, and the comma behind it, which NumPy leaves out."""
 
+_STRUCTURED = re.compile(r"""(?:array\()?\[\s*(?:[{]\s*['"]\w+['"]\s*:|\[\s*[{]|(?:array|list)\([\[(])""")
+"""How a list of objects, arrays or lists begins."""
+
+_SHORTENED = re.compile(r"""['"]\s{1,2}\.\.\.\s{1,2}['"]""")
+"""What NumPy prints of the texts in the middle of a long list."""
+
 _LONGEST = 1 << 16
 """Characters of a list of anything but texts that is read as Python: what Python makes of them takes a hundred times as
 many bytes."""
@@ -28,6 +34,16 @@ def list_in(text: str) -> list[Any] | None:
         if found is None and len(text) <= _LONGEST:
             found = _literal(text)
     return found if isinstance(found, list) else None
+
+
+def is_unreadable_list(text: str) -> bool:
+    """Whether a text in which `list_in` finds none looks like a list of objects or lists, or like a shortened one.
+
+    Python and NumPy print lists so (`[{'pages': array([4])}]`, `['a' ... 'z']`), and JSON that is cut off begins so.
+    """
+    text = text.strip()
+    shortened = text.startswith(("['", '["')) and text.endswith("]") and _SHORTENED.search(text) is not None
+    return (shortened or _STRUCTURED.match(text) is not None) and list_in(text) is None
 
 
 def _texts(inside: str) -> list[Any] | None:

@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,14 +147,14 @@ def _without_types(file: SourceFile) -> DatasetFile:
         found.notes = table.notes
         return found
     names: dict[str, None] = {}
-    for _, record in _records(file):
+    for _, record in records(file):
         if not isinstance(record, str):
             names |= dict.fromkeys(record)
             _check_columns(names)
     columns = list(names)
 
     def rows() -> Iterator[Row]:
-        for line, record in _records(file):
+        for line, record in records(file):
             yield line, record if isinstance(record, str) else [record.get(name) for name in columns]
 
     return DatasetFile(columns, [], rows)
@@ -169,7 +168,7 @@ def _check_columns(names: Collection[str]) -> None:
 # JSON -----------------------------------------------------------------------------------------------------------------
 
 
-def _records(file: SourceFile) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def records(file: SourceFile) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """(line, record, or why it is none) of a file of JSON lines, of a list, or of a list under `data`."""
     for line, record in _lines(file) if file.basename.endswith(".jsonl") else _elements(file):
         good = isinstance(record, dict | str)
@@ -312,24 +311,13 @@ def _holds_pictures(of: Any) -> bool:
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as a JSON value, without what is null in objects; ValueError for bytes.
-
-    A reference that is an object of text and phrases is the one of the two that it has, and the metadata of a part, a
-    text here, is the object that it says: columns have one type.
-    """
+    """A cell as a JSON value, without what is null in objects; ValueError for bytes."""
     if isinstance(cell, float):
         return cell if math.isfinite(cell) else None if math.isnan(cell) else str(cell)
     if cell is None or isinstance(cell, bool | int | str):
         return cell
     if isinstance(cell, dict):
-        if cell.keys() == {"text", "phrases"}:
-            return cell["text"] if cell["phrases"] is None else [_plain(phrase) for phrase in cell["phrases"]]
-        found = {str(name): _plain(part) for name, part in cell.items() if part is not None}
-        for name in ("metadata", "parameters"):
-            if isinstance(found.get(name), str):
-                with suppress(orjson.JSONDecodeError):
-                    found[name] = orjson.loads(found[name])
-        return found
+        return {str(name): _plain(part) for name, part in cell.items() if part is not None}
     if isinstance(cell, list | tuple):
         return [_plain(part) for part in cell]
     if isinstance(cell, bytes):

@@ -32,6 +32,7 @@ from exports.formats._dataset_files import Picture as PictureThere
 from exports.formats._described import described
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
+from exports.formats._one_type import PICTURES, has_own_pictures, in_columns
 from exports.formats._parquet import ParquetFiles, parquet_files
 from exports.formats._writing import (
     OPEN,
@@ -473,7 +474,7 @@ class _Reading(FilesReading):
     def _opened(self, part: _Part) -> DatasetFile:
         """A data file, of ours without the pictures of pages that its items point at anyway."""
         found = open_dataset_file(part.file, self._names.get(part.config, {}))
-        if found.pictures == [PICTURES] and set(items_schema().names) <= set(found.columns):
+        if found.pictures == [PICTURES] and has_own_pictures(found.columns):
             found.pass_over(PICTURES)
         return found
 
@@ -578,9 +579,6 @@ def items_schema() -> pa.Schema:
     )  # fmt: skip
 
 
-PICTURES = "pictures"
-"""The column of pictures of what items point at, where they were asked for."""
-
 _DTYPES = {"string": "string", "double": "float64", "int64": "int64", "bool": "bool"}
 
 
@@ -618,30 +616,6 @@ def _shown(item: Normal, picture: Picture) -> Iterator[Normal]:
         seen.add(name)
         if data is not None:
             yield {"bytes": data, "path": name}
-
-
-def _row(item: Normal) -> Normal:
-    row = dict(item)
-    if "references" in item:
-        row["references"] = [{"text": one} if isinstance(one, str) else {"phrases": one} for one in item["references"]]
-    for name in ("evidence", "claims", "images", "hops"):
-        if name in item:
-            row[name] = [
-                {**part, "metadata": _json(part["metadata"])} if "metadata" in part else part
-                for part in parts_of(item, name)
-            ]
-    if "scores" in item:
-        row["scores"] = [
-            {**score, "parameters": _json(score["parameters"])} if "parameters" in score else score
-            for score in parts_of(item, "scores")
-        ]
-    if "metadata" in item:
-        row["metadata"] = _json(item["metadata"])
-    return row
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 class _Facts:
@@ -744,7 +718,7 @@ class _Configs:
         else:
             split = SPLIT
         path = self.path_of(split)
-        cells = _row(item)
+        cells = in_columns(item)
         if self._picture is not None:
             cells[PICTURES] = [*_shown(item, self._drawn)]
             self.n_pictures += len(cells[PICTURES])

@@ -12,9 +12,12 @@ import orjson
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import canonical
+from annotators.items.item import FIELDS, ItemContent
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import KEPT_HERE, ParsedDocument, ParsedItem, Rejected
+from exports.formats._dataset_files import records
 from exports.formats._described import DOCUMENTS, described, describing
+from exports.formats._one_type import item_of_columns
 from exports.formats._records import names_in
 from exports.formats._writing import Files, Items, Written
 from exports.formats.base import FORMATS, FileReading
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 ITEMS = "items.jsonl"
 _LINES = (".jsonl", ".ndjson")
+_SAVED = ".json"
+_FIRST_FIELDS = frozenset(FIELDS[: FIELDS.index("evidence") + 1])
+"""What the records of a JSON file have to have for it to be known as items, as `to_json` of `datasets` writes them."""
+
 _OTHERS = (
     (frozenset(("text_quotes",)), "the quotes of an MMDocRAG question"),
     (frozenset(("img_quotes",)), "the quotes of an MMDocRAG question"),
@@ -47,11 +54,16 @@ class Native:
     help = "items.jsonl, and beside it documents.jsonl and a folder documents/ where there are any; or one .jsonl file"
 
     def refusal(self, file: SourceFile) -> str | None:
-        """It takes a JSONL file called items.jsonl, or whose first line has a `question` that is no other format's."""
+        """It takes a JSONL file called items.jsonl, or whose first line has a `question` that is no other format's.
+
+        Of other JSON files it takes those of which the first record has every field of an item.
+        """
         if file.basename == ITEMS:
             return None
         if file.basename == DOCUMENTS:
             return f"it describes documents; the items are missing ({ITEMS})"
+        if _is_saved(file):
+            return None
         if not file.basename.endswith(_LINES):
             return f"it is not called {ITEMS} and does not end with {' or '.join(_LINES)}"
         first = file.beginning().split(b"\n", 1)[0]
@@ -67,8 +79,9 @@ class Native:
 
     def read(self, sources: Sources) -> FileReading:
         """The files of the sources that hold items and documents."""
-        items = [file for file in sources.files if file.basename == ITEMS or (file.given and _is_lines(file))]
-        items = items or [file for file in sources.files if _is_lines(file)]
+        there = [file for file in sources.files if _is_lines(file) or _is_saved(file)]
+        items = [file for file in there if file.given or file.basename == ITEMS] or there
+        items = items or [file for file in sources.files if file.given and file.basename.endswith(_SAVED)]
         if not items and not describing(sources) and not any(sources.loose_documents()):
             raise InvalidInput(
                 f"{sources.description}: there is no {ITEMS} and no document in it. Name the folder that holds "
@@ -83,6 +96,10 @@ class Native:
 
 def _is_lines(file: SourceFile) -> bool:
     return file.basename.endswith(_LINES) and file.basename != DOCUMENTS
+
+
+def _is_saved(file: SourceFile) -> bool:
+    return file.basename.endswith(_SAVED) and names_in(file.head()) >= _FIRST_FIELDS
 
 
 @dataclass(frozen=True)
@@ -112,19 +129,41 @@ class _NativeReading:
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.item_files)
         for file in self.item_files:
             name = file.name
-            for read in json_lines(file, self.meter):
+            for read in self._rows(file):
                 if isinstance(read, Rejected):
                     yield read
                     continue
                 line, row = read
                 try:
-                    yield ParsedItem(name, line, read_item(row))
+                    yield ParsedItem(name, line, _item(row))
                 except AssayError as error:
                     yield Rejected(name, line, str(error))
+
+    def _rows(self, file: SourceFile) -> Iterator[tuple[int, Any] | Rejected]:
+        """(line, row) of a file of items."""
+        if _is_lines(file):
+            yield from json_lines(file, self.meter)
+            return
+        try:
+            for line, record in records(file):
+                yield Rejected(file.name, line, record) if isinstance(record, str) else (line, record)
+        except InvalidInput as error:
+            yield Rejected(file.name, 1, str(error))
+        self.meter.done += file.size
 
     def notes(self) -> Sequence[str]:
         """Nothing: every line stands for itself."""
         return ()
+
+
+def _item(row: Any) -> ItemContent:
+    """The item of a row as people write it, or as columns of one type have it; the latter is known by its errors."""
+    try:
+        return read_item(row)
+    except InvalidInput:
+        if not isinstance(row, dict):
+            raise
+        return read_item(item_of_columns(row))
 
 
 FORMATS.register(Native())

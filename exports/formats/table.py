@@ -14,9 +14,10 @@ from annotators.items.checks import called
 from annotators.items.item import Field, ItemContent, fields_of
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
-from annotators.lists import list_in
+from annotators.lists import is_unreadable_list, list_in
 from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
+from exports.formats._one_type import PICTURES, has_own_pictures, part_of_columns, without_nulls
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
@@ -150,6 +151,8 @@ class _TableReading(FilesReading):
         for file in self.files:
             try:
                 table = open_table(file.path, empty_texts=True)
+                if has_own_pictures(table.columns):
+                    table = open_table(file.path, empty_texts=True, left_out=PICTURES)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 self.columns |= {} if self._mapping else guessed(table.columns)  # also where the question is unknown
                 columns = mapped(table.columns, self._mapping)
@@ -264,13 +267,19 @@ def _object(column: str, cell: Any) -> Normal:
 def _parts(name: str, column: str, cell: Any) -> list[Any]:
     """The values of a cell of a field with several: those of the list that it is, or the one that it is."""
     if isinstance(cell, list):
-        return [_part(name, part) for part in cell]
+        return [without_nulls(_part(name, part)) for part in cell]
     if name == "scores" and isinstance(cell, int | float):
         return [{"name": column, "value": float(cell)}]
     text = _text(cell)
     listed = list_in(text)
     if listed is not None:
         return [_part(name, part) for part in listed]
+    if is_unreadable_list(text):
+        raise InvalidInput(
+            f"the column {column!r} is {called(text)}, a list as Python prints it or cut off, which cannot be read "
+            "back. Save the table with to_parquet, to_json or save_to_disk, which keep lists, in place of to_csv or "
+            "to_excel; or write a JSON array into the cell."
+        )
     if name == "scores":
         try:
             value = float(text)
@@ -287,7 +296,7 @@ def _parts(name: str, column: str, cell: Any) -> list[Any]:
 def _part(name: str, part: Any) -> Any:
     """A part as a row has it; a plain text is that of a unit or claim."""
     of_part = _OF_TEXT.get(name)
-    return {of_part: part} if of_part is not None and isinstance(part, str) else part
+    return {of_part: part} if of_part is not None and isinstance(part, str) else part_of_columns(name, part)
 
 
 # Writing --------------------------------------------------------------------------------------------------------------

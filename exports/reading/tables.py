@@ -55,15 +55,15 @@ def is_table(name: str) -> bool:
     return name.endswith(ENDINGS)
 
 
-def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False) -> Table:
+def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, left_out: str | None = None) -> Table:
     """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one.
 
     A first column without a name numbers the rows, as pandas writes it, and is left out; else (`numbered` False) it is
     a column with an empty name. With `empty_texts` a text of Parquet that is empty is one: there alone it is known from
-    no value.
+    no value. `left_out` is a column of Parquet that is not read, whatever is in it.
     """
     ending = path.suffix.lower()
-    parquet = partial(_parquet, empty_texts=empty_texts)
+    parquet = partial(_parquet, empty_texts=empty_texts, left_out=left_out)
     readers: dict[str, Callable[[Path], Table]] = {".parquet": parquet, ".xlsx": _sheet}
     table = readers.get(ending, _delimited)(path)
     return table if table.columns[0] or not numbered else _without_numbers(path, table)
@@ -205,14 +205,15 @@ def _as_wide_as(
 # Parquet --------------------------------------------------------------------------------------------------------------
 
 
-def _parquet(path: Path, *, empty_texts: bool) -> Table:
+def _parquet(path: Path, *, empty_texts: bool, left_out: str | None) -> Table:
     import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     damaged = (pa.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = pq.ParquetFile(path)
-        columns = _headings(file.schema_arrow.names, typed=True)
+        there = _headings(file.schema_arrow.names, typed=True)
+        columns = [column for column in there if column != left_out]
     except damaged as error:
         raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
 
@@ -220,7 +221,8 @@ def _parquet(path: Path, *, empty_texts: bool) -> Table:
         number = 0
         try:
             for batch in parquet_batches(path, _ROWS_AT_ONCE):
-                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                kept = (column for name, column in zip(there, batch.columns, strict=True) if name != left_out)
+                for cells in zip(*(column.to_pylist() for column in kept), strict=True):
                     number += 1
                     yield number, _plain_row(cells, columns, empty_texts=empty_texts)
         except InvalidInput as error:

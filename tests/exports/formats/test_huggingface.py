@@ -210,6 +210,83 @@ def test_a_card_without_a_licence_is_refused_and_nothing_is_written(
     assert list(tmp_path.glob("*out*")) == []
 
 
+FULL = {
+    "id": "a", "question_key": "q", "question": "Q?", "answer": "A", "category": "Text", "language": "en",
+    "references": ["May", ["3", "May"]], "documents": ["r.pdf"],
+    "evidence": [{"key": "e1", "kind": "page", "role": "gold", "document": "r.pdf", "pages": [17],
+                  "metadata": {"n": [1]}},
+                 {"key": "e2", "text": "It closed.", "box": [0.1, 0.1, 0.9, 0.9]}],
+    "claims": [{"key": "c1", "text": "It closed.", "metadata": {"triplet": ["It", "is", "closed"]}}],
+    "images": [{"key": "i1", "document": "r.pdf", "metadata": {"n": None}}],
+    "hops": [{"key": "h1", "question": "H?", "metadata": {"n": {"m": 1}}}],
+    "scores": [{"scorer": "x", "name": "right", "value": 0.5, "parameters": {"k": 5}},
+               {"name": "other", "value": None}],
+    "metadata": {"shelf": "B2", "n": None, "deep": {"a": [1]}},
+}  # fmt: skip
+
+
+def read_in(path: Path, format_name: str | None = None) -> list[Any]:
+    """The items of a file or folder, and its bad rows."""
+    with open_sources([path]) as sources:
+        rows = [*read_sources(sources, format_name).items()]
+    return [row.item if isinstance(row, ParsedItem) else row for row in rows]
+
+
+def items_written(folder: Path) -> Path:
+    """A folder of three items, the last of which lacks all that may be lacking."""
+    rows = [FULL, {"id": "b", "question": "R?", "references": ["June"]}, {"id": "c", "question": "S?"}]
+    (folder / "items.jsonl").write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    convert_files([folder / "items.jsonl"], into="huggingface", output=folder / "out", options=SAID)
+    return folder / "out"
+
+
+def one_file(found: pa.Table, path: Path) -> Path:
+    """A file of rows with every column in each, as `to_parquet` and `to_json` of `datasets` write them."""
+    if path.suffix == ".parquet":
+        pq.write_table(found, path)
+        return path
+    lines = [orjson.dumps(row) for row in found.to_pylist()]
+    path.write_bytes(b"[" + b",\n".join(lines) + b"]" if path.name == "list.json" else b"\n".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.jsonl", "x.json", "list.json"])
+def test_a_file_of_the_rows_of_a_folder_comes_in_as_the_folder_does(tmp_path: Path, name: str) -> None:
+    folder = items_written(tmp_path)
+    whole = read_in(tmp_path / "items.jsonl")
+    assert len(whole) == 3
+    assert read_in(folder) == whole
+    [path] = folder.glob("**/items/*.parquet")
+    found = pq.read_table(path)
+    assert read_in(one_file(found, tmp_path / name)) == whole
+    fewer = found.drop_columns(["hops", "images"])
+    named = "native" if name.endswith(".json") else None  # it is known by its columns
+    assert [item.evidence for item in read_in(one_file(fewer, tmp_path / name), named)] == [
+        item.evidence for item in whole
+    ]
+
+
+def test_pictures_of_what_items_point_at_are_left_out_of_a_single_file_too(tmp_path: Path) -> None:
+    [path] = items_written(tmp_path).glob("**/items/*.parquet")
+    found = pq.read_table(path)
+    kind = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+    pictures = pa.array([[{"bytes": PNG, "path": "r.pdf#17"}]] * len(found), kind)
+    pq.write_table(found.append_column("pictures", pictures), tmp_path / "x.parquet")
+    assert read_in(tmp_path / "x.parquet") == read_in(tmp_path / "items.jsonl")
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.jsonl"])
+def test_what_would_be_lost_of_a_text_of_json_in_a_part_is_a_bad_row(tmp_path: Path, name: str) -> None:
+    digits = "1" * 30
+    hops = [[{"question": "H?", "metadata": f'{{"n": {digits}}}'}], [{"question": "H?", "metadata": "none"}]]
+    path = one_file(pa.table({"question": ["Q?", "R?"], "hops": hops}), tmp_path / name)
+    first, second = read_in(path)
+    assert isinstance(first, Rejected)
+    assert f"`metadata` of `hops`: the whole number {digits} is longer than 64 bits" in first.reason
+    assert isinstance(second, Rejected)
+    assert "`metadata` is 'none', not an object" in second.reason
+
+
 def stranger(folder: Path, card: str = "---\ndataset_info:\n  x: y\n---\n") -> Path:
     """A dataset as others lay it: two splits, a picture a row, a column that nobody knows."""
     for split, question in (("train", "What colour?"), ("validation", "And this?")):

@@ -116,6 +116,38 @@ def test_cells_of_several_values(place: Place, tmp_path: Path) -> None:
     assert (second.references, [part.role for part in second.evidence]) == (("[May]",), ["gold", None])
 
 
+LISTS = {
+    "evidence": [{"key": "page-17", "kind": "page", "document": "r.pdf", "pages": [17]}],
+    "claims": [{"key": "c1", "text": "It closed.", "metadata": {"n": [1]}}],
+    "images": [{"key": "i1", "document": "r.pdf", "box": [0.1, 0.1, 0.9, 0.9]}],
+    "hops": [{"key": "h1", "question": "H?", "metadata": {"n": [1]}}],
+    "scores": [{"name": "x", "value": 1.0, "parameters": {"n": [1]}}],
+    "references": [["May", "3"], ["June", "4"]],
+    "documents": [f"{n}.pdf" for n in range(2_000)],
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize("name", list(LISTS))
+def test_a_list_as_numpy_prints_it_is_a_bad_row(place: Place, tmp_path: Path, name: str, ending: str) -> None:
+    pq.write_table(pa.table({"question": ["Q?"], name: [LISTS[name]]}), tmp_path / "t.parquet")
+    frame = pd.read_parquet(tmp_path / "t.parquet")
+    {"csv": frame.to_csv, "xlsx": frame.to_excel}[ending](tmp_path / f"t.{ending}", index=False)
+    [bad] = place.take(tmp_path / f"t.{ending}").rejected
+    assert bad.reason.startswith(f"the column {name!r} is ")
+    assert "Save the table with to_parquet, to_json or save_to_disk, which keep lists" in bad.reason
+    assert place.items() == []
+    assert place.take(tmp_path / "t.parquet").rejected == []
+
+
+def test_objects_as_python_prints_them_are_read(place: Place, tmp_path: Path) -> None:
+    pd.DataFrame({"question": ["Q?"], **{name: [cell] for name, cell in LISTS.items()}}).to_csv(tmp_path / "t.csv")
+    assert place.take(tmp_path / "t.csv").rejected == []
+    [item] = place.items()
+    [unit] = item.evidence
+    assert (unit.key, unit.kind, unit.pages, len(item.documents)) == ("page-17", "page", (17,), 2_000)
+
+
 def test_typed_tables_keep_their_values(place: Place, tmp_path: Path) -> None:
     columns = {
         "question": ["Q1?", "Q2?"],
