@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -206,12 +206,20 @@ class _Source:
         self.notes = [*self.reading.notes(), *passed_over(self.reading), *decided_in_tables(self.reading)]
         self._keep_final()
         for table in tables:
-            for label in read_labels(table.path).checked():
-                if label.item in seen:
-                    try:
-                        self._keep(label)
-                    except InvalidInput as error:
-                        raise InvalidInput(f"{table.name}, line {label.line}: {error}") from None
+            self._take_labels(table, seen)
+
+    def _take_labels(self, table: SourceFile, seen: Collection[str]) -> None:
+        """Have the labels of a table beside the items that were seen, and note how many of its rows do not count."""
+        read = read_labels(table.path)
+        for label in read.checked():
+            if label.item in seen:
+                try:
+                    self._keep(label)
+                except InvalidInput as error:
+                    raise InvalidInput(f"{table.name}, line {label.line}: {error}") from None
+        if read.left_out:
+            reasons = ", ".join(f"{n:,} {reason}" for reason, n in read.left_out.items())
+            self.notes.append(f"{table.name}: rows that do not count are left out ({reasons}).")
 
     def _keep(self, label: ForeignLabel) -> None:
         """Have a label beside its item; InvalidInput for one of a pair that is none."""

@@ -18,7 +18,7 @@ from db.items.current import UNTIMED, counting_annotations
 from db.models import Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem, Submission
 from db.query import in_clause, pick, plain_rows
 from db.releasing.pairs import PairKey, PairStanding, pair_standings
-from db.releasing.states import Standing, standings
+from db.releasing.states import BLOCK, Standing, standings
 from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING, OF_SAMPLE, SettledUnit, settled_units
 
@@ -53,7 +53,7 @@ def places_that_hold(session: Session, study: Study, versions: Sequence[int], *,
     among, values = in_clause(session, "l.id", versions)
     rows = plain_rows(
         session,
-        f"SELECT x.id, v.item_id, w.item_id, {_LATER.format('v')} OR (w.id IS NOT NULL AND {_LATER.format('w')}) "
+        f"SELECT x.id, v.item_id, w.item_id, {_later('v')} OR (w.id IS NOT NULL AND {_later('w')}) "
         "FROM item_version l JOIN item_version v ON v.item_id = l.item_id "
         "JOIN study_item x ON x.item_version_id = v.id LEFT JOIN item_version w ON w.id = x.other_version_id "
         f"WHERE {among} AND x.study_id = {int(study.id)} AND {OF_SAMPLE} "
@@ -69,8 +69,32 @@ def places_that_hold(session: Session, study: Study, versions: Sequence[int], *,
     return holding
 
 
-_LATER = "EXISTS (SELECT 1 FROM item_version n WHERE n.item_id = {0}.item_id AND n.number > {0}.number)"
-"""The condition that an item has a later version than this one."""
+def revised_places(session: Session, study: Study) -> dict[int, Collection[str]]:
+    """Every place in a study of an item, or a pair, that has a later version → the criteria whose labels there hold.
+
+    Where no item was revised, or came again with other content, that is one lookup an item.
+    """
+    assert study.id is not None
+    rows = plain_rows(
+        session,
+        "SELECT x.id, v.item_id, w.item_id FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
+        f"LEFT JOIN item_version w ON w.id = x.other_version_id WHERE x.study_id = {int(study.id)} AND {OF_SAMPLE} "
+        f"AND ({_later('v', _PUBLISHED)} OR (w.id IS NOT NULL AND {_later('w', _PUBLISHED)})) ORDER BY x.id",
+    )
+    keys = sorted({(first, second) for _, first, second in rows})
+    pairs, found = protocol_of(study).about_pairs, dict[tuple[int, int | None], Standing | PairStanding]()
+    for start in range(0, len(keys), BLOCK):
+        found |= _standing(session, study, keys[start : start + BLOCK], pairs=pairs)
+    return {place: _criteria(found[first, second], study.id, place) for place, first, second in rows}
+
+
+_PUBLISHED = "(n.batch_id IS NULL OR n.batch_id NOT IN (SELECT batch_id FROM unpublished_batch))"
+
+
+def _later(version: str, such: str = "1 = 1") -> str:
+    """The condition that an item has a later version, `n`, than this one, and such a one."""
+    later = f"n.item_id = {version}.item_id AND n.number > {version}.number"
+    return f"EXISTS (SELECT 1 FROM item_version n WHERE {later} AND {such})"
 
 
 def _standing(

@@ -118,7 +118,8 @@ class Selection:
     `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents.
     `kept` are the keys of documents whose bytes and pictures stay out of every format but `native`, which is a copy for
     another home (None: of those that must not leave this machine now). `native` says of them that they stay, unless
-    `says_kept` is off: exports that were made before it did so have nothing of it.
+    `says_kept` is off: exports that were made before it did so have nothing of it. `says_fell` is the same of
+    labels, which say whether they fell when their item was revised.
     """
 
     project_id: int
@@ -136,6 +137,7 @@ class Selection:
     pictures: bool = False
     kept: tuple[str, ...] | None = None
     says_kept: bool = True
+    says_fell: bool = True
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -258,6 +260,7 @@ def derive(
             **({"pictures": True} if selection.pictures else {}),
             **({"kept": list(selection.kept)} if selection.kept else {}),
             **({"says_kept": True} if selection.kept and selection.says_kept else {}),
+            **({"says_fell": True} if "labels" in selection.formats and selection.says_fell else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -295,6 +298,10 @@ def derive(
     return manifest
 
 
+def _labels(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+    return write_labels(seen.session, study, out, names=selection.names, says_fell=selection.says_fell)
+
+
 def _adjudicated(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
     found = None
     if selection.options.get(POSTERIOR):
@@ -317,7 +324,7 @@ def _alignment(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
 
 
 _TABLES: dict[str, Callable[[Seen, Study, Selection, Out], int]] = {
-    "labels": lambda seen, study, selection, out: write_labels(seen.session, study, out, names=selection.names),
+    "labels": _labels,
     "derived": lambda seen, study, selection, out: write_derived(seen.session, study, out, names=selection.names),
     "adjudicated": _adjudicated,
     "questionnaires": lambda seen, study, _, out: write_questionnaires(seen.session, study, out),

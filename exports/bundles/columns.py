@@ -205,7 +205,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
 """Table → the columns that it always has, in their order."""
 
 BESIDES: dict[str, tuple[Column, ...]] = {
-    "labels": (*_PAIRS, *(_SAID_OF_ASIDES[name] for name in ASIDES)),
+    "labels": (
+        *_PAIRS,
+        *(_SAID_OF_ASIDES[name] for name in ASIDES),
+        Column("fell", _TRUTH, "true for a label of an earlier version that says nothing of the item's latest one"),
+    ),
     "adjudicated": (
         *_PAIRS,
         Column("soft_label", _JSON, "label and its share of the votes"),
@@ -217,7 +221,8 @@ BESIDES: dict[str, tuple[Column, ...]] = {
         Column("other_label_version", _WHOLE, "the same of a pair's second item"),
     ),
 }
-"""Table → the columns that it has besides where a study is of pairs or asks beside labels, and in a release."""
+"""Table → the columns that it has besides where a study is of pairs, asks beside labels or has items that were revised,
+and in a release."""
 
 
 def names_of(table: str) -> tuple[str, ...]:

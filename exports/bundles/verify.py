@@ -121,7 +121,7 @@ def _verify(
         look_back(session, manifest.marks)
         selection = replace(
             _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved,
-            says_kept=bool(manifest.filters.get("says_kept")),
+            says_kept=bool(manifest.filters.get("says_kept")), says_fell=bool(manifest.filters.get("says_fell")),
         )  # fmt: skip
         selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)

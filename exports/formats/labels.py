@@ -27,8 +27,8 @@ from exports.reading.tables import Table, named_table
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
 _FLAGS = ("current", "complete", "cannot_judge", "kind")
-_STEP = "step"
-_READ = (*NEEDED, *OPTIONAL, _STEP, *_FLAGS)
+_STEP, _FELL = "step", "fell"
+_READ = (*NEEDED, *OPTIONAL, _STEP, *_FLAGS, _FELL)
 _TYPED = (".parquet", ".xlsx")
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 20
@@ -68,7 +68,8 @@ def read_labels(path: Path) -> LabelTable:
 
     It is CSV or TSV, Parquet, or the first sheet of a workbook. Columns may stand in any order, others are ignored;
     cells of a text are separated by comma, semicolon, tab or |. A table that Assay exported is read as it counts: rows
-    that are superseded, incomplete, surplus or `cannot judge` are left out.
+    that are superseded, incomplete, surplus or `cannot judge` are left out, and those that fell when their item was
+    revised.
     The same item, annotator, criterion and target twice is a bad row that names both lines. Raises NotFound for a path
     that is not there, InvalidInput for one that is no such table.
     """
@@ -233,19 +234,24 @@ def _label(
 
 
 def not_counting(row: dict[str, str]) -> str | None:
-    """Why a row of a table that Assay exported does not count; None when it does."""
+    """Why a row of a table that Assay exported does not count; None when it does.
+
+    A label that fell counts: it was given, of the item as it was, and the study's own statistics have it.
+    """
     return _not_counting(*(row.get(flag, "") for flag in _FLAGS))
 
 
 @lru_cache(_REMEMBERED)
-def _not_counting(current: str, complete: str, cannot_judge: str, kind: str) -> str | None:
+def _not_counting(current: str, complete: str, cannot_judge: str, kind: str, fell: str = "") -> str | None:
     if cannot_judge.lower() == "true":
         return "cannot judge"
     if complete.lower() == "false":
         return "incomplete"
     if current.lower() == "false":
         return "superseded or withdrawn"
-    return kind.lower() if kind.lower() in ("surplus", "left_out", "repeat", "gold") else None
+    if kind.lower() in ("surplus", "left_out", "repeat", "gold"):
+        return kind.lower()
+    return "fell with a revision" if fell.lower() == "true" else None
 
 
 @lru_cache(_REMEMBERED)

@@ -145,6 +145,17 @@ def test_a_grade_and_a_word_that_look_alike_stay_what_they_are() -> None:
     assert [unit.label for unit in units_of(given)] == [3, "3"]
 
 
+def test_labels_that_fell_stay_out_and_the_notes_count_them(tmp_path: Path) -> None:
+    written(tmp_path / "in/items.jsonl", {"id": "a", "question": "Q?"})
+    (tmp_path / "in/labels.csv").write_text(
+        "item,annotator,criterion,value,current,fell\n"
+        "a,A1,fair,yes,true,true\na,A2,fair,no,true,false\na,A2,clear,no,false,true\n"
+    )
+    done = convert_files([tmp_path / "in"], into="argilla", output=tmp_path / "out", format_name="native")
+    reasons = "1 fell with a revision, 1 superseded or withdrawn"
+    assert (done.labels, done.notes) == (1, [f"in/labels.csv: rows that do not count are left out ({reasons})."])
+
+
 def test_what_is_open_among_labels_beside_items_has_no_label_of_the_items_in_its_place(tmp_path: Path) -> None:
     verdicts = [{"claim": key, "against": "context", "label": "neutral", "source": "people"} for key in ("c1", "c2")]
     claims = [{"key": key, "text": f"Claim {key}."} for key in ("c1", "c2")]

@@ -6,7 +6,7 @@ besides only of these: rows that are joined in the database say all of it again 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,7 +101,7 @@ class LabelBlock:
 
     of_item: Mapping[str, pa.Array]
     of_submission: Mapping[str, pa.Array]
-    of_label: Mapping[str, pa.Array]
+    of_label: dict[str, pa.Array]
     items: IntArray
     submissions: IntArray
     items_of_submissions: IntArray
@@ -113,11 +113,17 @@ class LabelBlock:
 
 
 def label_blocks(
-    session: Session, study: Study, called: Mapping[int, str], *, pairs: bool = False
+    session: Session,
+    study: Study,
+    called: Mapping[int, str],
+    *,
+    pairs: bool = False,
+    revised: Mapping[int, Collection[str]] | None = None,
 ) -> Iterator[LabelBlock]:
     """The labels of a study in the table's order (item, annotation, step), by people as they are `called`.
 
-    With `pairs` an item has columns of the second item of its pair.
+    With `pairs` an item has columns of the second item of its pair. `revised`: study item → the criteria of which its
+    labels hold, of those that have a later version (`db.releasing.what_holds`); labels have then a column `fell`.
     """
     sign = mark(session.connection())
     withdrawn = np.array([batch for (batch,) in plain_rows(session, _WITHDRAWN)], np.int64)
@@ -133,6 +139,8 @@ def label_blocks(
         about = _items(session, sign, parameters, pairs=pairs)
         given = _annotated(session, sign, parameters, withdrawn, batches)
         block = _block(about, submitted, given, _labels(session, submitted["id"]), called)
+        if revised is not None:
+            block.of_label["fell"] = _fell(about["id"], block, revised)
         at_once = max(1, min(_MOST_ITEMS, at_once * LABELS_AT_ONCE // max(len(block), 1)))
         yield block
 
@@ -336,6 +344,18 @@ def _of_labels(said: _Lists, ids: IntArray, order: IntArray) -> tuple[dict[str, 
     cannot[where >= 0] = np.array(said["cannot_judge"], bool)[where[where >= 0]]
     columns["cannot_judge"] = pa.array(cannot)
     return columns, _with_words(value, list(map(value_cell, spoken)))
+
+
+def _fell(ids: Sequence[int], block: LabelBlock, revised: Mapping[int, Collection[str]]) -> pa.Array:
+    """Which labels of a block, whose study items have these ids, say nothing of the latest version of their item."""
+    fell = np.zeros(len(block), bool)
+    touched = np.isin(_numbers(ids), np.fromiter(revised, np.int64, len(revised)))
+    where = np.flatnonzero(touched[block.items])
+    if len(where):
+        criteria = block.of_label["criterion"].take(pa.array(where)).to_pylist()
+        places = _numbers(ids)[block.items[where]].tolist()
+        fell[where] = [name not in revised[place] for place, name in zip(places, criteria, strict=True)]
+    return pa.array(fell)
 
 
 def _of(said: BoolArray, place: IntArray, there: BoolArray) -> BoolArray:

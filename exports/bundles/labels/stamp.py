@@ -9,15 +9,17 @@ from sqlmodel import Session
 from annotators.version import program_version
 from db.models import Study
 from db.query import mark, plain_rows
+from db.releasing.what_holds import revised_places
 
-MADE = 2
+MADE = 3
 """Goes up when the same rows make another table."""
 
 DEPENDS_ON = frozenset(
     ["study", "assignment", "submission", "label", "annotation", "set_aside", "withdrawal", "study_item",
-     "item_version", "item", "question", "person", "batch"]
+     "item_version", "item", "question", "person", "batch", "unpublished_batch"]
 )  # fmt: skip
-"""The tables that labels are read from, all of them: a test looks. What `_STAMP` asks changes with each."""
+"""The tables that labels are read from, all of them: a test looks. What `_STAMP` asks changes with each, but for later
+versions of items, and what fell with them: of these it is what the table says itself (`revised_places`)."""
 
 # Submissions, annotations, decisions to leave out and withdrawals are only ever added: where there are as many as
 # before, they are the same, in whatever order PostgreSQL gave their ids and committed them. Labels come with their
@@ -48,10 +50,11 @@ FROM (
 def labels_stamp(session: Session, study: Study) -> str:
     """64 hexadecimal digits that change whenever the table of the study's labels, under pseudonyms, does.
 
-    It costs two steps down an index a submission: a tenth of reading the labels. What changes nothing of them
-    (decisions of adjudicators, revisions, imports, names, amendments) leaves it as it is.
+    It costs two steps down an index a submission, and two an item: a tenth of reading the labels. What changes nothing
+    of them (decisions of adjudicators, imports, names, amendments) leaves it as it is.
     """
     rows = plain_rows(session, _STAMP.format(mark=mark(session.connection())), (study.id,) * 5)
+    revised = sorted((place, sorted(criteria)) for place, criteria in revised_places(session, study).items())
     settled = (study.id, study.project_id, study.protocol_name, study.protocol_version, study.protocol_hash)
-    said = (MADE, program_version(), settled, sorted(study.settings.items()), rows)
+    said = (MADE, program_version(), settled, sorted(study.settings.items()), rows, revised)
     return hashlib.sha256(repr(said).encode()).hexdigest()

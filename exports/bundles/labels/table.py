@@ -9,6 +9,7 @@ from sqlmodel import Session
 from annotators.asking.asides import ASIDES, asked_by
 from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
+from db.releasing.what_holds import revised_places
 from db.studies.design import protocol_of
 from exports.bundles.columns import names_of
 from exports.bundles.labels.block import label_blocks
@@ -24,17 +25,26 @@ OF_PAIRS = ("other_item", "other_system", "other_version", "left")
 ASIDE_COLUMNS = tuple(ASIDES)
 """The columns that a study has besides that asks something beside labels; of those only what it asks."""
 
+FELL = "fell"
+"""The column that a study has besides of whose items some have a later version."""
 
-def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> int:
-    """Write the table of a study's labels; how many. Annotators are pseudonymous unless `names`."""
+
+def write_labels(session: Session, study: Study, out: Out, *, names: bool, says_fell: bool = True) -> int:
+    """Write the table of a study's labels; how many. Annotators are pseudonymous unless `names`.
+
+    Where an item has a later version than the one that was labelled, `fell` says which labels a revision made fall,
+    unless `says_fell` is off.
+    """
     assert study.id is not None
     pairs = protocol_of(study).about_pairs
-    columns = (*COLUMNS, *(OF_PAIRS if pairs else ()), *asked_by(study.settings))
+    revised = (revised_places(session, study) if says_fell else None) or None
+    besides = (*(OF_PAIRS if pairs else ()), *asked_by(study.settings), *((FELL,) if revised else ()))
+    columns = (*COLUMNS, *besides)
     table = CsvFile(out, columns)
     called = (real_names if names else pseudonyms)(session, study.id)
     made = TypedLabels(study, columns)
     n = 0
-    for block in label_blocks(session, study, called, pairs=pairs):
+    for block in label_blocks(session, study, called, pairs=pairs, revised=revised):
         table.add_block(partial(made.lines, block), partial(made.batch, block), len(block))
         n += len(block)
     return n

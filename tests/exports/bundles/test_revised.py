@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,17 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
+from annotators.agreement.report import agreement_report as report_of
 from db.engine import Database
+from exports.agreement.rating_tables import RatingColumns, read_ratings
+from exports.agreement.study import agreement_report
+from exports.bundles import bundle
 from exports.bundles.bundle import export_project
+from exports.bundles.labels.table import COLUMNS, FELL
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
+from exports.formats.labels import read_labels
+from exports.importing.labels import import_label_table
 from tests.db.releasing.test_pairs import HARBOUR, LANTERN, Duel
 from tests.db.releasing.test_recheck import answer, judged, revise, send
 from tests.db.releasing.test_states import accepting
@@ -127,22 +136,113 @@ def test_final_labels_that_hold_stand_in_the_items_of_a_project(database: Databa
     assert (second["human_clear"], second["human_right"]) == ("no", "yes")
 
 
+def labels(folder: Path) -> list[dict[str, str]]:
+    with (folder / "labels.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def holding(folder: Path) -> list[tuple[str, str, str]]:
+    """Item, criterion and value of the labels that are read where the table is imported."""
+    return sorted((row.item, row.criterion, row.value) for row in read_labels(folder / "labels.csv").checked())
+
+
+def test_a_table_of_labels_says_which_fell_where_an_item_was_revised(database: Database, tmp_path: Path) -> None:
+    study = judged(database, "nn", "yy")
+    assert export(study, tmp_path / "before", "labels").filters["says_fell"] is True
+    revise(study, "i00001")
+    export(study, tmp_path / "out", "labels", "huggingface", typed=["parquet"])
+    assert list(labels(tmp_path / "before")[0]) == list(COLUMNS)
+    found = labels(tmp_path / "out")
+    assert list(found[0]) == [*COLUMNS, FELL]
+    assert [(row["item"], row["criterion"], row["fell"]) for row in found if row["annotator"] == "A1"] == [
+        ("i00001", "right", "true"), ("i00001", "clear", "false"),
+        ("i00002", "right", "false"), ("i00002", "clear", "false"),
+    ]  # fmt: skip
+    assert pq.read_table(tmp_path / "out/labels.parquet")["fell"].to_pylist() == [
+        row["fell"] == "true" for row in found
+    ]
+    assert ["labels", "fell", "true or false"] in [
+        line.split(",")[:3] for line in (tmp_path / "out/data_dictionary.csv").read_text().splitlines()
+    ]
+    read = read_labels(tmp_path / "out/labels.csv")
+    assert (len(read.rows), dict(read.left_out)) == (6, {"fell with a revision": 2})
+    assert holding(tmp_path / "out") == said(tmp_path / "out")
+    assert verify_against(study.db, study.researcher, tmp_path / "before").ok
+
+
+def test_what_was_asked_again_takes_the_place_of_what_fell_where_the_table_is_imported(
+    database: Database, tmp_path: Path
+) -> None:
+    study = judged(database, "nn", "yy")
+    revise(study, "i00001")
+    send(study)
+    answer(study, 2, "yes"), answer(study, 3, "yes")
+    export(study, tmp_path / "out", "labels", "huggingface")
+    assert holding(tmp_path / "out") == said(tmp_path / "out")
+    revise(study, "i00001", answer="Best.")
+    export(study, tmp_path / "again", "labels", "huggingface")
+    assert holding(tmp_path / "again") == said(tmp_path / "again") == sorted([*STANDS, *AS_IT_WAS])
+    made = import_label_table(
+        database, study.researcher, study.project_id, study="again", path=tmp_path / "again/labels.csv", infer=True
+    )
+    assert (made.labels.labels, made.left_out) == (6, {"fell with a revision": 4})
+
+
+def test_nothing_is_marked_where_a_later_version_leaves_all_labels_standing(database: Database, tmp_path: Path) -> None:
+    study = judged(database, "yy", protocol=accepting(question=["right"]))
+    revise(study, "i00001")
+    export(study, tmp_path / "out", "labels")
+    assert {row["fell"] for row in labels(tmp_path / "out")} == {"false"}
+
+
+def test_what_fell_counts_in_statistics_of_the_table_as_in_those_of_the_study(
+    database: Database, tmp_path: Path
+) -> None:
+    study = judged(database, "nn", "yy", "ny")
+    revise(study, "i00001")
+    export(study, tmp_path / "out", "labels")
+    asked: dict[str, Any] = {"resamples": 0, "statistics": ["krippendorff_alpha_nominal"]}
+    of_study = agreement_report(database, study.researcher, study.study_id, **asked).criteria[0]
+    read = read_ratings(tmp_path / "out/labels.csv", RatingColumns())
+    of_table = next(one for one in report_of(read.tables, **asked) if one.criterion == "right")
+    values = [one.find("krippendorff_alpha_nominal").value for one in (of_study, of_table)]
+    # Values of units nn, yy, ny: alpha = 1 - 5 * 2 / (2 * 3 * 3) = 4 / 9; without the unit that fell it is 0.
+    assert values == [pytest.approx(4 / 9)] * 2
+    assert read.left_out == {}
+
+
+def test_an_export_that_was_made_before_labels_said_so_is_verified_as_it_was(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = judged(database, "nn", "yy")
+    revise(study, "i00001")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(bundle, "Selection", partial(bundle.Selection, says_fell=False))
+        made = export_project(database, study.researcher, study.project_id, to=tmp_path / "out", formats=["labels"])
+    assert "says_fell" not in made.filters
+    assert b"fell" not in (tmp_path / "out/studies/study/labels.csv").read_bytes()
+    assert verify_against(database, study.researcher, tmp_path / "out").ok
+
+
 @pytest.mark.parametrize("revised", [HARBOUR, LANTERN])
 def test_of_pairs_what_fell_with_either_item_stays_out(sqlite_database: Database, tmp_path: Path, revised: str) -> None:
     duel = Duel(sqlite_database, tmp_path, "harbour", "lantern")
     duel.labelled((0, 1))
-    export(duel, tmp_path / "before", "huggingface")
+    export(duel, tmp_path / "before", "huggingface", "labels")
+    assert FELL not in labels(tmp_path / "before")[0]
     before = said(tmp_path / "before")
     assert before
     duel.revise(revised, category="other")
     export(duel, tmp_path / "stands", "huggingface")
     assert said(tmp_path / "stands") == before, "no label falls with a category"
     duel.revise(revised)
-    made = export(duel, tmp_path / "fell", *OTHERS)
+    made = export(duel, tmp_path / "fell", *OTHERS, "labels")
+    assert {row["fell"] for row in labels(tmp_path / "fell")} == {"true"}
     assert not (tmp_path / "fell/huggingface/labels/test.parquet").exists() or said(tmp_path / "fell") == []
     assert made.counts["huggingface_labels_fell"] == len(before)
     duel.send()
     duel.labelled((2, 3))
-    made = export(duel, tmp_path / "again", "huggingface")
+    made = export(duel, tmp_path / "again", "huggingface", "labels")
+    assert [row["fell"] for row in labels(tmp_path / "again")].count("false") == len(before)
     assert [row[:2] for row in said(tmp_path / "again")] == [row[:2] for row in before]
     assert made.counts["huggingface_labels_fell"] == len(before)

@@ -207,17 +207,18 @@ def test_an_export_can_be_imported_into_another_study(database: Database, tmp_pa
 
 
 def test_rows_of_an_export_that_do_not_count_are_left_out(tmp_path: Path) -> None:
-    heading = "item,annotator,criterion,target,value,cannot_judge,kind,current,complete\n"
+    heading = "item,annotator,criterion,target,value,cannot_judge,kind,current,complete,fell\n"
     found = table(
         tmp_path,
         heading
-        + "i1,A1,right,item,yes,false,regular,true,true\n"
-        + "i1,A1,right,item,no,false,regular,false,true\n"
-        + "i2,A1,right,item,no,false,,true,false\n"
-        + "i3,A1,right,item,no,false,surplus,true,true\n"
-        + "i4,A1,right,item,,true,regular,true,true\n",
+        + "i1,A1,right,item,yes,false,regular,true,true,false\n"
+        + "i1,A1,right,item,no,false,regular,false,true,true\n"
+        + "i2,A1,right,item,no,false,,true,false,\n"
+        + "i3,A1,right,item,no,false,surplus,true,true,\n"
+        + "i4,A1,right,item,,true,regular,true,true,\n"
+        + "i5,A1,right,item,no,false,regular,true,true,true\n",
     )
     assert [row.value for row in found.checked()] == ["yes"]
     assert dict(found.left_out) == {
-        "superseded or withdrawn": 1, "incomplete": 1, "surplus": 1, "cannot judge": 1,
+        "superseded or withdrawn": 1, "incomplete": 1, "surplus": 1, "cannot judge": 1, "fell with a revision": 1,
     }  # fmt: skip

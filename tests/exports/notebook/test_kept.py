@@ -168,8 +168,13 @@ def _judge(there: Reading) -> None:
     judge_labels(there.db, there.study.study_id, "some-model", lambda _: {"right": "yes"})
 
 
+def _revise(there: Reading) -> None:
+    about = there.db, there.study.researcher, there.study.project_id
+    revise_item(*about, external_id="i00001", fields={"answer": "Another answer."}, reason="wrong")
+
+
 CHANGES: list[Callable[[Reading], object]] = [
-    _submit, _correct, _leave_out, _restore, _redact, _import, _withdraw, _reinstate, _judge,
+    _submit, _correct, _leave_out, _restore, _redact, _import, _withdraw, _reinstate, _judge, _revise,
 ]  # fmt: skip
 
 
@@ -202,8 +207,6 @@ def test_what_changes_no_label_leaves_the_file_as_it_is(reading: Reading) -> Non
         [first, *_] = session.execute(text("SELECT study_item_id FROM settlement WHERE state = 'disputed'")).scalars()
     decision = UnitDecision("right", "item", "yes", reason="it says so")
     adjudicate(reading.db, researcher, first, uid="one", decisions=[decision])
-    fields = {"answer": "Another answer."}
-    revise_item(reading.db, researcher, study.project_id, external_id="i00001", fields=fields, reason="wrong")
     amend_study(reading.db, researcher, study.study_id, change=StudyChange(overlap=3), reason="more votes")
     with reading.db.write() as session:
         session.get_one(Account, study.annotators[1].person_id).name = "renamed"
