@@ -13,6 +13,7 @@ from annotators.items.parsed import ForeignFinalLabel, ForeignLabel, Reading, Re
 from annotators.items.targets import target_kind
 from annotators.registry import Registry
 from exports.checks import check_there
+from exports.formats._described import described, describing
 from exports.reading.archives import is_archive
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -222,10 +223,11 @@ def check_files(
 def recognise(sources: Sources) -> Format:
     """The one format that takes some of these files; InvalidInput when there is none, or more than one.
 
-    Documents that come alone are taken by the native format, and tables that lie beside files of another format are
-    none of its. A format whose config names the files of its data (`names_its_data`) takes them, whatever they look
-    like. One that does so for any data takes them from the formats of its `takes_over` alone: a benchmark that was
-    downloaded with its card is read as that benchmark. Where no format takes a file, each says why.
+    Documents that come alone, or with the rows that describe them, are taken by the native format, and tables that lie
+    beside files of another format are none of its. A format whose config names the files of its data
+    (`names_its_data`) takes them, whatever they look like. One that does so for any data takes them from the formats of
+    its `takes_over` alone: a benchmark that was downloaded with its card is read as that benchmark. Where no format
+    takes a file, each says why.
     """
     found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
     if len(found) > 1:
@@ -233,9 +235,10 @@ def recognise(sources: Sources) -> Format:
     if len(found) == 1:
         return found[0]
     if not found:
-        documents = {file.name for _, file in sources.loose_documents()}
-        others = [file for file in sources.files if file.name not in documents]
-        if documents and not others:
+        rows = describing(sources)
+        documents = {file.path for _, file in sources.loose_documents()} | (described(sources).named if rows else set())
+        others = [file for file in sources.files if file.path not in documents]
+        if (documents or rows) and all(file in rows and b'"key"' in file.head() for file in others):
             return FORMATS.get(DOCUMENTS_ALONE)
         raise InvalidInput(_refused(sources.description, others))
     names = _words([format_.name for format_ in found])

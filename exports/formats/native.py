@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from db.models import Document
 
 ITEMS = "items.jsonl"
+ALONE = "There are no items in these files: documents come alone."
 _LINES = (".jsonl", ".ndjson")
 _SAVED = ".json"
 _FIRST_FIELDS = frozenset(FIELDS[: FIELDS.index("evidence") + 1])
@@ -152,8 +153,8 @@ class _NativeReading:
         self.meter.done += file.size
 
     def notes(self) -> Sequence[str]:
-        """Nothing: every line stands for itself."""
-        return ()
+        """That there are no items, where documents come alone; else every line stands for itself."""
+        return () if self.item_files else (ALONE,)
 
 
 def _item(row: Any) -> ItemContent:

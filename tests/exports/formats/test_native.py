@@ -25,6 +25,7 @@ from exports.bundles import bundle
 from exports.bundles.bundle import Selection, export_project
 from exports.bundles.verify import verify_against
 from exports.converting import convert_files
+from exports.formats.native import ALONE
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.exports.sources import NORMAL, full_item, write_jsonl, write_pdf
@@ -223,7 +224,7 @@ def test_files_that_no_format_recognises_are_refused(place: Place, tmp_path: Pat
     [
         ("a.jsonl", "[1]", "native: its first line is not an object {…}."),
         ("a.jsonl", '{"q": 1}', "native: its first line has no `question`."),
-        ("documents.jsonl", '{"key": "a"}', "native: it describes documents; the items are missing (items.jsonl)."),
+        ("documents.jsonl", '{"id": "a"}', "native: it describes documents; the items are missing (items.jsonl)."),
         ("a.json", '{"responses": [{"x": 1}]}', "fathoms: it has `responses` but no `model`."),
         ("a.json", '{"T": [{"question": "?", "files": []}]}', "as a file of questions it lacks `answers`."),
     ],
@@ -237,6 +238,31 @@ def test_each_format_says_why_it_refused_a_file(place: Place, tmp_path: Path, na
 def test_documents_that_come_alone_are_taken(place: Place, tmp_path: Path) -> None:
     report = place.take(write_pdf(tmp_path / "a.pdf"), write_pdf(tmp_path / "b.pdf"))
     assert (report.format, report.added, report.documents, report.supplied) == ("native", 0, 2, 2)
+
+
+def test_documents_that_come_alone_may_be_described(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    write_pdf(folder / "documents" / "x.pdf")
+    (folder / "texts").mkdir()
+    (folder / "texts" / "y.txt").write_text("Closed in May.")
+    rows = [{"key": "docs/Arabic/0000", "title": "T", "path": "documents/x.pdf"}, {"key": "y", "path": "texts/y.txt"}]
+    path = write_jsonl(folder / "documents.jsonl", [*rows, {"key": "z", "n_pages": 60}])
+    for dry_run in (True, False):
+        report = place.take(folder, dry_run=dry_run)
+        assert (report.format, report.added, report.documents, report.supplied) == ("native", 0, 3, 2)
+        assert report.notes == [ALONE]
+        assert report.rejected == []
+    with place.db.read() as session:
+        kept = {document.key: document for document in session.exec(select(Document)).all()}
+    assert set(kept) == {"docs/Arabic/0000", "y", "z"}
+    assert (kept["docs/Arabic/0000"].title, kept["z"].n_pages) == ("T", 60)
+    again = place.take(write_jsonl(tmp_path / "documents.jsonl", [{"key": "w", "n_pages": 3}]))
+    assert (again.format, again.documents, again.notes) == ("native", 1, [ALONE])
+    (folder / "notes.txt").write_text("nothing")
+    with pytest.raises(InvalidInput, match=r"notes\.txt, native: it is not called items\.jsonl"):
+        place.take(folder)
+    items = place.take(write_jsonl(path.parent / "items.jsonl", [{"question": "Q?"}]), path)
+    assert ALONE not in items.notes
 
 
 def test_items_stay_in_the_order_of_the_file(place: Place, tmp_path: Path) -> None:
