@@ -20,7 +20,7 @@ import orjson
 
 from annotators.errors import InvalidInput
 from annotators.figures import count
-from annotators.items.normal import Normal, content_hash, to_json
+from annotators.items.normal import Normal, content_hash, read_item, to_json
 from annotators.items.parsed import KEPT_HERE, ForeignLabel, ParsedDocument, Rejected, documents_in, items_in
 from exports.bundles.typed import first_difference
 from exports.cells import safe
@@ -378,7 +378,16 @@ class _Spoken:
         for number, item in enumerate(self._source.items(), 1):
             given = [self._given(label) for label in self._source.said_of(item["id"])]
             labelled = any(label.other is None for label in given)
-            yield Judged(item, given, units_of(given), number, asked=self.criteria if labelled else ())
+            asked, scores = self.criteria if labelled else (), self._scores(item)
+            yield Judged(item, given, units_of(given), number, asked=asked, scores=scores)
+
+    def _scores(self, item: Normal) -> list[dict[str, Any]]:
+        """What annotators would be shown of the scores that came with an item."""
+        if not self.protocol.about_scores:
+            return []
+        from annotators.asking.shown_scores import own_scores_shown  # noqa: PLC0415 - most labels are about no scores
+
+        return own_scores_shown(self.protocol, read_item(item))
 
     def _given(self, label: ForeignLabel) -> Given:
         criterion = self.criteria.get(label.criterion)

@@ -125,7 +125,8 @@ class Judged(NamedTuple):
     `version` is the id of its version, or another number that differs from item to item and stays the same. `pages`
     is by the keys of documents how many pages they have, as far as that is known; None where nobody has looked.
     `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised. `asked` are
-    the criteria, and what is derived from them, of the studies in which the item stands by itself.
+    the criteria, and what is derived from them, of the studies in which the item stands by itself. `scores` are those
+    that the study's annotators are shown, as the browser gets them.
     """
 
     item: Normal
@@ -135,6 +136,7 @@ class Judged(NamedTuple):
     pages: Mapping[str, int] | None = None
     fell: int = 0
     asked: Collection[str] = ()
+    scores: Sequence[Mapping[str, Any]] = ()
 
     @property
     def settled(self) -> dict[tuple[str, str, str | None], Unit]:
