@@ -20,7 +20,7 @@ import orjson
 
 from annotators.errors import InvalidInput
 from annotators.figures import count
-from annotators.items.normal import Normal, content_hash, to_json
+from annotators.items.normal import Normal, content_hash, read_item, to_json
 from annotators.items.parsed import (
     KEPT_HERE,
     ForeignFinalLabel,
@@ -414,7 +414,8 @@ class _Spoken:
             given = [self._given(label) for label in self._source.said_of(item["id"])]
             labelled = any(label.other is None for label in given)
             units = self._final(item["id"], given) if self._source.final else units_of(given)
-            yield Judged(item, given, units, number, asked=self.criteria if labelled else ())
+            asked, scores = self.criteria if labelled else (), self._scores(item)
+            yield Judged(item, given, units, number, asked=asked, scores=scores)
 
     def _final(self, item: str, given: Sequence[Given]) -> list[Unit]:
         """Where the units of an item stand by the files themselves; votes that they do not say are counted."""
@@ -429,6 +430,14 @@ class _Spoken:
     def _parsed(self, criterion: str, value: str) -> Any:
         asked = self.criteria.get(criterion)
         return value if asked is None else asked.parse(value)
+
+    def _scores(self, item: Normal) -> list[dict[str, Any]]:
+        """What annotators would be shown of the scores that came with an item."""
+        if not self.protocol.about_scores:
+            return []
+        from annotators.asking.shown_scores import own_scores_shown  # noqa: PLC0415 - most labels are about no scores
+
+        return own_scores_shown(self.protocol, read_item(item))
 
     def _given(self, label: ForeignLabel) -> Given:
         value = self._parsed(label.criterion, label.value)

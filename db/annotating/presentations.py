@@ -25,6 +25,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.asides import ASIDES
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
+from annotators.asking.shown_scores import Counted, GivenScore, phrases_counted, scores_shown
 from annotators.criteria import Criterion
 from annotators.criteria.suggested import Proposals, source_of, suggestion
 from annotators.errors import InvalidInput
@@ -34,8 +35,7 @@ from annotators.items.pairs import question_of_pair
 from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
-from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
-from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
+from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, places_of
 from db.items.proposed import READ, Suggester, SuggestionSources, labels_of_judge, proposals_of
 from db.items.rows import StoredDocument, StoredItem, read_study_items
 from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
@@ -595,10 +595,8 @@ def _present_step(
     if shows & _ON_PAGES:
         out["documents"] = _documents(materials, shows)
     if Material.SCORES in shows:
-        counted = {
-            score.id: behind for score, run in materials.scores if (behind := _counted(item, score, run)) is not None
-        }
-        out["scores"] = _scores(study, protocol, materials, counted)
+        counted = _counted(materials)
+        out["scores"] = scores_of(study, materials, counted)
         if Material.REFERENCES in shows and counted:
             sets, mode = next(iter(counted.values()))
             out["phrase_sets"] = {
@@ -686,61 +684,30 @@ def _address(document: StoredDocument) -> str:
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
-def _scores(
-    study: Study, protocol: Protocol, materials: Materials, counted: dict[int | None, tuple[list[PhraseSet], Mode]]
-) -> list[dict[str, Any]]:
-    """For each criterion about scores the one to judge, or that there is none; then the scores of no criterion."""
-    rows = {(run.name, score.name): _score(score, run, counted.get(score.id)) for score, run in materials.scores}
+def scores_of(study: Study, materials: Materials, counted: Counted | None = None) -> list[dict[str, Any]]:
+    """The scores of an item that annotators of the study are shown, as the browser gets them.
+
+    `counted` is what `materials` say of the phrases that they were counted from, where that is known.
+    """
+    scores = _given_scores(materials)
     judged = study.settings.get("scores_judged")
     if judged is None:  # a study from before this was frozen with it
         order = {scorer: place for place, scorer in enumerate(study.show_scores)}
-        judged = scores_by_criterion(protocol, sorted(rows, key=lambda key: order.get(key[0], len(order))))
-    out = []
-    taken: set[ScoreKey] = set()
-    for name, given in judged.items():
-        keys = [(scorer, value) for scorer, value in given]
-        there = [key for key in keys if key in rows]
-        key = next((score for score in there if rows[score]["value"] is not None), next(iter(there), None))
-        taken |= {key} if key else set()
-        row = rows[key] if key else _no_score(keys[0] if keys else None)
-        out.append({**row, "criterion": name})
-    return [*out, *(row for key, row in rows.items() if key not in taken)]
+        there = dict.fromkeys(score.key for score in scores)
+        judged = scores_by_criterion(protocol_of(study), sorted(there, key=lambda key: order.get(key[0], len(order))))
+    keys = {name: [(scorer, value) for scorer, value in given] for name, given in judged.items()}
+    return scores_shown(keys, scores, _counted(materials) if counted is None else counted)
 
 
-def _score(score: Score, run: Run, behind: tuple[list[PhraseSet], Mode] | None) -> dict[str, Any]:
-    kind = value_kind(run.name, score.name)
-    says = "" if score.value is None else meaning(run.name, _as_value(score))
-    if behind is not None and score.name == "correctness" and not (score.details or {}).get("error_marker"):
-        says = share_in_words(behind[0])
-    return {
-        "criterion": None,
-        "scorer": scorer_title(run.name),
-        "title": kind.title,
-        "kind": kind.kind,
-        "value": score.value,
-        "words": kind.in_words(score.value, score.reason),
-        "meaning": says,
-    }
+def _given_scores(materials: Materials) -> list[GivenScore]:
+    return [
+        GivenScore(run.name, score.name, score.value, score.reason, score.details, run.parameters)
+        for score, run in materials.scores
+    ]
 
 
-def _no_score(key: ScoreKey | None) -> dict[str, Any]:
-    """In place of a score that the item, or the whole study, does not have."""
-    reason = "this item has no such score" if key else "this study has no such score"
-    title = value_kind(*key).title if key else ""
-    scorer = scorer_title(key[0]) if key else ""
-    words = f"{UNSCORED}: {reason}"
-    return {"scorer": scorer, "title": title, "kind": "number", "value": None, "words": words, "meaning": ""}
-
-
-def _as_value(score: Score) -> ScoreValue:
-    """A score that has a value, as scorers know it."""
-    return ScoreValue(score.name, score.value, details=score.details)
-
-
-def _counted(item: ItemContent, score: Score, run: Run) -> tuple[list[PhraseSet], Mode] | None:
-    if score.value is None:
-        return None
-    return counted_behind(run.name, _as_value(score), run.parameters, item.answer, item.references)
+def _counted(materials: Materials) -> Counted:
+    return phrases_counted(_given_scores(materials), materials.item.answer, materials.item.references)
 
 
 def _phrase_set(phrases: PhraseSet) -> dict[str, Any]:

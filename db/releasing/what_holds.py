@@ -12,14 +12,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import case
 from sqlalchemy.orm import aliased
-from sqlmodel import Session, col
+from sqlmodel import Session, col, select
 
+from annotators.protocols import Material
+from db.annotating.presentations import Materials, load_materials, scores_of
 from db.items.current import UNTIMED, counting_annotations
-from db.models import Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem, Submission
+from db.items.rows import read_items
+from db.models import Annotation, Batch, Item, ItemVersion, Run, Score, StoredLabel, Study, StudyItem, Submission
 from db.query import in_clause, pick, plain_rows
 from db.releasing.pairs import PairKey, PairStanding, pair_standings
 from db.releasing.states import BLOCK, Standing, standings
 from db.studies.design import protocol_of
+from db.studies.selection import JudgedScores, latest_scores
 from db.studies.settlements import COUNTING, OF_SAMPLE, SettledUnit, settled_units
 
 Holding = Mapping[int, Collection[str] | None]
@@ -120,6 +124,58 @@ def _criteria(item: Standing | PairStanding, study_id: int, study_item_id: int) 
 def _holds(holding: Holding, study_item_id: int, criterion: str) -> bool:
     criteria = holding[study_item_id]
     return criteria is None or criterion in criteria
+
+
+def scores_that_hold(
+    session: Session, study: Study, versions: Sequence[int], holding: Holding
+) -> dict[int, list[dict[str, Any]]]:
+    """Version → the scores of the item that the study's annotators are shown, as the browser gets them.
+
+    They are those of the last place at which a label about a score holds. Where none does they are those that the
+    version would have if it came to the study now. Nothing of a study that shows no scores.
+    """
+    protocol = protocol_of(study)
+    if protocol.first_step_showing(Material.SCORES) is None or protocol.about_pairs:
+        return {}
+    about = {criterion.name for criterion in protocol.criteria if protocol.scores_judged_by(criterion)}
+    items = dict(
+        session.execute(pick(ItemVersion.item_id, ItemVersion.id).where(col(ItemVersion.id).in_(versions))).all()
+    )
+    places = (
+        pick(StudyItem.id, ItemVersion.item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .where(col(StudyItem.id).in_(holding.keys()))
+        .order_by(col(StudyItem.id))
+    )
+    last = {}
+    for place, item_id in session.execute(places).all():
+        criteria = holding[place]
+        if criteria is None or about & set(criteria):
+            last[items[item_id]] = place
+    frozen = load_materials(session, list(last.values()), {Material.SCORES})
+    found = {version: scores_of(study, frozen[place]) for version, place in last.items()}
+    return found | _scores_now(session, study, [version for version in versions if version not in found])
+
+
+def _scores_now(session: Session, study: Study, versions: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+    """Version → the scores that annotators are shown of it where it comes to the study now."""
+    if not versions:
+        return {}
+    which = latest_scores(JudgedScores(study.project_id, tuple(study.show_scores), {}))
+    query = (
+        select(Score, Run)
+        .join(Run, col(Run.id) == Score.run_id)
+        .where(col(Score.item_version_id).in_(versions), col(Score.id).in_(which))
+        .order_by(col(Run.name), col(Score.name))
+    )
+    scores: dict[int, list[tuple[Score, Run]]] = defaultdict(list)
+    for score, run in session.execute(query):
+        scores[score.item_version_id].append((score, run))
+    items = read_items(session, versions, ())
+    return {
+        version: scores_of(study, Materials(0, items[version].content, (), scores.get(version, ())))
+        for version in versions
+    }
 
 
 def labels_that_hold(session: Session, study: Study, holding: Holding) -> tuple[list[CountedLabel], dict[str, int]]:

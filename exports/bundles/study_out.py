@@ -22,7 +22,14 @@ from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.query import pick
 from db.releasing.releases import FinalLabel, labelled_by, released_labels, released_pairs, released_versions
-from db.releasing.what_holds import asked_of, final_units, labels_that_hold, places_that_hold, units_that_hold
+from db.releasing.what_holds import (
+    asked_of,
+    final_units,
+    labels_that_hold,
+    places_that_hold,
+    scores_that_hold,
+    units_that_hold,
+)
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
 from db.studies.settlements import SettledUnit
@@ -103,9 +110,16 @@ def _judged(session: Session, study: Study, blocks: Blocks, *, names: bool) -> I
         units: dict[str, list[Unit]] = {}
         for unit in units_that_hold(session, study, holding):
             units.setdefault(unit.external_id, []).append(_unit(unit, study))
+        scores = scores_that_hold(session, study, block, holding)
         for row in items_out(session, [block]):
             name = row.item["id"]
-            yield Judged(row.item, given.get(name, ()), units.get(name, ()), row.version, pages, fell.get(name, 0))
+            yield row._replace(
+                labels=given.get(name, ()),
+                units=units.get(name, ()),
+                pages=pages,
+                fell=fell.get(name, 0),
+                scores=scores.get(row.version, ()),
+            )
 
 
 def items_out(session: Session, blocks: Iterable[Sequence[int]]) -> Iterator[Judged]:

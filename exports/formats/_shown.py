@@ -1,15 +1,16 @@
 """What annotators of another tool are shown of an item: what its protocol shows, as texts, a task for each unit.
 
-Nothing of what a protocol hides is in a task: no role, system, score or label of anybody. Parts of items are called as
-our own annotators know them (`db.annotating.presentations`): their keys, and the order in which evidence came, can
-give away what they are.
+Nothing of what a protocol hides is in a task: no role, system, score or label of anybody. Scores are shown where they
+are what is judged, and never beside what is asked before they are seen. Parts of items are called as our own annotators
+know them (`db.annotating.presentations`): their keys, and the order in which evidence came, can give away what they
+are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotators.items.item import ItemContent, ItemEvidence
 from annotators.items.normal import read_item
@@ -40,14 +41,43 @@ ANSWERS = "answers"
 """The field of a task that holds the two answers of a pair."""
 
 
-def criteria_by_kind(protocol: Protocol) -> dict[str, list[Criterion]]:
-    """Kind of target → its criteria, in the order of the protocol. Where pairs are judged all are asked of the pair."""
+SCORES = "scores"
+"""The field of a task that holds the scores that are judged."""
+
+
+class Together(NamedTuple):
+    """What is asked in one folder of tasks: of which kind of target, beside the scores or not, and which criteria."""
+
+    folder: str
+    kind: str
+    scores: bool
+    criteria: list[Criterion]
+
+    def task_id(self, item: str, target: str) -> str:
+        """What a task of an item is called: no other task of it, in whatever folder, is called so."""
+        with_scores = self.folder.removeprefix(self.kind).lstrip("-")
+        return "|".join(filter(None, [item, "" if target == ALONE else target, with_scores]))
+
+
+def asked_together(protocol: Protocol) -> list[Together]:
+    """The folders of tasks that ask a protocol, in the order of its criteria. Where pairs are judged it is one.
+
+    There is one for each kind of target. All of a task is seen at once, so what is asked when the scores have come, in
+    a protocol that asks something before, is asked in a folder of its own (`item-scores`), to be handed on later.
+    """
+    from annotators.criteria.material import Material  # noqa: PLC0415 - loads pydantic
+
     if protocol.about_pairs:
-        return {PAIR: list(protocol.criteria)}
-    found: dict[str, list[Criterion]] = {}
+        return [Together(PAIR, PAIR, scores=False, criteria=list(protocol.criteria))]
+    steps = {name: number for number, step in enumerate(protocol.steps) for name in step.criteria}
+    first = protocol.first_step_showing(Material.SCORES)
+    found: dict[str, Together] = {}
     for criterion in protocol.criteria:
-        found.setdefault(str(criterion.target), []).append(criterion)
-    return found
+        kind = str(criterion.target)
+        scores = first is not None and steps[criterion.name] >= first
+        folder = f"{kind}-{SCORES}" if scores and first else kind
+        found.setdefault(folder, Together(folder, kind, scores, [])).criteria.append(criterion)
+    return list(found.values())
 
 
 class PairTask(NamedTuple):
@@ -98,7 +128,7 @@ class PairTasks:
         said = [*_of_pair(first, pair.other, asked, turned=pair.turned),
                 *_of_pair(second, pair.item, asked, turned=not pair.turned)]  # fmt: skip
         left, right = (second, first) if pair.turned else (first, second)
-        texts = ShownItem(question_of_pair(first.item, second.item), self._protocol).texts
+        texts = ShownItem(question_of_pair(first.item, second.item), self._protocol).texts(scores=False)
         return PairTask(left.item.id, right.item.id, texts, (left.item.answer, right.item.answer), said)
 
 
@@ -119,13 +149,15 @@ _FIELDS = {
     "claims": "claims",
     "evidence": "evidence",
     "images": "images",
+    "scores": SCORES,
 }
 """Material that a task has a text for → its field."""
 
 
-def fields_of_tasks(protocol: Protocol) -> list[str]:
-    """The texts that tasks of a protocol may have, in their order."""
+def fields_of_tasks(protocol: Protocol, *, scores: bool) -> list[str]:
+    """The texts that tasks of a protocol may have, in their order: beside the scores, or before they are seen."""
     shown = {str(material) for step in protocol.steps for material in step.shows}
+    shown -= set() if scores else {SCORES}
     return [name for material, name in _FIELDS.items() if material in shown] or ["question"]
 
 
@@ -139,10 +171,16 @@ class ShownItem:
 
     Evidence stands in the order that it has before our annotators where roles are hidden, as no task shows any. Pages
     are all those of its documents, where `pages` says how many they are: those of its evidence alone would tell which
-    these are.
+    these are. `scores` are those that are judged, as the browser gets them.
     """
 
-    def __init__(self, content: ItemContent, protocol: Protocol, pages: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        content: ItemContent,
+        protocol: Protocol,
+        pages: Mapping[str, int] | None = None,
+        scores: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         from db.annotating.presentations import Materials, Wire, materials_at, units_of  # noqa: PLC0415 - loads SQL
 
         last = len(protocol.steps) - 1
@@ -156,7 +194,7 @@ class ShownItem:
         self._steps = {f"hop:{hop.key}": f"hop:H{number}" for number, hop in enumerate(whole.hops, 1)}
         units = {unit.key: unit for unit in seen.item.evidence}
         self._evidence = [units[key] for key in self._names.evidence if key in units]
-        self._item, self._protocol = seen.item, protocol
+        self._item, self._protocol, self._scores = seen.item, protocol, scores
         shown = tuple(unit.key for unit in self._evidence)
         of_evidence = ((unit.document, page) for unit in self._evidence for page in unit.pages if unit.document)
         on_pages = [*(unit.document for unit in seen.item.evidence), *(image.document for image in seen.item.images)]
@@ -176,10 +214,14 @@ class ShownItem:
         }
         """Neutral name → part, of each that has another name here."""
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """The texts that some step shows, by their fields; one that the item does not have is not there."""
-        item, fields = self._item, fields_of_tasks(self._protocol)
+    def texts(self, *, scores: bool) -> dict[str, str]:
+        """The texts that some step shows, by their fields; one that the item does not have is not there.
+
+        The `scores` are among them or not.
+        """
+        from annotators.asking.shown_scores import score_lines  # noqa: PLC0415 - loads pydantic
+
+        item, fields = self._item, fields_of_tasks(self._protocol, scores=scores)
         answers = "answer" in fields
         hops = [f"{hop.question} → {hop.answer}" if hop.answer and answers else hop.question for hop in item.hops]
         found = {
@@ -190,16 +232,17 @@ class ShownItem:
             "claims": self._listed((f"claim:{claim.key}", claim.text) for claim in item.claims),
             "evidence": self._listed((f"evidence:{unit.key}", _words_of(unit)) for unit in self._evidence),
             "images": self._listed((f"image:{image.key}", image.caption) for image in item.images),
+            SCORES: score_lines(self._scores, self._protocol),
         }
         return {name: found[name] for name in fields if found[name] or name == "question"}
 
-    def tasks(self, kind: str, criteria: Sequence[Criterion], labelled: Iterable[str]) -> Iterator[Task]:
-        """The tasks of one kind: one for the item, or one for each part that a criterion is about.
+    def tasks(self, asked: Together, labelled: Iterable[str]) -> Iterator[Task]:
+        """The tasks of one folder: one for the item, or one for each part that a criterion is about.
 
         Behind them one for each other target that is `labelled`, by its neutral name: nothing is shown of it.
         """
-        texts = self.texts
-        if kind == ALONE:
+        texts = self.texts(scores=asked.scores)
+        if asked.kind == ALONE:
             yield Task(ALONE, "", texts)
             return
         item = self._item
@@ -210,7 +253,7 @@ class ShownItem:
         words = {part: said or self._called(part) for part, said in words.items()}
         words |= {f"page:{key}:{number}": f"{key}, page {number}" for key, number in self._units.pages}
         seen = set()
-        for target in dict.fromkeys(target for criterion in criteria for target in criterion.targets(self._units)):
+        for target in dict.fromkeys(one for criterion in asked.criteria for one in criterion.targets(self._units)):
             unit = " | ".join(words.get(part, part) for part in target.split("|"))
             seen.add(name := self._out(target))
             yield Task(name, unit, texts)

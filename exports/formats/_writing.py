@@ -126,7 +126,7 @@ class Judged(NamedTuple):
     is by the keys of documents how many pages they have, as far as that is known; None where nobody has looked.
     `fell` counts further labels, which say nothing of the item as it is now: they fell when it was revised (`fallen`,
     where they are final labels). `asked` are the criteria, and what is derived from them, of the studies in which the
-    item stands by itself.
+    item stands by itself. `scores` are those that the study's annotators are shown, as the browser gets them.
     """
 
     item: Normal
@@ -137,6 +137,7 @@ class Judged(NamedTuple):
     fell: int = 0
     asked: Collection[str] = ()
     fallen: Sequence[Unit] = ()
+    scores: Sequence[Mapping[str, Any]] = ()
 
     @property
     def settled(self) -> dict[tuple[str, str, str | None], Unit]:

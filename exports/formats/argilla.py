@@ -38,8 +38,9 @@ from exports.formats._shown import (
     PairTask,
     PairTasks,
     ShownItem,
+    Together,
+    asked_together,
     content_of,
-    criteria_by_kind,
     fields_of_tasks,
 )
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
@@ -112,32 +113,34 @@ class Argilla:
         return Written(n, 0)
 
     def write_study(self, study: StudyOut, files: Files) -> Written:
-        """Write a dataset for each kind of target, with everybody's labels as responses."""
+        """Write a dataset for each kind of target, and for what is asked beside scores that were hidden before.
+
+        Everybody's labels are responses.
+        """
         protocol, n, key = study.protocol, 0, Key(files, study.protocol)
-        kinds = criteria_by_kind(protocol)
-        names = fields_of_tasks(protocol)
-        for kind, criteria in kinds.items():
-            fields = _fields_of(kind, names)
-            questions = [_question(criterion, fields) for criterion in criteria]
+        folders = asked_together(protocol)
+        for asked in folders:
+            fields = _fields_of(asked.kind, fields_of_tasks(protocol, scores=asked.scores))
+            questions = [_question(criterion, fields) for criterion in asked.criteria]
             settings = _settings(protocol.guidelines, fields, questions, ["target"])
-            files.begin(f"{kind}/{SETTINGS}", orjson.dumps(settings, option=orjson.OPT_INDENT_2), b"\n")
-            files.begin(f"{kind}/{RECORDS}")
+            files.begin(f"{asked.folder}/{SETTINGS}", orjson.dumps(settings, option=orjson.OPT_INDENT_2), b"\n")
+            files.begin(f"{asked.folder}/{RECORDS}")
         people: dict[str, str] = {}
         pairs = PairTasks(study)
         for judged in study.judged():
             known_as = study.known_as(judged.item["id"])
             people |= {str(user_id(label.annotator)): label.annotator for label in judged.labels}
             n += 1
-            if PAIR in kinds:
+            if protocol.about_pairs:
                 key.add(judged.item, known_as)
                 for task in pairs.with_item(judged):
-                    files.add(f"{PAIR}/{RECORDS}", _record_of_pair(task, kinds[PAIR], study.known_as))
+                    files.add(f"{PAIR}/{RECORDS}", _record_of_pair(task, protocol.criteria, study.known_as))
                 continue
-            shown = ShownItem(content_of(judged), protocol, judged.pages)
+            shown = ShownItem(content_of(judged), protocol, judged.pages, judged.scores)
             key.add(judged.item, known_as, shown.parts)
-            for kind, criteria in kinds.items():
-                for record in _records_of(shown, judged.labels, kind, criteria, known_as):
-                    files.add(f"{kind}/{RECORDS}", record)
+            for asked in folders:
+                for record in _records_of(shown, judged.labels, asked, known_as):
+                    files.add(f"{asked.folder}/{RECORDS}", record)
         key.close(people)
         return Written(n, 0)
 
@@ -517,18 +520,16 @@ def _is_rating(criterion: Criterion, numbers: Sequence[int]) -> bool:
     return criterion.scale == "ordinal" and every and min(numbers) >= 0 and max(numbers) <= _MOST_RATING
 
 
-def _records_of(
-    shown: ShownItem, labels: Sequence[Given], kind: str, criteria: Sequence[Criterion], name: str
-) -> Iterator[Record]:
-    asked = {criterion.name: _question(criterion, ["answer"])["type"] for criterion in criteria}
+def _records_of(shown: ShownItem, labels: Sequence[Given], asked: Together, name: str) -> Iterator[Record]:
+    types = {criterion.name: _question(criterion, ["answer"])["type"] for criterion in asked.criteria}
     said: dict[str, dict[str, list[Record]]] = {}
-    for label in shown.said(labels, criteria):
-        value = _value(label.value, asked[label.criterion])
+    for label in shown.said(labels, asked.criteria):
+        value = _value(label.value, types[label.criterion])
         response = {"value": value, "user_id": str(user_id(label.annotator)), "status": _SUBMITTED}
         said.setdefault(label.target, {}).setdefault(label.criterion, []).append(response)
-    for task in shown.tasks(kind, criteria, said):
-        fields = task.texts if kind == ALONE else {**task.texts, "unit": task.unit}
-        record_id = name if task.target == ALONE else f"{name}|{task.target}"
+    for task in shown.tasks(asked, said):
+        fields = task.texts if asked.kind == ALONE else {**task.texts, "unit": task.unit}
+        record_id = asked.task_id(name, task.target)
         yield _record(record_id, fields, name, task.target, said.get(task.target, {}))
 
 

@@ -43,8 +43,9 @@ from exports.formats._shown import (
     PairTask,
     PairTasks,
     ShownItem,
+    Together,
+    asked_together,
     content_of,
-    criteria_by_kind,
     fields_of_tasks,
 )
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
@@ -57,7 +58,6 @@ from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import is_table, open_table
 
 if TYPE_CHECKING:
-    from annotators.criteria import Criterion
     from annotators.protocols import Protocol
     from exports.formats._potato_schemes import Asked
     from exports.label_studio.lost import Lost
@@ -128,8 +128,11 @@ class Potato:
         return Written(n, 0)
 
     def write_study(self, study: StudyOut, files: Files) -> Written:
-        """Write a project for each kind of target, with everybody's labels as the states of users."""
-        out = [_Project(study, kind, criteria, files) for kind, criteria in criteria_by_kind(study.protocol).items()]
+        """Write a project for each kind of target, and for what is asked beside scores that were hidden before.
+
+        Everybody's labels are the states of users.
+        """
+        out = [_Project(study, asked, files) for asked in asked_together(study.protocol)]
         key, n, pairs = Key(files, study.protocol), 0, PairTasks(study)
         for judged in study.judged():
             instance = study.known_as(judged.item["id"])
@@ -139,7 +142,7 @@ class Potato:
                 for project in out:
                     project.add_pairs(pairs.with_item(judged))
                 continue
-            of = ShownItem(content_of(judged), study.protocol, judged.pages)
+            of = ShownItem(content_of(judged), study.protocol, judged.pages, judged.scores)
             key.add(judged.item, instance, of.parts)
             for project in out:
                 project.add(of, judged.labels, instance)
@@ -848,33 +851,33 @@ def _yaml(config: Mapping[str, Any]) -> bytes:
 class _Project:
     """One project under way: its config, its instances, and the states of its users, which are written at the end."""
 
-    def __init__(self, study: StudyOut, kind: str, criteria: Sequence[Criterion], files: Files) -> None:
+    def __init__(self, study: StudyOut, asked: Together, files: Files) -> None:
         from exports.formats._potato_schemes import scheme_of  # noqa: PLC0415 - loads pydantic
 
-        self._study, self._kind, self._criteria, self._files = study, kind, criteria, files
-        self._fields = fields_of_tasks(study.protocol)
-        if kind == PAIR:
+        self._study, self._asked, self._files = study, asked, files
+        self._fields = fields_of_tasks(study.protocol, scores=asked.scores)
+        if asked.kind == PAIR:
             self._fields = [*(name for name in self._fields if name != "answer"), ANSWERS]
         marked = "answer" if "answer" in self._fields else None
-        self._schemes = {criterion.name: scheme_of(criterion, marked) for criterion in criteria}
-        if kind not in (ALONE, PAIR):
+        self._schemes = {criterion.name: scheme_of(criterion, marked) for criterion in asked.criteria}
+        if asked.kind not in (ALONE, PAIR):
             self._fields = [*self._fields, "unit"]
         self._labels: dict[str, list[bytes]] = {}
         self._spans: dict[str, list[bytes]] = {}
         self._order: dict[str, list[str]] = {}
         self._users: dict[str, str] = {}
-        files.begin(f"{kind}/{DATA}")
+        files.begin(f"{asked.folder}/{DATA}")
 
     def add(self, of: ShownItem, labels: Iterable[Given], item: str) -> None:
         """The instances of an item, and what everybody said of them."""
         said: dict[str, dict[str, list[tuple[str, Any]]]] = {}
-        for label in of.said(labels, self._criteria):
+        for label in of.said(labels, self._asked.criteria):
             said.setdefault(label.target, {}).setdefault(label.annotator, []).append((label.criterion, label.value))
-        for task in of.tasks(self._kind, self._criteria, said):
-            instance = item if task.target == ALONE else f"{item}|{task.target}"
-            texts = task.texts if self._kind == ALONE else {**task.texts, "unit": task.unit}
+        for task in of.tasks(self._asked, said):
+            instance = self._asked.task_id(item, task.target)
+            texts = task.texts if self._asked.kind == ALONE else {**task.texts, "unit": task.unit}
             record = {"id": instance, "item": item, "target": task.target, **dict.fromkeys(self._fields, ""), **texts}
-            self._files.add(f"{self._kind}/{DATA}", record)
+            self._files.add(f"{self._asked.folder}/{DATA}", record)
             for annotator, given in said.get(task.target, {}).items():
                 self._add_labels(annotator, instance, given)
 
@@ -885,7 +888,7 @@ class _Project:
             instance = f"{left}|{right}"
             texts = {name: task.texts.get(name, "") for name in self._fields if name != ANSWERS}
             about = {"id": instance, "item": left, "other": right, "target": PAIR}
-            self._files.add(f"{self._kind}/{DATA}", {**about, **texts, ANSWERS: list(task.answers)})
+            self._files.add(f"{self._asked.folder}/{DATA}", {**about, **texts, ANSWERS: list(task.answers)})
             said: dict[str, list[tuple[str, Any]]] = {}
             for label in task.said:
                 said.setdefault(label.annotator, []).append((label.criterion, label.value))
@@ -912,10 +915,10 @@ class _Project:
     def close(self) -> dict[str, str]:
         """Write config and states; user → annotator."""
         protocol = self._study.protocol
-        title = protocol.title if self._kind == ALONE else f"{protocol.title}: {self._kind}"
+        title = protocol.title if self._asked.folder == ALONE else f"{protocol.title}: {self._asked.folder}"
         users = [*self._users.values()]
         config = _config(title, protocol.guidelines, self._fields, [*self._schemes.values()], users)
-        self._files.begin(f"{self._kind}/{CONFIG}").write(_yaml(config))
+        self._files.begin(f"{self._asked.folder}/{CONFIG}").write(_yaml(config))
         for user in users:
             about = {
                 "user_id": user,
@@ -926,10 +929,10 @@ class _Project:
                 "max_assignments": -1,
             }
             head = orjson.dumps(about).removesuffix(b"}")
-            out = self._files.begin(f"{self._kind}/{STATES}/{user}/{STATE}", head, b"}\n")
+            out = self._files.begin(f"{self._asked.folder}/{STATES}/{user}/{STATE}", head, b"}\n")
             for name, held in ((_LABELS, self._labels), (_SPANS, self._spans)):
                 out.write(f',\n"{name}": {{\n'.encode() + b",\n".join(held.get(user, ())) + b"\n}")
         roster = b"".join(orjson.dumps({"username": user}, option=orjson.OPT_APPEND_NEWLINE) for user in users)
         if users:
-            self._files.begin(f"{self._kind}/{STATES}/user_config.json", roster, b"")
+            self._files.begin(f"{self._asked.folder}/{STATES}/user_config.json", roster, b"")
         return {user: annotator for annotator, user in self._users.items()}

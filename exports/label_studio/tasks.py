@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from annotators.asking.shown_scores import score_lines
 from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
 from annotators.criteria.material import Material
 from annotators.errors import AssayError, InvalidInput, shown
 from annotators.items.blocks import blocks_of
 from annotators.items.targets import Units
+from annotators.protocols import Protocol
 from exports.label_studio.controls import Given, control_of
 from exports.label_studio.known import ITEM, STEP, STUDY
 from exports.label_studio.labelling import INDEX, OF_ITEM, PREFIX, Labelling
@@ -65,7 +67,7 @@ def _texts_of(labelling: Labelling, material: Mapping[str, Any]) -> dict[str, st
     """The texts of a task, by their fields."""
     found: dict[str, str] = {}
     for one in labelling.texts():
-        texts = _text(one, material, sides=labelling.protocol.about_pairs)
+        texts = _text(one, material, labelling.protocol)
         # Stretches are marked in the answer, which stays as it is.
         found |= texts if one == Material.ANSWER else {name: text or _NOTHING for name, text in texts.items()}
     return found
@@ -81,9 +83,9 @@ def _units(labelling: Labelling, criteria: Sequence[Criterion], materials: Mater
     return []
 
 
-def _text(one: Material, material: Mapping[str, Any], *, sides: bool) -> dict[str, str]:
+def _text(one: Material, material: Mapping[str, Any], protocol: Protocol) -> dict[str, str]:
     match one:
-        case Material.ANSWER if sides:
+        case Material.ANSWER if protocol.about_pairs:
             both = zip(("left", "right"), material.get("answers", ()), strict=False)
             return {side: _by(answer.get("system")) + answer["answer"] for side, answer in both}
         case Material.REFERENCES:
@@ -91,7 +93,7 @@ def _text(one: Material, material: Mapping[str, Any], *, sides: bool) -> dict[st
         case Material.HOPS:
             return {one.value: "\n".join(map(_hop, material.get("hops", ())))}
         case Material.SCORES:
-            return {one.value: "\n".join(map(_score, material.get("scores", ())))}
+            return {one.value: score_lines(material.get("scores", ()), protocol)}
         case Material.PAGE_LABELS:
             return {one.value: "\n".join(material.get("page_labels", ()))}
         case _:
@@ -108,11 +110,6 @@ def _reference(reference: str | Sequence[str]) -> str:
 
 def _hop(hop: Mapping[str, Any]) -> str:
     return f"{hop['question']} → {hop['answer']}" if hop.get("answer") else str(hop["question"])
-
-
-def _score(score: Mapping[str, Any]) -> str:
-    meaning = f" ({score['meaning']})" if score.get("meaning") else ""
-    return f"{score.get('scorer', '')} {score.get('title', '')}: {score.get('words', '')}{meaning}".strip()
 
 
 class _Drawing:
