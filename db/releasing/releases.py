@@ -220,7 +220,7 @@ class _Found:
                 for item in (pair.first, pair.second)
                 if item.item_id not in there and (alone or item.state is State.NO_STUDY)
             }
-            there |= without.keys()
+            there.update(without)
             self._keep(session, list(without.values()), pairs, labelled=False)
 
     def _keep(

@@ -207,6 +207,16 @@ def test_an_adjudicated_set_of_pairs_is_released_with_its_items(database: Databa
     assert there.states()["rejected"] == 2
 
 
+def test_items_that_two_studies_of_pairs_have_are_released_once(duel: Duel) -> None:
+    first = duel.study_id
+    duel.study_id = duel.make("harbour", "lantern", items=(HARBOUR, LANTERN), name="second")
+    duel.labelled((0, 1))
+    made = duel.release("v1")
+    assert (made.items, made.pairs, made.labels) == (2, 2, 6)
+    with duel.db.read() as session:
+        assert {row.study_id for row in session.exec(select(ReleasePair))} == {first, duel.study_id}
+
+
 def test_two_releases_of_pairs_are_compared_exported_and_derived_again(duel: Duel, tmp_path: Path) -> None:
     first = duel.release("v1")
     assert (first.items, first.pairs, first.labels) == (2, 1, 3)
