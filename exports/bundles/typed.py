@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from annotators.errors import InvalidInput
 from annotators.later import Later
 from exports.bundles.arrow import batches_of_file, batches_of_lines, schema_of
-from exports.bundles.columns import Column, columns_of, columns_of_items, data_dictionary
+from exports.bundles.columns import Column, ColumnKind, columns_of, columns_of_items, data_dictionary
 from exports.cells import lines_of, original
 from exports.sinks import CannotBeRead, Out, Sink
 
@@ -45,7 +45,12 @@ MOST_ROWS = 1_048_576
 MOST_CHARACTERS = 32_767
 """Characters of a cell of a workbook."""
 
-_ROWS_OF_GROUP = 100_000
+_ROWS_OF_GROUP = 30_000
+_RANGED = (ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TRUTH, ColumnKind.TIME, ColumnKind.CATEGORY)
+"""Columns of which a Parquet file says the least and the greatest value of a group, by which readers pass groups over.
+
+Of texts and ids it says nothing: it passes over no group, and is a fifth of the time that writing takes.
+"""
 _LONGEST_CELL = 1 << 30
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -241,7 +246,8 @@ class _ParquetFile:
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
         self.path = path
         self._schema = schema_of(columns)
-        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        ranged = [column.name for column in columns if column.kind in _RANGED]
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_statistics=ranged)
         self._held: list[pa.RecordBatch] = []
 
     def add(self, _lines: bytes, batch: pa.RecordBatch) -> None:

@@ -52,14 +52,16 @@ def labelled_home(folder: Path, n: int) -> None:
     db.dispose()
 
 
+def once(work: Callable[[], object]) -> float:
+    """Processor time of a call."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
 def seconds(work: Callable[[], object]) -> float:
     """Processor time of a call, the median of some."""
-    taken = []
-    for _ in range(TIMES):
-        began = time.process_time()
-        work()
-        taken.append(time.process_time() - began)
-    return statistics.median(taken)
+    return statistics.median(once(work) for _ in range(TIMES))
 
 
 def main(n: int = 111_112) -> float:

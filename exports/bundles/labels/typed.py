@@ -40,12 +40,12 @@ class TypedLabels:
         for column in self._columns:
             array, places = self._column(block, column.name)
             kind = arrow_type(column.kind)
-            if column.kind == ColumnKind.WORDS:
-                array = _words(array)
-            elif column.kind == ColumnKind.CATEGORY and not pa.types.is_dictionary(array.type):
+            if column.kind == ColumnKind.CATEGORY and not pa.types.is_dictionary(array.type):
                 array = array.dictionary_encode()
             if places is not None:
                 array = array.take(pa.array(places))
+            if column.kind == ColumnKind.WORDS:
+                array = _words(array)
             arrays.append(array if array.type == kind else array.cast(kind))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
