@@ -36,6 +36,14 @@ def safe(text: str) -> str:
     return "'" + text if starts else text
 
 
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def in_xml(text: str) -> str:
+    """The text with U+FFFD for each character that no XML can hold, so that no workbook and no drawing can."""
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
 def original(cell: str) -> str:
     """The text that `safe` made this cell of."""
     if _ENDS_CELLS(cell):

@@ -17,6 +17,7 @@ from annotators.criteria.material import NEEDED_BY_TARGET, Material
 from annotators.criteria.number import Number
 from annotators.criteria.several import Several
 from annotators.errors import InvalidInput
+from annotators.items.checks import check_seen
 from annotators.items.targets import TargetKind
 from annotators.lists import list_in
 from annotators.protocols.base import ALL_FALLS, Protocol, Step
@@ -101,6 +102,8 @@ def _criterion(column: LabelColumn) -> Criterion:
     given = sorted({value.strip() for value in column.values} - {""}, key=lambda value: (value.casefold(), value))
     if not given:
         raise InvalidInput(f"Criterion {column.criterion!r} has no value in the table. Leave it out.")
+    for value in given:
+        check_seen(" ".join(value.split()), f"Criterion {column.criterion!r}: the value")
     about = {
         "name": criterion_name(column.criterion),
         "title": _title(column.criterion),

@@ -15,10 +15,11 @@ Check = Callable[[Any, str], Any]
 
 LONGEST_KEY = 500
 
-_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]").search
+_UNSEEN = r"\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff"
+_CONTROL = re.compile(f"[{_UNSEEN}]").search
 _HALF = re.compile("[\ud800-\udfff]").search
-_PART_KEY = re.compile(r"[^|:\s][^|\s]*").fullmatch
-_HOP_KEY = re.compile(r"[^|\s]+").fullmatch
+_PART_KEY = re.compile(rf"[^|:\s{_UNSEEN}][^|\s{_UNSEEN}]*").fullmatch
+_HOP_KEY = re.compile(rf"[^|\s{_UNSEEN}]+").fullmatch
 _LARGEST = 2**31 - 1
 _TEXT = frozenset({str})
 
@@ -72,6 +73,14 @@ def statement(value: Any, name: str) -> str:
     if not found.strip():
         raise InvalidInput(f"`{name}` is missing or empty. A claim is one statement in words.")
     return found
+
+
+def check_seen(text: str, what: str) -> None:
+    """InvalidInput, which begins with `what`, for a word or name that has a character which is not seen."""
+    if (unseen := _CONTROL(text)) is not None:
+        raise InvalidInput(
+            f"{what} {called(text)} has the character U+{ord(unseen[0]):04X}, which is not seen. Take it out."
+        )
 
 
 def key(value: Any, name: str) -> str:

@@ -16,6 +16,7 @@ from sqlmodel import Session, col, select
 from annotators.asking.submissions import check_kept, checked_rationale, stored_text
 from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
+from annotators.items.checks import check_seen
 from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import TargetKind, target_kind
@@ -447,6 +448,7 @@ def _grouped(
             support = checked_rationale(places, about) if places else None
             remark = stored_text(comment, f"{about}: the comment") if comment else None
             check_kept(annotator, "the annotator")
+            check_seen(annotator, "the annotator")
             first = seen.setdefault((name, annotator, criterion, target), line)
             if first != line:
                 raise InvalidInput(

@@ -23,7 +23,7 @@ from annotators.errors import InvalidInput
 from annotators.later import Later
 from exports.bundles.arrow import batches_of_file, batches_of_lines, schema_of
 from exports.bundles.columns import Column, ColumnKind, columns_of, columns_of_items, data_dictionary
-from exports.cells import lines_of, original
+from exports.cells import in_xml, lines_of, original
 from exports.sinks import CannotBeRead, Out, Sink
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ _RANGED = (ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TRUTH, ColumnKind.TIM
 Of texts and ids it says nothing: it passes over no group, and is a fifth of the time that writing takes.
 """
 _LONGEST_CELL = 1 << 30
-_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def check_typed(names: Sequence[str]) -> tuple[str, ...]:
@@ -322,7 +321,7 @@ class _Workbook:
             value = " ".join(value)
         if not isinstance(value, str):
             return value
-        plain = _NOT_IN_XML.sub("\ufffd", value)[:MOST_CHARACTERS]
+        plain = in_xml(value)[:MOST_CHARACTERS]
         said = _LIKE_ESCAPED.sub("_x005F_", plain)
         self._cut += plain != value or (self._whole and "\r" in value)  # XML has no line ends but one
         made = cells.WriteOnlyCell(self._sheet, said)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from annotators.later import Later
+from exports.cells import in_xml
 from exports.drawing.margins import with_room
 
 if TYPE_CHECKING:
@@ -105,9 +106,18 @@ def as_svg(chart: Any, width: int | None = 460) -> str:
     if width is not None:
         printed = printed.properties(width=width)
     with alt.data_transformers.enable("default"), alt.data_transformers.disable_max_rows():
-        spec = printed.to_dict(validate=False, context={"pre_transform": False})
+        spec = _drawable(printed.to_dict(validate=False, context={"pre_transform": False}))
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
     return with_room(str(vl_convert.vegalite_to_svg(spec, vl_version=version)))
+
+
+def _drawable(part: Any) -> Any:
+    """A part of a chart's specification with texts that the drawing library can draw: at others it ends the process."""
+    if isinstance(part, dict):
+        return {in_xml(name): _drawable(value) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_drawable(value) for value in part]
+    return in_xml(part) if isinstance(part, str) else part
 
 
 def as_file(svg: str, ending: Ending) -> bytes:

@@ -13,6 +13,7 @@ import orjson
 from annotators.asking.submissions import GivenLabel, broken_rules, check_kept
 from annotators.criteria.base import written
 from annotators.errors import AssayError, InvalidInput, shown
+from annotators.items.checks import check_seen
 from db.elsewhere.came_back import AnnotationElsewhere, Unfit
 from db.elsewhere.handed_over import ItemElsewhere, StudyElsewhere, items_by_token, items_elsewhere
 from db.elsewhere.known import KnownThere, Whose, whose_elsewhere
@@ -148,6 +149,7 @@ class SaidThere:
                     continue
                 name = self.annotators.name(one)
                 check_kept(name, "the annotator")
+                check_seen(name, "the annotator")
                 who = name
                 self.seen.add(Whose(there.item.study_item_id, who))
                 self._enter(there, number, self._said(there, number, who, one, task))

@@ -122,6 +122,8 @@ class TestWhatIsRefused:
             (["1", "inf"], "interval", "'inf' is not a number"),
             (["", " "], "nominal", "has no value in the table"),
             ([f"text {number}" for number in range(201)], "nominal", "has 201 different values"),
+            (["ok", "bad\x1b[31m"], "nominal", "the value 'bad\\x1b[31m' has the character U+001B, which is not seen"),
+            (["ok", "bad\ufffe"], "nominal", "has the character U+FFFE"),
             (["1"], "ratio", "'ratio' is not a scale that can be inferred"),
         ],
     )
@@ -155,8 +157,11 @@ def test_every_number_in_the_data_is_a_value_of_the_inferred_criterion(numbers: 
         assert float(str(ordinal.parse(text))) == float(text)
 
 
+_SEEN = st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff") | st.sampled_from("\t\n\r")
+
+
 @patient
-@given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=5))
+@given(st.lists(st.text(_SEEN, min_size=1).filter(str.strip), min_size=1, max_size=5))
 def test_every_word_in_the_data_is_a_label_of_the_inferred_criterion(words: list[str]) -> None:
     criterion = inferred(words)
     for word in words:

@@ -96,6 +96,7 @@ def test_a_bad_row_is_named_and_nothing_is_imported(database: Database, cells: l
         ({"comment": "x" * 10_001}, "the comment has 10001 characters"),
         ({"comment": "a\x00b"}, "the comment contains a character that cannot be stored"),
         ({"annotator": "a\x00b"}, "the annotator contains a character that cannot be stored"),
+        ({"annotator": "a\x1b[2J"}, "001B, which is not seen"),
     ],
 )
 def test_a_text_that_nobody_could_give_here_is_a_bad_row(database: Database, changed: Any, words: str) -> None:
