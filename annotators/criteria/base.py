@@ -232,6 +232,17 @@ class Criterion(BaseModel):
             return []
         return units.targets(self.target, per_hop=self.per_hop, chosen=self.chosen)
 
+    def outlives(self, was: Units, now: Units) -> bool:
+        """Whether what its labels are about, and point at, is all there in another version of the item.
+
+        No part may be gone, whether or not the criterion would still choose it, and what points at places in the answer
+        is about that answer.
+        """
+        if (self.fits_items or self.target == TargetKind.BLOCK) and was.answer != now.answer:
+            return False
+        there, left = (set(units.targets(self.target, per_hop=self.per_hop)) for units in (was, now))
+        return there <= left
+
     # What it needs, and what of it is shown ---------------------------------------------------------------------------
 
     def needs(self) -> set[Material]:

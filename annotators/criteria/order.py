@@ -39,11 +39,19 @@ class Order(Criterion):
             raise self._reject(value, "a list of image keys, each once")
         if units is None:
             return value
-        sides = {key: units.side_of(f"{_IMAGE}{key}") for key in units.images}
-        ordered = {key for key, side in sides.items() if (side == self.of if self.of else side != "question")}
+        ordered = self._ordered(units)
         if set(value) != ordered:
             raise InvalidInput(f"this is no order of the item's {len(ordered)} images. Put all in order.")
         return value
+
+    def _ordered(self, units: Units) -> set[str]:
+        """The images that are put in order, by their keys."""
+        sides = {key: units.side_of(f"{_IMAGE}{key}") for key in units.images}
+        return {key for key, side in sides.items() if (side == self.of if self.of else side != "question")}
+
+    def outlives(self, was: Units, now: Units) -> bool:
+        """Where the same images are put in order."""
+        return super().outlives(was, now) and self._ordered(was) == self._ordered(now)
 
     def parse(self, text: str) -> Value:
         """A JSON array of keys."""

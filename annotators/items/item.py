@@ -17,6 +17,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 from annotators.items import checks
 from annotators.items.checks import Check
+from annotators.items.targets import ChosenBy, Units
 
 EVIDENCE_KINDS = ("passage", "table", "figure", "page")
 EVIDENCE_ROLES = ("gold", "retrieved", "distractor")
@@ -67,6 +68,10 @@ class ItemEvidence(NamedTuple):
     hop: Annotated[int | None, Rule(checks.whole_number(0))] = None
     rank: Annotated[int | None, Rule(checks.whole_number(0))] = None
     metadata: _METADATA = NOTHING
+
+    def chosen_by(self) -> ChosenBy:
+        """What a criterion can choose it by."""
+        return ChosenBy(kind=self.kind, role=self.role, rank=self.rank)
 
 
 class ItemClaim(NamedTuple):
@@ -162,6 +167,23 @@ class ItemContent(NamedTuple):
         for image in self.images:
             if image.document:
                 yield f"images {image.key!r}", image.document, image.page
+
+    def units(self) -> Units:
+        """The parts that labels can be about; each document with page 1, as an item says not how many it has."""
+        cited = [*(unit.document for unit in self.evidence), *(image.document for image in self.images)]
+        return Units(
+            evidence=tuple(unit.key for unit in self.evidence),
+            claims=tuple(claim.key for claim in self.claims),
+            pages=tuple((key, 1) for key in dict.fromkeys((*self.documents, *filter(None, cited)))),
+            images=tuple(image.key for image in self.images),
+            hops=tuple(hop.key for hop in self.hops),
+            answer=self.answer,
+            parts={
+                **{f"evidence:{unit.key}": unit.chosen_by() for unit in self.evidence},
+                **{f"claim:{claim.key}": ChosenBy(claim.of) for claim in self.claims},
+                **{f"image:{image.key}": ChosenBy(image.of) for image in self.images},
+            },
+        )
 
 
 class Field(NamedTuple):

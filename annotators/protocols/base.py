@@ -13,7 +13,7 @@ from annotators.criteria import AnyCriterion, Criterion, Misfit
 from annotators.criteria.derived.base import Derived
 from annotators.criteria.material import TEXT_OF_SIDE, Material
 from annotators.criteria.suggested import OF_TARGET, suggested_by
-from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind
+from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind, Units
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.protocols.consequences import Consequence
@@ -35,6 +35,9 @@ REVISABLE = (
 ALL_FALLS = {field: ["*"] for field in REVISABLE if field not in ("roles", "category")}
 """`Protocol.invalidates` of what was asked elsewhere, where nobody said which labels an edit leaves standing: none of
 them, as far as annotators may have read what is edited."""
+
+
+_NO_PARTS = Units()
 
 
 class Step(BaseModel):
@@ -283,10 +286,17 @@ class Protocol(BaseModel):
                 return criterion
         raise KeyError(name)
 
-    def fallen(self, edited: Collection[str]) -> list[str]:
-        """The criteria whose labels fall with an edit of these fields of an item (REVISABLE), in their order."""
+    def fallen(self, edited: Collection[str], was: Units = _NO_PARTS, now: Units = _NO_PARTS) -> list[str]:
+        """The criteria whose labels fall with an edit of these fields of an item (REVISABLE), in their order.
+
+        Whatever `invalidates` says, those fall whose labels are about parts that the item had and has no more.
+        """
         names = {name for field in edited for name in self.invalidates.get(field, ())}
-        return [criterion.name for criterion in self.criteria if criterion.name in names or "*" in names]
+        return [
+            criterion.name
+            for criterion in self.criteria
+            if criterion.name in names or "*" in names or not criterion.outlives(was, now)
+        ]
 
     def derived_criteria(self) -> list[DerivedCriterion]:
         """The units that are never asked, in the order of the criteria that they are made from."""

@@ -162,6 +162,11 @@ def check(context: typer.Context, file: ProtocolFile, as_json: AsJson = False) -
         f"{file.name} is a protocol: {found.title}, {count(len(found.criteria), 'criterion', 'criteria')} in "
         f"{count(len(found.steps), 'step')}."
     )
+    if not found.invalidates:
+        words += (
+            " It does not say which labels fall when an item is revised (`invalidates`): none will, but those about "
+            "parts that are gone."
+        )
     emit(document, words, as_json=as_json)
 
 

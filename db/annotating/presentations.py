@@ -32,7 +32,7 @@ from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
 from annotators.items.page_labels import labelled_pages
 from annotators.items.pairs import question_of_pair
-from annotators.items.targets import ChosenBy, TargetKind, Units
+from annotators.items.targets import TargetKind, Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, places_of
@@ -218,14 +218,10 @@ def evidence_at(
     choices = protocol.evidence_choices(step)
     if choices is None:
         return tuple(evidence)
-    parts = {f"evidence:{unit.key}": _chosen_by(unit) for unit in evidence}
+    parts = {f"evidence:{unit.key}": unit.chosen_by() for unit in evidence}
     shown = {name for choice in choices for name in choice.of_evidence(parts, parts)}
     there = tuple(unit for unit in evidence if f"evidence:{unit.key}" in shown)
     return (*there, *(unit for unit in evidence if f"evidence:{unit.key}" not in shown)) if hidden else there
-
-
-def _chosen_by(unit: ItemEvidence) -> ChosenBy:
-    return ChosenBy(kind=unit.kind, role=unit.role, rank=unit.rank)
 
 
 _Part = TypeVar("_Part", bound=ItemClaim | ItemImage)
@@ -305,19 +301,10 @@ def _digest(item: ItemContent, unit: ItemEvidence) -> bytes:
 
 def units_of(materials: Materials, wire: Wire) -> Units:
     """The parts of the item that labels can be about, in the order the browser shows them."""
-    item = materials.item
-    return Units(
+    return replace(
+        materials.item.units(),
         evidence=wire.evidence,
-        claims=tuple(claim.key for claim in item.claims),
         pages=tuple((d.key, n) for d in materials.documents for n in range(1, (d.n_pages or 0) + 1)),
-        images=tuple(image.key for image in item.images),
-        hops=tuple(hop.key for hop in item.hops),
-        answer=item.answer,
-        parts={
-            **{f"evidence:{unit.key}": _chosen_by(unit) for unit in item.evidence},
-            **{f"claim:{claim.key}": ChosenBy(claim.of) for claim in item.claims},
-            **{f"image:{image.key}": ChosenBy(image.of) for image in item.images},
-        },
         asks=materials.asks,
     )
 

@@ -213,7 +213,7 @@ def _planned(
     after = revised(stored.content, fields, own_verdicts=own_verdicts)
     _documents(session, project_id, after, rows_of(after).cited)
     touched = edited(stored.content, after)
-    effects, fallen = _effects(session, item_id, touched), fallen_verdicts(stored.content, after)
+    effects, fallen = _effects(session, item_id, touched, stored.content, after), fallen_verdicts(stored.content, after)
     return (
         ItemRevision(external_id, stored.content, after, stored.number, stored.number + 1, touched, effects, fallen),
         item_id,
@@ -287,8 +287,11 @@ def _documents(session: Session, project_id: int, item: ItemContent, keys: Colle
     return {key: document_id for key, document_id, _ in rows}
 
 
-def _effects(session: Session, item_id: int, touched: Sequence[str]) -> list[StudyEffect]:
+def _effects(
+    session: Session, item_id: int, touched: Sequence[str], before: ItemContent, after: ItemContent
+) -> list[StudyEffect]:
     """The studies that have any version of the item."""
+    was, is_now = before.units(), after.units()
     rows = session.execute(
         pick(Study, func.count(func.distinct(Annotation.person_id)))
         .join(StudyItem, col(StudyItem.study_id) == Study.id)
@@ -309,7 +312,7 @@ def _effects(session: Session, item_id: int, touched: Sequence[str]) -> list[Stu
     effects = []
     for study, n in rows:
         protocol = protocol_of(study)
-        falls = protocol.fallen(touched)
+        falls = protocol.fallen(touched, was, is_now)
         stays = [criterion.name for criterion in protocol.criteria if criterion.name not in falls]
         effects.append(StudyEffect(study.id, study.name, n, falls, stays))
     return effects

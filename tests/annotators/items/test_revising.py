@@ -10,7 +10,7 @@ from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
 from annotators.items.normal import read_item, to_json
 from annotators.items.revising import OF_A_VERSION, claims_of, edited, fallen_verdicts, proposed_claims, revised
-from annotators.protocols import PROTOCOLS
+from annotators.protocols import PROTOCOLS, Protocol
 from annotators.scorers.shared.verdicts import by_source
 
 
@@ -69,6 +69,59 @@ def test_which_labels_fall_is_what_the_protocol_says() -> None:
     assert protocol.fallen(("answer",)) == ["answer_factual", "complete", "grounding"]
     assert protocol.fallen(("question", "answer")) == [criterion.name for criterion in protocol.criteria]
     assert protocol.fallen(("language",)) == []
+
+
+POINTING = Protocol.model_validate({
+    "name": "pointing", "title": "Pointing", "guidelines": "Look.",
+    "criteria": [
+        {"name": "tone", "title": "Tone", "labels": [{"value": "kind"}, {"value": "rude"}]},
+        {"name": "helps", "title": "Helps", "target": "evidence", "labels": [{"value": "yes"}, {"value": "no"}]},
+        {"name": "holds", "title": "Holds", "target": "claim", "labels": [{"value": "yes"}, {"value": "no"}]},
+        {"name": "backed", "title": "Backed", "target": "claim_evidence", "labels": [{"value": 1}, {"value": 2}]},
+        {"name": "padding", "title": "Padding", "kind": "spans", "labels": [{"value": "empty"}]},
+        {"name": "block", "title": "Block", "target": "block", "labels": [{"value": "yes"}, {"value": "no"}]},
+        {"name": "fits", "title": "Fits", "target": "image", "labels": [{"value": "yes"}, {"value": "no"}]},
+        {"name": "right", "title": "Order", "kind": "order", "of": "answer"},
+        {"name": "after", "title": "After", "kind": "place"},
+        {"name": "shows_it", "title": "Shows it", "target": "page", "labels": [{"value": "yes"}, {"value": "no"}]},
+    ],
+    "steps": [{
+        "name": "all", "title": "All",
+        "shows": ["question", "answer", "evidence", "claims", "images", "documents"],
+        "criteria": [
+            "tone", "helps", "holds", "backed", "padding", "block", "fits", "right", "after", "shows_it",
+        ],
+    }],
+})  # fmt: skip
+"""A protocol that does not say what falls."""
+
+
+@pytest.mark.parametrize(
+    ("fields", "falls"),
+    [
+        ({"question": "How many are there?", "category": "counting"}, []),
+        ({"evidence": [{"key": "e1", "text": "There are three.", "role": "distractor"}, {"key": "e2"}]}, []),
+        ({"evidence": [{"key": "e2"}, {"key": "e1"}, {"key": "e3", "text": "More."}]}, []),
+        ({"evidence": [{"key": "e1"}]}, ["helps", "backed"]),
+        ({"claims": [{"key": "c1", "text": "There are three."}]}, ["holds", "backed"]),
+        ({"answer": "Two. One is blue."}, ["padding", "block", "after"]),
+        ({"images": [{"key": "m1"}, {"key": "m3", "metadata": {"of": "question"}}]}, ["fits", "right", "after"]),
+        ({"images": [{"key": "m1"}, {"key": "m2"}]}, ["fits", "after"]),
+        ({"images": [{"key": "m2"}, {"key": "m1"}, {"key": "m3", "metadata": {"of": "question"}}]}, []),
+        (
+            {"images": [{"key": key} for key in ("m1", "m2", "m4")] + [{"key": "m3", "metadata": {"of": "question"}}]},
+            ["right"],
+        ),
+        ({"documents": ["a.pdf", "c.pdf"]}, ["shows_it"]),
+    ],
+)
+def test_labels_about_parts_that_are_gone_fall_whatever_the_protocol_says(
+    fields: dict[str, Any], falls: list[str]
+) -> None:
+    images = [{"key": "m1"}, {"key": "m2"}, {"key": "m3", "metadata": {"of": "question"}}]
+    before = item(images=images, documents=["a.pdf", "b.pdf"])
+    after = revised(before, fields)
+    assert POINTING.fallen(edited(before, after), before.units(), after.units()) == falls
 
 
 def test_a_claim_whose_text_stays_is_the_same_one_and_a_new_text_is_a_new_one() -> None:
