@@ -26,6 +26,7 @@ from annotators.items.item import ItemContent, ItemScore
 from annotators.items.normal import item_hash, to_json
 from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected, documents_in, items_in
 from annotators.items.revising import changed_fields
+from annotators.items.targets import Units
 from db.engine import Database, dumps, insert_many
 from db.items.beyond import BeyondDocuments
 from db.items.documents import ATTACHED, Bytes, mark_kept, marked_documents, store_all
@@ -100,11 +101,13 @@ class LabelsCame:
 class LabelledItems:
     """The labels of a source that are wanted, and the ids of the items that came in or are there as the source has it.
 
-    Labels of any other item are about a content that the project does not have.
+    Labels of any other item are about a content that the project does not have. `units` are the parts of the items that
+    have labels, by their ids.
     """
 
     rows: list[ForeignLabel] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
+    units: dict[str, Units] = field(default_factory=dict)
 
 
 @dataclass
@@ -467,6 +470,7 @@ def _keep_labels(came: LabelsCame, wanted: LabelledItems | None, block: Sorted) 
     if wanted is not None:
         wanted.rows += rows
         wanted.ids.update(parsed.item.id for parsed in there)
+        wanted.units.update((parsed.item.id, parsed.item.units()) for parsed in there if parsed.labels)
 
 
 def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[Proposal]:

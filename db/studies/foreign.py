@@ -19,6 +19,7 @@ from db.items.imports import staged
 from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.studies.design import _insert_study
+from db.studies.label_checks import StudyParts
 from db.studies.labels import (
     CheckedLabels,
     LabelImport,
@@ -61,7 +62,9 @@ def import_study_of_labels(
     study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
     and line for an item that is none, and what `import_labels` raises for a label.
     """
-    study = StudyOfLabels.checked(name, protocol, overlap, rows=rows, source=items.source)
+    with db.read() as session:
+        parts = StudyParts.of_project(session, project_id, protocol, rows)
+    study = StudyOfLabels.checked(name, protocol, overlap, rows=rows, source=items.source, parts=parts)
     with ExitStack() as stack:
         bare = stack.enter_context(staged(db, actor, project_id, reading=items)) if add_missing else None
         if bare and bare.refused:
@@ -88,7 +91,8 @@ def plan_study_of_labels(
         ids = {candidate.external_id for candidate in candidates(session, project_id)}
         numbers = {item: place for place, item in enumerate(dict.fromkeys(row.name for row in rows))}
         there = {name for name in numbers if ids.issuperset(name.split(BETWEEN))}
-        plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
+        parts = StudyParts.of_project(session, project_id, protocol, rows)
+        plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source, parts=parts)
     unfit = (item for item in items.items() if isinstance(item, Rejected))
     return replace(plan, problems=[*plan.problems, *unfit])
 
@@ -106,11 +110,18 @@ class StudyOfLabels:
 
     @classmethod
     def checked(
-        cls, name: str, protocol: Protocol, overlap: int, *, rows: Sequence[ForeignLabel], source: str
+        cls,
+        name: str,
+        protocol: Protocol,
+        overlap: int,
+        *,
+        rows: Sequence[ForeignLabel],
+        source: str,
+        parts: StudyParts,
     ) -> StudyOfLabels:
-        """Of these rows; InvalidInput as `import_labels`."""
+        """Of these rows, held against what is known of the items; InvalidInput as `import_labels`."""
         numbers = {item: number for number, item in enumerate(dict.fromkeys(row.name for row in rows))}
-        labels = checked_labels(protocol, rows=rows, items=numbers, source=source)
+        labels = checked_labels(protocol, rows=rows, items=numbers, source=source, parts=parts)
         return cls(name, protocol, overlap, list(numbers), labels, source)
 
     def add(self, session: Session, actor: Actor, project_id: int) -> tuple[int, LabelImport]:

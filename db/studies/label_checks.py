@@ -1,9 +1,10 @@
-"""What a study has that labels made elsewhere are held against: answers, pages of documents, and the parts of items."""
+"""What items have that labels made elsewhere are held against: answers, pages of documents, and their parts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlmodel import Session, col, select
@@ -15,16 +16,23 @@ from annotators.items.item import image_side
 from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.protocols import Protocol
+from db.items.rows import read_items
 from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Study, StudyItem
+from db.studies.selection import candidates
 
 _NAMED = 10
 _NO_PARTS: Mapping[tuple[str, str], frozenset[str]] = {}
 _NO_COUNTS: Mapping[str, int] = {}
 _TABLES: Mapping[str, Any] = {"claim": Claim, "evidence": Evidence, "image": Image}
+_KEYS: Mapping[str, Callable[[Units], tuple[str, ...]]] = {
+    "claim": attrgetter("claims"), "evidence": attrgetter("evidence"), "image": attrgetter("images"),
+}  # fmt: skip
+_PARTS = frozenset(("claims", "evidence", "images"))
+_AT_ONCE = 2_000
 
 
 class StudyParts(NamedTuple):
-    """What is known of a study's items, as far as labels are about it; nothing is known of a study not made yet.
+    """What is known of a study's items, or of those that it is to have, as far as labels are about it.
 
     `units`: external id → answer and images, where a criterion's values have to fit them. `pages`: key of a document →
     its pages. `parts`: (external id, `claim`, `evidence` or `image`) → keys, of items that have such parts.
@@ -37,12 +45,40 @@ class StudyParts(NamedTuple):
     @classmethod
     def of(cls, session: Session, study_id: int, protocol: Protocol, rows: Iterable[ForeignLabel]) -> StudyParts:
         """As far as these rows need it."""
-        named = {piece.partition(":")[0] for row in rows for piece in (row.target or "").split("|")}
+        named = _named(rows)
+        project_id = session.get_one(Study, study_id).project_id
         return cls(
             units=_units(session, study_id, protocol),
-            pages=_page_counts(session, study_id) if "page" in named else _NO_COUNTS,
+            pages=_page_counts(session, project_id) if "page" in named else _NO_COUNTS,
             parts=_parts(session, study_id, named & _TABLES.keys()),
         )
+
+    @classmethod
+    def of_items(cls, items: Mapping[str, Units], protocol: Protocol, rows: Iterable[ForeignLabel]) -> StudyParts:
+        """Of these items, by their external ids, as far as the rows need it. Of pages of documents nothing is known."""
+        kinds = _named(rows) & _TABLES.keys()
+        there = ((item, kind, _KEYS[kind](units)) for item, units in items.items() for kind in kinds)
+        return cls(
+            units=items if any(map(_fits, protocol.criteria)) else None,
+            parts={(item, kind): frozenset(keys) for item, kind, keys in there if keys},
+        )
+
+    @classmethod
+    def of_project(
+        cls, session: Session, project_id: int, protocol: Protocol, rows: Sequence[ForeignLabel]
+    ) -> StudyParts:
+        """Of the items as the project has them now, as far as these rows need it."""
+        named = _named(rows)
+        pages = _page_counts(session, project_id) if "page" in named else _NO_COUNTS
+        if not named & _TABLES.keys() and not any(map(_fits, protocol.criteria)):
+            return cls(pages=pages)
+        about = {row.item for row in rows}
+        versions = [one.version_id for one in candidates(session, project_id) if one.external_id in about]
+        found: dict[str, Units] = {}
+        for start in range(0, len(versions), _AT_ONCE):
+            items = read_items(session, versions[start : start + _AT_ONCE], _PARTS).values()
+            found |= {item.content.id: item.content.units() for item in items}
+        return cls.of_items(found, protocol, rows)._replace(pages=pages)
 
     def check_target(self, item: str, kind: TargetKind, target: str) -> None:
         """InvalidInput for a page beyond its document, and for a part that the item does not have among such parts.
@@ -76,10 +112,20 @@ class StudyParts(NamedTuple):
 
         Of an item that came without images nothing is known of them.
         """
-        fits = criterion.fits_items or criterion.fits_images
-        if self.units is None or not fits or (criterion.fits_images and not self.units[item].images):
+        units = self.units.get(item) if self.units is not None and _fits(criterion) else None
+        if units is None or (criterion.fits_images and not units.images):
             return value
-        return criterion.check(value, self.units[item])
+        return criterion.check(value, units)
+
+
+def _named(rows: Iterable[ForeignLabel]) -> set[str]:
+    """The kinds of parts that labels are about."""
+    return {piece.partition(":")[0] for row in rows for piece in (row.target or "").split("|")}
+
+
+def _fits(criterion: Criterion) -> bool:
+    """Whether its values have to fit the item."""
+    return criterion.fits_items or criterion.fits_images
 
 
 def _of_study(study_id: int, *columns: Any) -> Any:
@@ -90,7 +136,7 @@ def _of_study(study_id: int, *columns: Any) -> Any:
 def _units(session: Session, study_id: int, protocol: Protocol) -> dict[str, Units] | None:
     """None where no criterion's values have to fit the item."""
     fits_images = any(criterion.fits_images for criterion in protocol.criteria)
-    if not fits_images and not any(criterion.fits_items for criterion in protocol.criteria):
+    if not any(map(_fits, protocol.criteria)):
         return None
     sides: dict[str, dict[str, ChosenBy]] = defaultdict(dict)
     if fits_images:
@@ -107,12 +153,10 @@ def _units(session: Session, study_id: int, protocol: Protocol) -> dict[str, Uni
     }
 
 
-def _page_counts(session: Session, study_id: int) -> dict[str, int]:
-    """Key → pages of the documents of a study's project, as far as known."""
-    counts = (
-        select(Document.key, Document.n_pages)
-        .join(Study, col(Document.project_id) == col(Study.project_id))
-        .where(Study.id == study_id, col(Document.n_pages).is_not(None))
+def _page_counts(session: Session, project_id: int) -> dict[str, int]:
+    """Key → pages of a project's documents, as far as known."""
+    counts = select(Document.key, Document.n_pages).where(
+        Document.project_id == project_id, col(Document.n_pages).is_not(None)
     )
     return dict(session.execute(counts).all())
 

@@ -19,6 +19,7 @@ from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.design import protocol_of
 from db.studies.foreign import StudyOfLabels
+from db.studies.label_checks import StudyParts
 from db.studies.labels import (
     LabelPlan,
     add_labels,
@@ -60,7 +61,7 @@ def preview_labelled_items(
         if not rows:
             report.labels.obstacles.append(_nothing(reading, into))
             return report
-        plan = _plan(session, study, into.protocol, rows, reading.source)
+        plan = _plan(session, study, into.protocol, rows=rows, source=reading.source, labelled=labelled)
     report.labels.annotations = plan.annotations
     report.labels.obstacles += [f"{row.file}, line {row.line}: {row.reason}" for row in plan.problems]
     if plan.unmatched:
@@ -110,8 +111,9 @@ def import_labelled_items(
                 done = add_labels(session, actor, study, checked=checked, source=reading.source)
             else:
                 made = StudyOfLabels.checked(
-                    into.study, into.protocol, _overlap(rows), rows=rows, source=reading.source
-                )
+                    into.study, into.protocol, _overlap(rows),
+                    rows=rows, source=reading.source, parts=StudyParts.of_items(labelled.units, into.protocol, rows),
+                )  # fmt: skip
                 _, done = made.add(session, actor, project_id)
             ready.report.notes += done.not_counted.notes()
             ready.report.labels.annotations, ready.report.labels.batch = done.annotations, done.batch
@@ -127,11 +129,18 @@ def _name(report: ImportReport, into: LabelsInto, study: Study | None) -> None:
 
 
 def _plan(
-    session: Session, study: Study | None, protocol: Protocol, rows: Sequence[ForeignLabel], source: str
+    session: Session,
+    study: Study | None,
+    protocol: Protocol,
+    *,
+    rows: Sequence[ForeignLabel],
+    source: str,
+    labelled: LabelledItems,
 ) -> LabelPlan:
     if study is None or study.id is None:
         numbers = {name: number for number, name in enumerate(dict.fromkeys(row.name for row in rows))}
-        return planned(session, None, protocol, numbers, rows=rows, there=numbers, source=source)
+        parts = StudyParts.of_items(labelled.units, protocol, rows)
+        return planned(session, None, protocol, numbers, rows=rows, there=numbers, source=source, parts=parts)
     protocol, items = protocol_of(study), items_of_study(session, study.id)
     return planned(session, study.id, protocol, items, rows=rows, there=items, source=source)
 

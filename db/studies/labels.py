@@ -209,15 +209,19 @@ def planned(
     rows: Sequence[ForeignLabel],
     there: Container[str],
     source: str,
+    parts: StudyParts = NOTHING_KNOWN,
 ) -> LabelPlan:
-    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only."""
+    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only.
+
+    `parts` is what is known of the items where there is no study yet.
+    """
     named = list(dict.fromkeys(row.name for row in rows))
 
     def is_there(name: str, among: Container[str]) -> bool:
         return name in among or (BETWEEN in name and turned_round(name) in among)
 
     there_rows = [row for row in rows if is_there(row.name, items)]
-    parts = NOTHING_KNOWN if study_id is None else StudyParts.of(session, study_id, protocol, there_rows)
+    parts = parts if study_id is None else StudyParts.of(session, study_id, protocol, there_rows)
     grouped, problems = _grouped(there_rows, protocol, items, source, parts)
     annotators = sorted({annotator for _, annotator in grouped})
     known = dict(session.execute(_accounts(annotators)).all())

@@ -21,11 +21,12 @@ from exports.bundles.labels.table import COLUMNS, FELL
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
 from exports.formats.labels import read_labels
+from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from tests.db.releasing.test_pairs import HARBOUR, LANTERN, Duel
 from tests.db.releasing.test_recheck import answer, judged, revise, send
 from tests.db.releasing.test_states import accepting
-from tests.makers import StudyInUse
+from tests.makers import StudyInUse, make_member, make_project, tiny_protocol
 
 OTHERS = ("huggingface", "argilla", "potato")
 LICENCE = {"licence": "cc-by-4.0"}
@@ -222,6 +223,40 @@ def test_an_export_that_was_made_before_labels_said_so_is_verified_as_it_was(
     assert "says_fell" not in made.filters
     assert b"fell" not in (tmp_path / "out/studies/study/labels.csv").read_bytes()
     assert verify_against(database, study.researcher, tmp_path / "out").ok
+
+
+POINTING = tiny_protocol(
+    criteria=[
+        {"name": "right", "title": "Right", "labels": [{"value": "yes"}, {"value": "no"}]},
+        {"name": "helps", "title": "Helps", "target": "evidence", "labels": [{"value": "yes"}, {"value": "no"}]},
+        {"name": "padding", "title": "Padding", "kind": "spans", "labels": [{"value": "empty"}]},
+    ],
+    steps=[{
+        "name": "all", "title": "All", "shows": ["question", "answer", "evidence"],
+        "criteria": ["right", "helps", "padding"],
+    }],
+)  # fmt: skip
+"""It does not say what falls."""
+
+
+@pytest.mark.parametrize("form", OTHERS)
+def test_labels_about_what_a_revision_took_away_are_not_exported_and_the_rest_comes_back(
+    database: Database, tmp_path: Path, form: str
+) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2, protocol=POINTING, n_evidence=2)
+    marked = [{"start": 10, "end": 16, "label": "empty"}]
+    for who in range(2):
+        for _ in range(2):
+            study.submit(who, study.work(who)["items"][0], {"right": "yes", "helps": "yes", "padding": marked})
+    revise(study, "i00001", answer="Ok.", evidence=[{"key": "gold-1", "document": "i00001.pdf", "pages": [1]}])
+    made = export(study, tmp_path / "out", form)
+    assert made.counts[f"{form}_labels_fell"] == 2 * 3
+    into = make_project(database)
+    make_member(database, into, study.researcher, "researcher")
+    about: dict[str, Any] = {"paths": [tmp_path / "out" / form], "labels_into": "back"}
+    assert import_paths(database, study.researcher, into, dry_run=True, **about).labels.obstacles == []
+    report = import_paths(database, study.researcher, into, **about)
+    assert (report.labels.n, report.labels.annotations) == (2 * (1 + 4), 4)
 
 
 @pytest.mark.parametrize("revised", [HARBOUR, LANTERN])

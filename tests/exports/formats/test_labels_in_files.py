@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pymupdf
 import pytest
 from sqlalchemy import Engine, event
@@ -31,7 +34,7 @@ from exports.bundles.verify import verify_against
 from exports.formats import FORMATS
 from exports.formats.base import LabelledFormat, check_files
 from exports.importing.items import import_paths
-from exports.importing.labels import import_label_table
+from exports.importing.labels import import_label_table, plan_label_table
 from exports.results.document import Results
 from tests.exports.formats.places import Place, as_json, write_json
 from tests.makers import make_person
@@ -100,6 +103,49 @@ def test_labels_of_claims_come_in_with_the_answers(place: Place, tmp_path: Path)
         batches = session.exec(select(Batch.format).order_by(Batch.id)).all()  # type: ignore[arg-type]
         assert batches == ["refchecker", "labels"]
         assert {unit.state for unit in stream_settled(session, study.id or 0)} == {"unanimous"}
+
+
+def test_labels_about_what_the_item_has_not_make_no_study(place: Place, tmp_path: Path) -> None:
+    source = write_json(tmp_path / "port_a_answers.json", [answers("Entailment", "Neutral")])
+    place.take(source, labels_into="People")
+    out = tmp_path / "out"
+    export_project(
+        place.db, place.actor, place.project, to=out, formats=["huggingface"], options={"licence": "cc0-1.0"},
+        study_id=find_study(place.db, place.actor, place.project, name="People"),
+    )  # fmt: skip
+    [labels] = (out / "huggingface/labels").glob("*.parquet")
+    table = pq.read_table(labels)
+    others = ["claim:c9|context" if target.startswith("claim:c2") else target for target in table["target"].to_pylist()]
+    place_of = table.schema.get_field_index("target")
+    pq.write_table(table.set_column(place_of, table.schema.field(place_of), pa.array(others)), labels)
+    other = Place(place.db, place.home)
+    before, words = counted(other), "has no claim 'c9'. It has: c1, c2."
+    [obstacle] = other.take(out / "huggingface", labels_into="Back", dry_run=True).labels.obstacles
+    assert words in obstacle
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        other.take(out / "huggingface", labels_into="Back")
+    assert counted(other) == before
+
+
+def test_a_table_from_which_a_study_is_made_is_held_against_the_items_that_are_there(
+    place: Place, tmp_path: Path
+) -> None:
+    place.take(write_json(tmp_path / "port_a_answers.json", [answers("Entailment", "Neutral")]))
+    with place.db.read() as session:
+        item = session.exec(select(Item.external_id)).one()
+    table = tmp_path / "labels.csv"
+    lines = ["item,annotator,criterion,target,value", f"{item},ann,holds,claim:c1,yes", "bare,ann,holds,claim:c7,no"]
+    table.write_text("\n".join([*lines, f"{item},ann,holds,claim:c9,yes"]))
+    about: dict[str, Any] = {"study": "told", "path": table, "infer": True, "bare_items": True}
+    words = f"item {item!r} has no claim 'c9'. It has: c1, c2."
+    plan = plan_label_table(place.db, place.actor, place.project, **about)
+    assert [(one.line, words in one.reason) for one in plan.plan.problems] == [(4, True)]
+    before = counted(place)
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        import_label_table(place.db, place.actor, place.project, **about)
+    assert counted(place) == before
+    table.write_text("\n".join(lines))
+    assert import_label_table(place.db, place.actor, place.project, **about).labels.labels == 2
 
 
 def test_without_a_study_the_items_are_the_same_and_the_labels_stay_out(place: Place, tmp_path: Path) -> None:
