@@ -43,6 +43,7 @@ from app.cli import (
 )
 from app.cli.base import Commands, Given, named_in
 from app.cli.output import emit_error, say, visible
+from exports.checks import check_utf8
 
 TROUBLE = 1
 """Exit code of a finding (an export that is not what it says) and of a machine that does not do its part."""
@@ -152,6 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             os.nice(_GIVES_WAY)
     as_json = "--json" in arguments
     try:
+        check_utf8(arguments)
         program = named_in(app, frozenset(arguments) & _names())
         code = program(args=list(arguments), prog_name="assay", standalone_mode=False)
     except AssayError as error:

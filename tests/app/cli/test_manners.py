@@ -162,6 +162,34 @@ def test_a_place_that_is_none_is_told(begun: CommandLine, tmp_path: Path) -> Non
         assert "Traceback" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["import", "finance", "n\udcff.jsonl"],
+        ["labels", "import", "finance", "people", "n\udcff.jsonl", "--infer", "--bare-items"],
+        ["convert", "n\udcff.jsonl", "--to", "native", "--output", "out"],
+        ["agreement", "--table", "n\udcff.jsonl"],
+        ["label-studio", "config", "n\udcff.jsonl"],
+        ["export", "finance", "--to", "n\udcff.jsonl"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_name_that_is_not_utf8_is_refused_in_one_sentence(begun: CommandLine, arguments: list[str]) -> None:
+    said = "The name 'n?.jsonl' is not UTF-8. Rename the file or folder, or write it in UTF-8."
+    assert begun(*arguments, code=2).err == f"Error: {said}\n"
+    assert begun.json(*arguments, code=2) == {"error": said, "kind": "InvalidInput"}
+
+
+def test_a_home_folder_whose_name_is_not_utf8_is_refused(
+    assay: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    odd = tmp_path / "o\udcff"
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    assert "o?' is not UTF-8." in CommandLine(Path())("init", code=2).err
+    assert list(odd.iterdir()) == []
+
+
 # Output ---------------------------------------------------------------------------------------------------------------
 
 
