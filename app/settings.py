@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from annotators.addresses import is_openai
 from annotators.errors import InvalidInput, NotFound
 from db.revisions import known_revisions, revision_in
+from exports.checks import check_utf8
 
 ROOT = Path(__file__).resolve().parent.parent
 STREAMLIT_CONFIG = ROOT / "streamlit_config" / "config.toml"
@@ -182,6 +183,7 @@ class Settings:
             elif environment.get(variable):
                 values[name] = _parse(name, environment[variable], variable)
         home = Path(values.get("home", cls.home)).expanduser().absolute()
+        check_utf8([str(home)])
         for name, value in _file_values(home / FILE).items():
             values.setdefault(name, value)
         return cls(**{**values, "home": home})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.errors import Conflict, InvalidInput, NotFound, shown
 
 REPORTS = (".html", ".md", ".tex")
 SCORES = (".jsonl", ".parquet")
@@ -30,6 +30,15 @@ def place_at(path: Path | str) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise InvalidInput(f"{path}: {error} Write the folder out.") from None
+
+
+def check_utf8(names: Iterable[str]) -> None:
+    """InvalidInput for the first name whose bytes are no UTF-8: it could be neither kept nor printed."""
+    for name in names:
+        printed = name.encode(errors="replace").decode()
+        if printed != name:
+            said = shown(printed, most=200)
+            raise InvalidInput(f"The name {said} is not UTF-8. Rename the file or folder, or write it in UTF-8.")
 
 
 def check_there(paths: Iterable[Path | str]) -> None:

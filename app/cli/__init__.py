@@ -42,7 +42,8 @@ from app.cli import (
     trust,
 )
 from app.cli.base import Commands, Given, named_in
-from app.cli.output import emit_error
+from app.cli.output import emit_error, say, visible
+from exports.checks import check_utf8
 
 TROUBLE = 1
 """Exit code of a finding (an export that is not what it says) and of a machine that does not do its part."""
@@ -99,7 +100,7 @@ for module in (
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"assay {program_version()}")
+        say(f"assay {program_version()}")
         raise typer.Exit
 
 
@@ -152,12 +153,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             os.nice(_GIVES_WAY)
     as_json = "--json" in arguments
     try:
+        check_utf8(arguments)
         program = named_in(app, frozenset(arguments) & _names())
         code = program(args=list(arguments), prog_name="assay", standalone_mode=False)
     except AssayError as error:
         emit_error(str(error), type(error).__name__, as_json=as_json, details=error.details)
         code = error.exit_code
     except typer.TyperException as error:  # wrong usage, as typer found it
+        error.message = visible(error.message)
         show = getattr(error, "show", None)  # the usage line before the message
         if show is not None:
             show()

@@ -31,7 +31,7 @@ from app.cli.base import (
     study_id_of,
     table_or_study,
 )
-from app.cli.output import emit, working
+from app.cli.output import emit, say_aside, working
 from exports.checks import SAID, check_report, check_scale, check_weights
 from exports.reading.columns import check_columns
 
@@ -223,7 +223,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         entry["plan"] = planned.to_json()
     if report is not None:
         written = write_report(made, report)
-        typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+        say_aside(f"Report: {', '.join(str(path) for path in written)}")
     emit(document, lambda: "\n\n".join([made.in_words(), *(plan.in_words() for plan in plans)]), as_json=as_json)
 
 

@@ -28,7 +28,7 @@ from app.cli.base import (
     study_id_of,
     table_or_study,
 )
-from app.cli.output import emit, progress, working
+from app.cli.output import emit, progress, say_aside, working
 from exports.checks import check_report
 from exports.reading.columns import check_columns
 
@@ -156,7 +156,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         document = AlignmentDocument
         made = document.of_table(found) if isinstance(found, OfTable) else document.of_study(found)
         written = write_report(made, report)
-        typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+        say_aside(f"Report: {', '.join(str(path) for path in written)}")
     _emit(found, plan, as_json=as_json)
 
 

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
 from annotators.errors import Interrupted, NotFound
+from app.cli.output import say_aside
 
 if TYPE_CHECKING:
     from annotators.intervals.result import IntervalKind, Raters
@@ -238,7 +239,7 @@ def database_of(settings: Settings, *, create: bool = False) -> Iterator[Databas
             )
         if schema.migrate(db, backups=settings.backups_folder) and found is not None:
             note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
-            typer.echo(f"The database was brought from revision {found} to {head_revision()}.{note}", err=True)
+            say_aside(f"The database was brought from revision {found} to {head_revision()}.{note}")
         yield db
     except DatabaseDamaged as error:
         if not db.is_sqlite:

@@ -11,7 +11,7 @@ from annotators.errors import NotFound
 from annotators.figures import count
 from annotators.items.pairs import in_words, pair_name
 from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, opened, study_id_of
-from app.cli.output import emit, table
+from app.cli.output import as_lines, emit, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,4 +130,4 @@ def _done(done: TableDecided, study: str, name: str) -> str:
     lines = [f"{name} decided {count(done.items, 'item')} of {study} ({count(done.units, 'unit')}{against})."]
     if done.unchanged:
         lines.append(f"{count(done.unchanged, 'item')} stood so already.")
-    return "\n".join(lines)
+    return as_lines(lines)

@@ -26,7 +26,7 @@ from app.cli.base import (
     study_id_of,
     table_or_study,
 )
-from app.cli.output import emit, working
+from app.cli.output import emit, say_aside, working
 from app.cli.output import table as in_columns
 from exports.checks import check_report
 from exports.reading.columns import check_columns
@@ -140,7 +140,7 @@ def estimate(  # noqa: PLR0917 - the command's options
         from exports.drawing.report_files import write_report
 
         written = write_report(found, report)
-        typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+        say_aside(f"Report: {', '.join(str(path) for path in written)}")
     emit(found.to_json(), lambda: _in_words(found), as_json=as_json)
 
 

@@ -22,7 +22,7 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
-from app.cli.output import emit, table, working
+from app.cli.output import as_lines, emit, table, working
 from exports.checks import check_export_folder
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def export(
             lines.append(f"  here that is {'; '.join(f'{one.n:,} of {one.of:,} × {one.what}' for one in lost)}.")
         elif name in manifest.lost:
             lines.append("  of these items nothing is lost.")
-    emit(document, "\n".join(lines), as_json=as_json)
+    emit(document, as_lines(lines), as_json=as_json)
 
 
 def _counted(name: str, n: int, formats: Container[str]) -> str:
@@ -240,7 +240,7 @@ def _in_words(report: VerifyReport) -> str:
         where = ", which cannot be read" if name in report.unreadable else f", first in line {line}" if line else ""
         lines.append(f"  changed: {name}{where}")
     lines += [f"  not part of the export: {name}" for name in report.extra]
-    return "\n".join([*lines, *(f"  {note}" for note in report.notes)])
+    return as_lines([*lines, *(f"  {note}" for note in report.notes)])
 
 
 def formats(context: typer.Context, as_json: AsJson = False) -> None:
@@ -328,6 +328,6 @@ def convert(
         lines += [f"  lost: {lost.n:,} of {lost.of:,} × {lost.what}" for lost in done.lost] or [
             "  Nothing of what was read is lost."
         ]
-        return "\n".join([*lines, *done.notes])
+        return as_lines([*lines, *done.notes])
 
     emit(done.to_json(), words, as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
@@ -25,7 +26,7 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
-from app.cli.output import emit, say
+from app.cli.output import as_lines, emit, say
 
 if TYPE_CHECKING:
     from db.events import EventRow
@@ -97,7 +98,7 @@ def _story(found: Explanation, study: str) -> str:
     lines = [f"{found.title} ({found.criterion}){about}, {found.item} in {study}", f"  {_outcome(found)}"]
     lines += [f"  It rests on {rest.criterion} of {rest.target}: {_rest(rest)}." for rest in found.rests_on]
     lines += ["", *(f"{_moment(act.at)}  {_sentence(act, found)}" for act in found.steps)]
-    return "\n".join(_printable(line) for line in lines)
+    return as_lines(lines)
 
 
 def _rest(rest: Any) -> str:
@@ -192,11 +193,6 @@ def _words(value: Any) -> str:
     return " ".join(written(value).split())
 
 
-def _printable(line: str) -> str:
-    """A line without what a terminal would take for a command: ids and texts are somebody else's."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
-
-
 def _moment(at: datetime) -> str:
     return at.strftime("%Y-%m-%d %H:%M:%S")
 
@@ -242,8 +238,9 @@ def events(  # noqa: PLR0917 - the command's options
                 raise InvalidInput(
                     f"No event of {project} is of a kind that begins with {kind!r}. There are: {', '.join(kinds)}."
                 )
-        for lines in _written(chain([first], blocks), "json" if as_json else format_ or "jsonl"):
-            say(lines)
+        written_as = "json" if as_json else format_ or "jsonl"
+        for lines in _written(chain([first], blocks), written_as):
+            say(lines, as_it_is=written_as != "csv" or not sys.stdout.isatty())
 
 
 def _time(text: str) -> datetime:

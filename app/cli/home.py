@@ -16,7 +16,7 @@ import typer
 
 from annotators.errors import Conflict
 from app.cli.base import AsJson, Here, command, database_of, opened, option, settings_of
-from app.cli.output import emit, working
+from app.cli.output import emit, say, say_aside, working
 from app.cli.people import sign_in_address
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def serve_until_stopped(settings: Settings, *, sign_in: bool, open_browser: bool
         if sign_in:
             address = _administrators_address(settings, address)
             message = f"Open {address}"
-        typer.echo(message)
+        say(message)
         if has_display() if open_browser is None else open_browser:
             # In a thread of its own: some platforms wait for the program, and requests are to be answered meanwhile.
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -193,7 +193,7 @@ def demo(
     with begun(context, host=host, port=port) as (here, is_new):
         settings = here.settings
         if serve_it:
-            typer.echo("Making the sample project, unless it is there …", err=True)
+            say_aside("Making the sample project, unless it is there …")
         made = make_sample_project(here.db, here.actor, settings.home / "sample", settings.documents_folder)
         if not serve_it:
             new = ([here.actor.name] if is_new else []) + made.new_people
@@ -201,7 +201,7 @@ def demo(
             document = {**made.to_json(), "sign_in": addresses}
             emit(document, lambda: f"{made.in_words()}\n{_demo_addresses(settings, addresses)}", as_json=as_json)
             return
-    typer.echo(made.in_words(), err=True)
+    say_aside(made.in_words())
     if port is None and not _is_free(settings.host, settings.port):
         settings = settings_of(context, host=host, port=0)
     serve_until_stopped(settings, sign_in=True, open_browser=open_browser)

@@ -10,7 +10,7 @@ import typer
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, command, opened, option, project_id_of
-from app.cli.output import emit
+from app.cli.output import as_lines, emit
 from app.wording import chapter, fallen_verdicts
 from app.wording import state as in_words
 
@@ -117,7 +117,7 @@ def _told(found: ItemStory) -> str:
     by_hand = " by hand" if found.standing.by_hand else ""
     lines = [f"{found.item}, version {found.standing.number}: {in_words(found.standing.state)}{by_hand}."]
     lines += [f"{row.at.astimezone():%Y-%m-%d %H:%M}  {chapter(row)}." for row in found.chapters]
-    return "\n".join(lines)
+    return as_lines(lines)
 
 
 UNDO = "undo"
@@ -148,4 +148,4 @@ def _words(made: ItemRevision, *, dry_run: bool) -> str:
         lines.append(f"Study {effect.study}, {count(effect.annotations, 'annotation')}: {falls}.")
     if made.verdicts:
         lines.append(fallen_verdicts(made.verdicts))
-    return "\n".join(lines)
+    return as_lines(lines)

@@ -10,7 +10,7 @@ import typer
 
 from annotators.figures import count, duration
 from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of, settings_of
-from app.cli.output import emit, table
+from app.cli.output import emit, say, say_aside, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow
@@ -94,10 +94,9 @@ def run(
             signal.signal(number, lambda *_: stop.set())
     settings = settings_of(context)
     with opened(context) as here:
-        told: Any = lambda text: typer.echo(text, err=True)  # noqa: E731 - one line
         idle = None if stay else 0.0
-        taken = work(here.db, worker_name(), stop=stop, idle_seconds=idle, told=told, settings=settings)
-    typer.echo(f"{count(taken, 'job')} carried out")
+        taken = work(here.db, worker_name(), stop=stop, idle_seconds=idle, told=say_aside, settings=settings)
+    say(f"{count(taken, 'job')} carried out")
 
 
 def to_json(job: JobRow) -> dict[str, Any]:

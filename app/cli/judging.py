@@ -23,7 +23,7 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
-from app.cli.output import emit, table
+from app.cli.output import emit, say_aside, table
 
 if TYPE_CHECKING:
     from annotators.judges.prompts import Prompt
@@ -191,7 +191,7 @@ def confirm(plan: JudgePlan, server: str, *, yes: bool) -> None:
     if leaves is None:
         return
     if yes:
-        typer.echo(f"{leaves}.", err=True)
+        say_aside(f"{leaves}.")
         return
     if not sys.stdin.isatty():
         raise typer.BadParameter(f"{leaves}. Say that they may with --yes.", param_hint="--yes")

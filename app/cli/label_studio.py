@@ -21,7 +21,7 @@ from app.cli.base import (
     option,
     study_id_of,
 )
-from app.cli.output import emit, progress, working
+from app.cli.output import as_lines, emit, progress, say_aside, working
 
 if TYPE_CHECKING:
     from exports.label_studio.pull import Pulled
@@ -176,7 +176,7 @@ def fetch(
     with opened(context) as here, working("Fetching the project"):
         server = _server(here, url, private=private)
         files, n, lost = fetch_project(here.db, here.actor, server=server, number=number, folder=to)
-    words = "\n".join([f"{count(n, 'task')} in {to}.", *(f"Lost: {line}." for line in lost.lines())])
+    words = as_lines([f"{count(n, 'task')} in {to}.", *(f"Lost: {line}." for line in lost.lines())])
     emit({"files": files, "tasks": n, "lost": lost.to_json()}, words, as_json=as_json)
 
 
@@ -203,11 +203,12 @@ def config(
     found = configs[step - 1]
     if not as_json:
         for line in found.lost.lines():
-            typer.echo(f"Lost: {line}.", err=True)
+            say_aside(f"Lost: {line}.")
     emit(
         {"config": found.config, "steps": len(configs), "lost": found.lost.to_json()},
         found.config.rstrip,
         as_json=as_json,
+        is_file=True,
     )
 
 
@@ -242,7 +243,7 @@ def _pushed(done: Pushed, to: Path | None) -> str:
             )
     if done.predictions:
         lines.append(f"{count(done.predictions, 'prediction')} of raters sent along.")
-    return "\n".join([*lines, *(f"Lost: {line}." for line in done.lost.lines())])
+    return as_lines([*lines, *(f"Lost: {line}." for line in done.lost.lines())])
 
 
 def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
@@ -272,4 +273,4 @@ def _pulled(done: Pulled, study: str, *, dry_run: bool) -> str:
         )
     if came.new_people:
         lines.append(f"People without a login: {', '.join(came.new_people)}.")
-    return "\n".join([*lines, *came.left, *(f"Lost: {line}." for line in done.lost.lines())])
+    return as_lines([*lines, *came.left, *(f"Lost: {line}." for line in done.lost.lines())])

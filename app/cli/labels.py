@@ -10,7 +10,7 @@ import typer
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, group, opened, option, project_id_of
-from app.cli.output import emit, working
+from app.cli.output import as_lines, emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _plan_in_words(found: LabelTablePlan, study: str) -> str:
         lines += ["It would be refused:", *(f"  {obstacle}" for obstacle in obstacles[:MOST_SHOWN])]
         more = len(obstacles) - MOST_SHOWN
         lines += [f"  … and {more:,} more (all with --json)"] if more > 0 else []
-    return "\n".join(lines)
+    return as_lines(lines)
 
 
 def _in_words(done: LabelTableImport, study: str) -> str:
@@ -156,4 +156,4 @@ def _in_words(done: LabelTableImport, study: str) -> str:
         )
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in done.left_out.items()]
     lines += made.not_counted.notes()
-    return "\n".join(lines)
+    return as_lines(lines)

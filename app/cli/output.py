@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,21 +17,46 @@ READ_ENOUGH = 141
 """Exit code of a command whose output nobody reads on: what shells give one that the signal SIGPIPE ended."""
 
 
-def say(text: str, *, line_break: bool = True) -> None:
-    """Print on standard output; the command ends where whoever read it has read enough, such as `head`."""
+_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys or lays out by, but for line breaks and tabs, and what UTF-8 does not have."""
+
+
+def visible(text: str) -> str:
+    """The text with what would steer a terminal written out as Python does: names and texts are somebody else's."""
+    return _STEERS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def as_lines(lines: Iterable[str]) -> str:
+    """The lines below one another; a line break within one is written out, so that no text makes a line of its own."""
+    return "\n".join(line.replace("\n", r"\n") for line in lines)
+
+
+def say(text: str, *, line_break: bool = True, as_it_is: bool = False) -> None:
+    """Print on standard output; the command ends where whoever read it has read enough, such as `head`.
+
+    `as_it_is` leaves the text unchanged: JSON, and a file to be kept.
+    """
     try:
-        typer.echo(text, nl=line_break)
+        typer.echo(text if as_it_is else visible(text), nl=line_break)
     except BrokenPipeError:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - Python flushes it when it ends
         raise SystemExit(READ_ENOUGH) from None
 
 
-def emit(document: Any, text: str | Callable[[], str], *, as_json: bool) -> None:
-    """Print a result: one JSON document with `--json`, else words."""
+def say_aside(text: str, *, line_break: bool = True) -> None:
+    """Print on standard error, beside the result."""
+    typer.echo(visible(text), err=True, nl=line_break)
+
+
+def emit(document: Any, text: str | Callable[[], str], *, as_json: bool, is_file: bool = False) -> None:
+    """Print a result: one JSON document with `--json`, else words, or a file (`is_file`).
+
+    A file is printed as it is, but on a terminal as words are: nobody keeps it there.
+    """
     if as_json:
         _emit_json(document)
     else:
-        say(text if isinstance(text, str) else _for_terminal(text))
+        say(text if isinstance(text, str) else _for_terminal(text), as_it_is=is_file and not sys.stdout.isatty())
 
 
 def _for_terminal(text: Callable[[], str]) -> str:
@@ -54,7 +80,7 @@ def emit_error(
     `details` are what the JSON says besides.
     """
     if not said:
-        typer.echo(f"Error: {message}", err=True)
+        say_aside(f"Error: {message}")
     if as_json:
         _emit_json({"error": message, "kind": kind, **(details or {})})
 
@@ -63,7 +89,7 @@ def _emit_json(document: Any) -> None:
     import orjson
 
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
-    say(orjson.dumps(document, option=options).decode(), line_break=False)
+    say(orjson.dumps(document, option=options).decode(), line_break=False, as_it_is=True)
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, decimals: int = 4) -> str:
@@ -87,7 +113,7 @@ def _cell(value: Any, decimals: int) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.{decimals}f}"
-    return " ".join(str(value).split()) or "–"
+    return visible(" ".join(str(value).split())) or "–"
 
 
 @contextmanager
@@ -116,7 +142,7 @@ def working(label: str) -> Iterator[None]:
     """
     shown = f"{label} …"
     if sys.stderr.isatty():
-        typer.echo(shown, err=True, nl=False)
+        say_aside(shown, line_break=False)
     try:
         yield
     finally:

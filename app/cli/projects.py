@@ -10,7 +10,7 @@ import typer
 
 from annotators.figures import count
 from app.cli.base import AsJson, FieldColumns, ProjectName, command, group, opened, option, project_id_of
-from app.cli.output import emit, progress, table
+from app.cli.output import as_lines, emit, progress, say_aside, table
 from app.wording import import_counts
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def import_items(
     if report.labels.obstacles:
         raise typer.Exit(InvalidInput.exit_code)
     if report.rejected and not dry_run and not skip_bad:
-        typer.echo("Nothing was imported. Correct the rows, or import the others with --skip-bad.", err=True)
+        say_aside("Nothing was imported. Correct the rows, or import the others with --skip-bad.")
         raise typer.Exit(InvalidInput.exit_code)
 
 
@@ -158,7 +158,7 @@ def in_words(report: ImportReport) -> str:
         lines.append(f"  This is batch {report.batch}.")
     if report.labels.batch is not None:
         lines.append(f"  The labels are batch {report.labels.batch}.")
-    return "\n".join(lines)
+    return as_lines(lines)
 
 
 def _done_with(report: ImportReport) -> str:

@@ -115,7 +115,7 @@ def _print(
     if show is not None:
         found = prompt_named(show, here, project_id)
         text = prompt_to_yaml(found)
-        emit({**_listed(found), "yaml": text}, text.rstrip("\n"), as_json=as_json)
+        emit({**_listed(found), "yaml": text}, text.rstrip("\n"), as_json=as_json, is_file=True)
     elif diff is not None:
         one, other = (prompt_named(name, here, project_id) for name in diff)
         lines = [{"change": line.change, "text": line.text} for line in compared(one, other)]

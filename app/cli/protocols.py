@@ -91,7 +91,7 @@ def protocols(
             with opened(context) as here:
                 chosen = protocol_named(export, here, project_id_of(here, project))
         text = protocol_to_yaml(chosen)
-        emit({"protocol": chosen.name, "yaml": text}, text.rstrip("\n"), as_json=as_json)
+        emit({"protocol": chosen.name, "yaml": text}, text.rstrip("\n"), as_json=as_json, is_file=True)
         return
     from annotators.protocols import PROTOCOLS
 

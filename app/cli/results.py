@@ -21,7 +21,7 @@ from app.cli.base import (
     opened,
     study_id_of,
 )
-from app.cli.output import emit, working
+from app.cli.output import emit, say_aside, working
 from exports.checks import check_report
 
 
@@ -83,8 +83,8 @@ def results(  # noqa: PLR0917 - the command's options
             halves = ambiguity_split(labels, match=fields, seed=seed)
     if split is not None and halves is not None:
         split.write_text(as_csv(halves.table), encoding="utf-8")
-        typer.echo("\n".join([f"Split: {count(len(halves.table.rows), 'item')} in {split}", *halves.notes]), err=True)
+        say_aside("\n".join([f"Split: {count(len(halves.table.rows), 'item')} in {split}", *halves.notes]))
     if report is not None:
         written = write_report(made.drawn(), report)
-        typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+        say_aside(f"Report: {', '.join(str(path) for path in written)}")
     emit(made.to_json(), made.in_words, as_json=as_json)

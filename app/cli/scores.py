@@ -10,7 +10,7 @@ import typer
 
 from annotators.figures import count
 from app.cli.base import AsJson, SomeProject, command, opened, option, project_id_of
-from app.cli.output import emit, progress, table
+from app.cli.output import as_lines, emit, progress, say_aside, table
 
 if TYPE_CHECKING:
     from db.scores.gaps import ScoreGap
@@ -147,7 +147,7 @@ def _score_files(  # noqa: PLR0917 - the command's options
             progress=move,
         )
     for row in found.rejected:
-        typer.echo(f"{row.file}, line {row.line}: {row.reason}", err=True)
+        say_aside(as_lines([f"{row.file}, line {row.line}: {row.reason}"]))
     main = found.summaries[0]
     emit(main.to_json(), lambda: _files_in_words(found, output), as_json=as_json)
 

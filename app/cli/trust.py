@@ -41,7 +41,7 @@ from app.cli.judging import (
     end,
     planned,
 )
-from app.cli.output import emit, progress, working
+from app.cli.output import emit, progress, say_aside, working
 from exports.checks import check_report as check_file
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _write(found: CheckReport, report: Path | None) -> None:
     from exports.drawing.report_files import write_report
 
     written = write_report(found, report)
-    typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+    say_aside(f"Report: {', '.join(str(path) for path in written)}")
 
 
 def _asked_in_words(done: Mapping[str, Any]) -> list[str]:

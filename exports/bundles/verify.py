@@ -29,8 +29,9 @@ from exports.bundles.bundle import COUNTED_LATER, Selection, derive
 from exports.bundles.contents import REPORT, exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
 from exports.bundles.typed import check_typed
-from exports.checks import REPORT_NUMBERS
+from exports.checks import REPORT_NUMBERS, check_utf8
 from exports.garbage import seldom_collected
+from exports.reading.sources import walked
 from exports.sinks import ComparingSink, FileFacts
 
 _BLOCK = 1 << 20
@@ -279,7 +280,12 @@ def _inside(folder: Path, name: str) -> Path | None:
 
 
 def _names(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    found = set()
+    for here, folders, names in walked(folder, str(folder)):
+        paths = [here / name for name in (*folders, *names)]
+        found |= {path.relative_to(folder).as_posix() for path in paths if path.is_file() or path.is_symlink()}
+    check_utf8(found)
+    return found
 
 
 def _sha256(path: Path) -> str:

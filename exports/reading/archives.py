@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, listed, shown
+from exports.checks import check_utf8
 
 ENDINGS = (".zip", ".tar.gz", ".tgz", ".tar")
 
 MOST_MEMBERS = 200_000
+DEEPEST = 100
+"""Folders that a file may lie in, within a folder or archive: Python walks them by calling itself."""
 MOST_BYTES = 32 << 30
 LARGEST_RATIO = 200
 RATIO_COUNTS_FROM = 16 << 20
@@ -56,7 +59,7 @@ def unpack(path: Path, target: Path) -> None:
                 raise InvalidInput(f"{path.name} has more than {MOST_MEMBERS:,} files. Split it into several archives.")
             place = "/".join(member.parts)
             if place in taken:
-                raise InvalidInput(f"{path.name} has the member {member.name!r} twice. {_REPACK}")
+                raise InvalidInput(f"{path.name} has the member {shown(member.name)} twice. {_REPACK}")
             taken.add(place)
             out = target.joinpath(*member.parts)
             try:
@@ -66,8 +69,9 @@ def unpack(path: Path, target: Path) -> None:
                     while block := member.stream.read(_BLOCK):
                         file.write(block)
             except OSError as error:
+                why = error.strerror or error
                 raise InvalidInput(
-                    f"{path.name}: the member {member.name!r} cannot be unpacked ({error.strerror or error}). {_REPACK}"
+                    f"{path.name}: the member {shown(member.name)} cannot be unpacked ({why}). {_REPACK}"
                 ) from error
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise InvalidInput(
@@ -82,7 +86,7 @@ def check_swelling(path: Path, *, most: int) -> None:
     is no zip.
     """
     budget = _Budget(path, most)
-    with zipfile.ZipFile(path) as archive:
+    with _opened(path) as archive:
         for info in archive.infolist():
             budget.member = info.filename
             budget.spend(info.file_size)
@@ -103,42 +107,58 @@ class _Budget:
         if self._spent > RATIO_COUNTS_FROM and self._spent > LARGEST_RATIO * self._size:
             raise InvalidInput(
                 f"{self._path.name} unpacks to more than {LARGEST_RATIO} times its size (at the member "
-                f"{self.member!r}), as archives made to fill a disk do. Unpack it, look, and import the folder."
+                f"{shown(self.member)}), as archives made to fill a disk do. Unpack it, look, and import the folder."
             )
         if self._spent > self._most:
             size = f"{self._most >> 30} GB" if self._most >> 30 else f"{self._most >> 20} MB"
             raise InvalidInput(
-                f"{self._path.name} unpacks to more than {size} (at the member {self.member!r}). Unpack it and import "
-                "the folder, or split it."
+                f"{self._path.name} unpacks to more than {size} (at the member {shown(self.member)}). Unpack it and "
+                "import the folder, or split it."
             )
 
 
+def check_depth(name: str, folders: int) -> None:
+    """InvalidInput when what is called so lies in too many folders."""
+    if folders > DEEPEST:
+        raise InvalidInput(f"{listed([name])} lies more than {DEEPEST} folders deep. Move it further up, or remove it.")
+
+
 def _parts(archive: str, name: str) -> tuple[str, ...]:
-    """The parts of a member's path; InvalidInput when it leads anywhere but down."""
+    """The parts of a member's path; InvalidInput when it leads anywhere but down, too far down, or is not UTF-8."""
     plain = name.replace("\\", "/")
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     if plain.startswith("/") or ".." in parts or "\x00" in name or not parts or ":" in parts[0]:
-        raise InvalidInput(f"{archive}: the member {name!r} leads out of the archive. {_REPACK}")
+        raise InvalidInput(f"{archive}: the member {shown(name)} leads out of the archive. {_REPACK}")
+    check_depth(f"{archive}/{name}", len(parts) - 1)
+    check_utf8([f"{archive}/{name}"])
     return parts
 
 
+def _opened(path: Path) -> zipfile.ZipFile:
+    """The zip; BadZipFile also where the name of a member is not in the encoding that it claims."""
+    try:
+        return zipfile.ZipFile(path)
+    except UnicodeDecodeError as error:
+        raise zipfile.BadZipFile("the name of a member is not UTF-8") from error
+
+
 def _zip_members(path: Path, budget: _Budget) -> Iterator[_Member]:
-    with zipfile.ZipFile(path) as archive:
+    with _opened(path) as archive:
         for info in archive.infolist():
             parts = _parts(path.name, info.filename)
+            named = f"{path.name}: the member {shown(info.filename)}"
             mode = info.external_attr >> 16
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise InvalidInput(f"{path.name}: the member {info.filename!r} is a link or no plain file. {_REPACK}")
+                raise InvalidInput(f"{named} is a link or no plain file. {_REPACK}")
             if info.is_dir():
                 continue
             if info.flag_bits & 1:
-                raise InvalidInput(f"{path.name}: the member {info.filename!r} has a password. Pack it without one.")
+                raise InvalidInput(f"{named} has a password. Pack it without one.")
             try:
                 stream = archive.open(info)
             except (NotImplementedError, RuntimeError) as error:
                 raise InvalidInput(
-                    f"{path.name}: the member {info.filename!r} is packed in a way that is not known ({error}). "
-                    "Pack it again as plain zip."
+                    f"{named} is packed in a way that is not known ({error}). Pack it again as plain zip."
                 ) from error
             with stream:
                 yield _Member(info.filename, parts, _BudgetedStream(stream, budget))
@@ -157,7 +177,9 @@ def _tar_members(path: Path, budget: _Budget) -> Iterator[_Member]:
                     continue
                 stream = archive.extractfile(info) if info.isreg() else None
                 if stream is None:
-                    raise InvalidInput(f"{path.name}: the member {info.name!r} is a link or no plain file. {_REPACK}")
+                    raise InvalidInput(
+                        f"{path.name}: the member {shown(info.name)} is a link or no plain file. {_REPACK}"
+                    )
                 yield _Member(info.name, parts, _BudgetedStream(stream, None))
 
 

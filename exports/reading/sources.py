@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from annotators.errors import InvalidInput
-from exports.checks import check_there
-from exports.reading.archives import MOST_MEMBERS, is_archive, unpack
+from annotators.errors import InvalidInput, listed
+from exports.checks import check_there, check_utf8
+from exports.reading.archives import MOST_MEMBERS, check_depth, is_archive, unpack
 
 HEAD = 64 << 10
 """Bytes of a file that a format may look at to see whether it is its own."""
@@ -88,8 +88,8 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
 
     What is given twice is read once.
 
-    Raises NotFound for a path that is not there, InvalidInput for links inside a folder, for too many files, and for
-    archives that are not safe to unpack (`exports.reading.archives`).
+    Raises NotFound for a path that is not there, InvalidInput for links inside a folder, for too many files, for names
+    that are not UTF-8, and for archives that are not safe to unpack (`exports.reading.archives`).
     """
     if not paths:
         raise InvalidInput("There is nothing to import. Name a file, a folder or an archive.")
@@ -109,28 +109,41 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
             else:
                 raise InvalidInput(f"{str(path)!r} is no plain file, folder or archive.")
         named = ", ".join(path.name or own.name for own, path in given.items())
+        check_utf8([named])
+        for file in files:
+            check_utf8([file.name, file.folder])
         yield Sources(", ".join(map(str, given.values())), named, files)
 
 
 def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
     """The plain files below `root`, hidden ones left out; InvalidInput for a link."""
     files: list[SourceFile] = []
-    for here, folders, names in os.walk(root):
+    for here, folders, names in walked(root, name):
         folders[:] = sorted(folder for folder in folders if not is_hidden(folder))
-        below = Path(here).relative_to(root)
+        below = here.relative_to(root)
         for entry in [*folders, *sorted(names)]:
-            path = Path(here) / entry
-            if path.is_symlink():
-                shown = f"{name}/{(below / entry).as_posix()}"
+            if (here / entry).is_symlink():
+                shown = listed([f"{name}/{(below / entry).as_posix()}"])
                 raise InvalidInput(f"{shown} is a link. Copy what it points at into the folder, or remove it.")
         for file_name in sorted(names):
-            path = Path(here) / file_name
+            path = here / file_name
             if not is_hidden(file_name) and path.is_file():
                 shown = f"{name}/{(below / file_name).as_posix()}"
-                files.append(SourceFile(shown, path, Path(here).name if below.parts else folder, given=False))
+                files.append(SourceFile(shown, path, here.name if below.parts else folder, given=False))
         if len(files) > MOST_MEMBERS:
             raise InvalidInput(f"{name} has more than {MOST_MEMBERS:,} files. Import its parts one by one.")
     return files
+
+
+def walked(root: Path, name: str) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Each folder below `root` with the names of folders and files in it, as `os.walk` gives them.
+
+    `name` is how people know `root`. InvalidInput for folders that lie too deep within one another.
+    """
+    for here, folders, names in os.walk(root):
+        below = Path(here).relative_to(root)
+        check_depth(f"{name}/{below.as_posix()}", len(below.parts))
+        yield Path(here), folders, names
 
 
 def is_hidden(name: str) -> bool:

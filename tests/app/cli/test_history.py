@@ -42,7 +42,7 @@ def test_a_label_is_told_as_a_story(labelled: CommandLine) -> None:
         "admin made the study, of version 1.",
         "admin imported labels in batch 2, from labels.csv.",
         "xeno labelled yes, elsewhere.",
-        "yara labelled yes, elsewhere. Comment: so \N{REPLACEMENT CHARACTER}[31m it says.",
+        "yara labelled yes, elsewhere. Comment: so \\x1b[31m it says.",
     ]
     assert "It is open: the rule is unanimous, and nobody has decided. Labels that count: no 1, yes 1." in (
         labelled("why", "finance", "people", "q1:harbour", "right").out

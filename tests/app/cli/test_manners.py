@@ -162,6 +162,34 @@ def test_a_place_that_is_none_is_told(begun: CommandLine, tmp_path: Path) -> Non
         assert "Traceback" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["import", "finance", "n\udcff.jsonl"],
+        ["labels", "import", "finance", "people", "n\udcff.jsonl", "--infer", "--bare-items"],
+        ["convert", "n\udcff.jsonl", "--to", "native", "--output", "out"],
+        ["agreement", "--table", "n\udcff.jsonl"],
+        ["label-studio", "config", "n\udcff.jsonl"],
+        ["export", "finance", "--to", "n\udcff.jsonl"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_name_that_is_not_utf8_is_refused_in_one_sentence(begun: CommandLine, arguments: list[str]) -> None:
+    said = "The name 'n?.jsonl' is not UTF-8. Rename the file or folder, or write it in UTF-8."
+    assert begun(*arguments, code=2).err == f"Error: {said}\n"
+    assert begun.json(*arguments, code=2) == {"error": said, "kind": "InvalidInput"}
+
+
+def test_a_home_folder_whose_name_is_not_utf8_is_refused(
+    assay: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    odd = tmp_path / "o\udcff"
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    assert "o?' is not UTF-8." in CommandLine(Path())("init", code=2).err
+    assert list(odd.iterdir()) == []
+
+
 # Output ---------------------------------------------------------------------------------------------------------------
 
 
@@ -198,6 +226,52 @@ def test_the_same_seed_gives_the_same_bytes(begun: CommandLine, tmp_path: Path) 
     call = ("agreement", "finance", "raters", "--resamples", "200", "--json")
     assert begun(*call, "--seed", "5").out == begun(*call, "--seed", "5").out
     assert begun(*call, "--seed", "5").out != begun(*call, "--seed", "6").out
+
+
+# Texts of others ------------------------------------------------------------------------------------------------------
+
+
+def test_a_preview_shows_what_would_steer_a_terminal(begun: CommandLine, tmp_path: Path) -> None:
+    metadata = {
+        "a\x1b]0;TITLE\x07\x1b[31mred": "1",
+        "b\n  9 bad rows:": "2",
+        "c\u202ed\x9be\u2028": "3",
+        "größe": "4",
+    }
+    said = begun("import", "finance", write_items(tmp_path, {"question": "Q?", "metadata": metadata}), "--dry-run").out
+    assert r"a\x1b]0;TITLE\x07\x1b[31mred (1), b\n  9 bad rows: (1), c\u202ed\x9be\u2028 (1), größe (1)" in said
+    assert {letter for letter in said if ord(letter) < 32} == {"\n"}
+    assert [line for line in said.splitlines() if "bad rows" in line and "metadata" not in line] == []
+
+
+def test_names_of_people_and_errors_show_what_would_steer_a_terminal(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path))
+    table = tmp_path / "labels.csv"
+    table.write_text("item,annotator,criterion,value\nq0:harbour,a\x1b[2J\x07,right,yes\n")
+    said = begun("labels", "import", "finance", "people", table, "--infer", "--dry-run").out
+    assert r"1 annotation by a\x1b[2J\x07 into people" in said
+    begun("labels", "import", "finance", "people", table, "--infer")
+    assert r"a\x1b[2J\x07 " in begun("annotators", "finance", "people").out
+    table.write_text("item\x1b[2J\x07,annotator,criterion,value\n")
+    assert r"found: item\x1b[2j\x07" in begun("labels", "import", "finance", "people", table, code=2).err
+    assert r"\x1b[2J\x07" in begun("status", "fin\x1b[2J\x07", code=3).err
+    assert r"\x1b[2J\x07" in begun("status", "finance", "--\x1b[2J\x07", code=2).err
+
+
+def test_a_file_that_is_printed_is_as_it_was(assay: CommandLine, tmp_path: Path) -> None:
+    text = assay("protocols", "--export", "qa_verification").out
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("It counts words", "It\u202b counts words", 1), encoding="utf-8")
+    config = assay("label-studio", "config", own).out
+    assert "It\u202b counts words" in config
+    assert config.rstrip() == assay.json("label-studio", "config", own)["config"].rstrip()
+
+
+def test_commands_print_in_one_way() -> None:
+    """What is printed past `app.cli.output` would reach the terminal as it came."""
+    past = re.compile(r"typer\.s?echo\(|\bprint\(|sys\.std(out|err)\.write")
+    files = [path for path in (ROOT / "app" / "cli").glob("*.py") if path.name != "output.py"]
+    assert [path.name for path in files if past.search(path.read_text(encoding="utf-8"))] == []
 
 
 # Starting -------------------------------------------------------------------------------------------------------------

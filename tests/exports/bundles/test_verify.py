@@ -223,6 +223,18 @@ def test_missing_and_extra_files_are_named(exported: Exported) -> None:
         assert report.changed == {}
 
 
+def test_extra_files_that_lie_too_deep_or_are_not_utf8_are_refused(exported: Exported) -> None:
+    folder = exported.folder / "study"
+    odd = folder / "n\udcff.txt"
+    odd.write_text("new")
+    with pytest.raises(InvalidInput, match=r"The name 'n\?\.txt' is not UTF-8"):
+        verify_folder(folder)
+    odd.unlink()
+    folder.joinpath(*["d"] * 101).mkdir(parents=True)
+    with pytest.raises(InvalidInput, match="lies more than 100 folders deep"):
+        verify_folder(folder)
+
+
 def test_a_manifest_that_leads_out_of_the_folder_leads_nowhere(exported: Exported, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
     path = exported.folder / "study/manifest.json"

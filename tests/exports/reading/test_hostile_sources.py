@@ -24,6 +24,7 @@ from exports.importing.items import import_paths
 from exports.reading import archives
 from exports.reading import json_files as reading
 from exports.reading.sources import open_sources
+from exports.reading.tables import open_table
 from tests.exports.sources import write_jsonl, write_pdf
 from tests.makers import make_person, make_project
 
@@ -280,6 +281,66 @@ def test_a_member_that_comes_twice_is_refused(take: Callable[..., ImportReport],
         path = zipped(tmp_path / "in.zip", "items.jsonl", "items.jsonl")
     with pytest.raises(InvalidInput, match=r"'items\.jsonl' twice"):
         take(path)
+
+
+def test_a_file_may_lie_in_a_hundred_folders_and_no_more(tmp_path: Path) -> None:
+    within = tmp_path.joinpath("in", *["d"] * 100)
+    within.mkdir(parents=True)
+    (within / "items.jsonl").write_bytes(GOOD)
+    zipped(tmp_path / "in.zip", "d/" * 100 + "items.jsonl")
+    for path in (tmp_path / "in", tmp_path / "in.zip"):
+        with open_sources([path]) as sources:
+            assert [file.basename for file in sources.files] == ["items.jsonl"]
+    (within / "d").mkdir()
+    zipped(tmp_path / "deep.zip", "d/" * 101 + "items.jsonl")
+    tarred(tmp_path / "deep.tar.gz", name="d/" * 3000 + "items.jsonl")
+    for name in ("in", "deep.zip", "deep.tar.gz"):
+        expected = rf"^'{name}(/d)+/?… lies more than 100 folders deep\. Move it further up, or remove it\.$"
+        with pytest.raises(InvalidInput, match=expected) as raised, open_sources([tmp_path / name]):
+            pass
+        assert len(str(raised.value)) < 200
+
+
+def test_a_member_of_a_long_name_is_named_by_its_beginning(take: Callable[..., ImportReport], tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"the member 'ddd+… leads out of the archive") as raised:
+        take(zipped(tmp_path / "in.zip", "d" * 5000 + "/../../items.jsonl"))
+    assert len(str(raised.value)) < 250
+
+
+def test_names_that_are_not_utf8_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "n\udcff.jsonl").write_bytes(GOOD)
+    tarred(tmp_path / "in.tar.gz", name="n\udcff.jsonl")
+    odd = tmp_path / "o\udcff"
+    odd.mkdir()
+    (odd / "items.jsonl").write_bytes(GOOD)
+    for path, said in [
+        (folder, "in/n?.jsonl"),
+        (folder / "n\udcff.jsonl", "n?.jsonl"),
+        (tmp_path / "in.tar.gz", "in.tar.gz/n?.jsonl"),
+        (odd, "o?"),
+        (odd / "items.jsonl", "o?"),  # the folder of a file is kept of it too
+    ]:
+        with pytest.raises(InvalidInput) as raised, open_sources([path]):
+            pass
+        assert str(raised.value).startswith(f"The name '{said}' is not UTF-8. Rename the file")
+    (folder / "n\udcff.jsonl").rename(folder / ".n\udcff.jsonl")  # a hidden one is not read, and in nobody's way
+    with open_sources([folder]) as sources:
+        assert sources.files == []
+
+
+@pytest.mark.parametrize("ending", ["zip", "xlsx"])
+def test_a_zip_with_a_name_that_is_not_utf8_is_refused(tmp_path: Path, ending: str) -> None:
+    made = zipped(tmp_path / "in.zip", "é.jsonl").read_bytes().replace("é".encode(), b"\xff\xfe")
+    path = tmp_path / f"odd.{ending}"
+    path.write_bytes(made)
+    with pytest.raises(InvalidInput, match="the name of a member is not UTF-8"):
+        if ending == "zip":
+            with open_sources([path]):
+                pass
+        else:
+            open_table(path)
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar.gz", "tgz", "tar"])
