@@ -138,9 +138,14 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
 def walked(root: Path, name: str) -> Iterator[tuple[Path, list[str], list[str]]]:
     """Each folder below `root` with the names of folders and files in it, as `os.walk` gives them.
 
-    `name` is how people know `root`. InvalidInput for folders that lie too deep within one another.
+    `name` is how people know `root`. InvalidInput for folders that lie too deep within one another, OSError for one
+    that cannot be read: to pass it over, as `os.walk` does, would be to lose what lies there without a word.
     """
-    for here, folders, names in os.walk(root):
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for here, folders, names in os.walk(root, onerror=refuse):
         below = Path(here).relative_to(root)
         check_depth(f"{name}/{below.as_posix()}", len(below.parts))
         yield Path(here), folders, names

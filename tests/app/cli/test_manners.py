@@ -247,11 +247,11 @@ def test_a_preview_shows_what_would_steer_a_terminal(begun: CommandLine, tmp_pat
 def test_names_of_people_and_errors_show_what_would_steer_a_terminal(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path))
     table = tmp_path / "labels.csv"
-    table.write_text("item,annotator,criterion,value\nq0:harbour,a\x1b[2J\x07,right,yes\n")
+    table.write_text("item,annotator,criterion,value\nq0:harbour,a\x9b2J\u202e,right,yes\n")
     said = begun("labels", "import", "finance", "people", table, "--infer", "--dry-run").out
-    assert r"1 annotation by a\x1b[2J\x07 into people" in said
+    assert r"1 annotation by a\x9b2J\u202e into people" in said
     begun("labels", "import", "finance", "people", table, "--infer")
-    assert r"a\x1b[2J\x07 " in begun("annotators", "finance", "people").out
+    assert r"a\x9b2J\u202e " in begun("annotators", "finance", "people").out
     table.write_text("item\x1b[2J\x07,annotator,criterion,value\n")
     assert r"found: item\x1b[2j\x07" in begun("labels", "import", "finance", "people", table, code=2).err
     assert r"\x1b[2J\x07" in begun("status", "fin\x1b[2J\x07", code=3).err

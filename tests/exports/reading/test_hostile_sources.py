@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlmodel import func, select
@@ -359,6 +362,25 @@ def test_a_truncated_archive_is_refused(take: Callable[..., ImportReport], tmp_p
     (tmp_path / "in.tar.gz").write_bytes((tmp_path / "whole.tar.gz").read_bytes()[:50_000])
     with pytest.raises(InvalidInput, match="is damaged"):
         take(tmp_path / "in.tar.gz")
+
+
+def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("shut", ".hidden"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        write_jsonl(tmp_path / "in" / folder / "items.jsonl", {"question": "?"})
+    there = os.scandir
+
+    def scandir(path: Any) -> Any:  # root reads every folder
+        if isinstance(path, str) and Path(path).name in {"shut", ".hidden"}:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return there(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(PermissionError, match="shut"), open_sources([tmp_path / "in"]):
+        pass
+    shutil.rmtree(tmp_path / "in" / "shut")
+    with open_sources([tmp_path / "in"]) as sources:
+        assert sources.files == []
 
 
 def test_hidden_files_and_leftovers_of_other_systems_are_passed_over(tmp_path: Path) -> None:
