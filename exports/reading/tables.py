@@ -20,7 +20,7 @@ from annotators.errors import InvalidInput
 from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
-from exports.reading.parquet import parquet_batches
+from exports.reading.parquet import parquet_batches, said_of_unread, values_of
 from exports.reading.sources import UTF_16
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
@@ -222,9 +222,10 @@ def _parquet(path: Path, *, empty_texts: bool, left_out: str | None) -> Table:
         try:
             for batch in parquet_batches(path, _ROWS_AT_ONCE):
                 kept = (column for name, column in zip(there, batch.columns, strict=True) if name != left_out)
-                for cells in zip(*(column.to_pylist() for column in kept), strict=True):
+                for cells in zip(*map(values_of, kept), strict=True):
                     number += 1
-                    yield number, _plain_row(cells, columns, empty_texts=empty_texts)
+                    unread = said_of_unread(columns, cells)
+                    yield number, unread or _plain_row(cells, columns, empty_texts=empty_texts)
         except InvalidInput as error:
             yield number + 1, str(error)
         except damaged as error:
