@@ -21,7 +21,7 @@ from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
 from exports.reading.parquet import parquet_batches, said_of_unread, values_of
-from exports.reading.sources import UTF_16
+from exports.reading.sources import wide_encoding
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
 LONGEST_CELL = 16 << 20
@@ -130,8 +130,8 @@ def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
 
 def _delimited(path: Path) -> Table:
     with path.open("rb") as raw:
-        if raw.read(2) in UTF_16:
-            raise InvalidInput("the file is in UTF-16. Save it as UTF-8.")
+        if wide := wide_encoding(raw.read(4)):
+            raise InvalidInput(f"the file is in {wide}. Save it as UTF-8.")
     rows = _csv_rows(path)
     heading = next(rows, None)
     if heading is None:
