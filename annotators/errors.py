@@ -135,21 +135,32 @@ class Interrupted(AssayError):
         super().__init__("Interrupted before its end. Give the command again to have it done.")
 
 
-REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
-"""What the machine says when something may not, or cannot, be written or read."""
+OF_DISKS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""What the machine says when a disk does not take, or give, what is written or read."""
+
+REFUSALS = OF_DISKS | {errno.EACCES, errno.EPERM}
+"""What it says when something may not, or cannot, be written or read."""
 
 NO_PLACES = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP})
 """What it says of a path at which nothing can be."""
+
+_REMEDIES = {
+    errno.EFBIG: "Name a place on a disk that takes larger files, or raise the limit of their size (ulimit -f)",
+    errno.EIO: "Check that the disk is sound, or name another place",
+}
+_OF_ARROW = re.compile(r".* Detail: \[errno \d+\] ", re.DOTALL)
+"""What Arrow puts before the words of the machine."""
 
 
 def refusal_of(error: OSError) -> str | None:
     """What a person is told of a file that the machine does not read or write; None where the error is a bug."""
     if error.errno not in REFUSALS | NO_PLACES:
         return None
-    remedy = "Free some space, or check who may write there" if error.errno in REFUSALS else "Name another place"
-    # A write to a file that is open names none: the disk is full.
+    usual = "Free some space, or check who may write there" if error.errno in REFUSALS else "Name another place"
+    said = _OF_ARROW.sub("", error.strerror or "")
+    # A write to a file that is open names none, where nobody has named it (`annotators.files.naming`).
     where = "" if error.filename is None else f": {error.filename}"
-    return f"{error.strerror}{where}. {remedy}."
+    return f"{said}{where}. {_REMEDIES.get(error.errno, usual)}."
 
 
 def listed(names: Iterable[str], otherwise: str = "none") -> str:

@@ -7,7 +7,7 @@ import fcntl
 import os
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PART = ".part-"
@@ -79,6 +79,17 @@ def sweep(files: Iterable[Path], most: int) -> int:
                 Path(name).unlink()
             total -= size
     return total
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have an error of the machine name this file or folder where it names none, as one of a file that is open."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def sync(path: Path) -> None:

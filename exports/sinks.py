@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from annotators.errors import AssayError, Conflict
+from annotators.errors import OF_DISKS, AssayError, Conflict
 
 _BLOCK = 1 << 20
 _FLUSH = 256 << 10
@@ -24,11 +24,12 @@ _FLUSH = 256 << 10
 def whole_folder(to: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `to` (absent or empty) at the end; nothing is left of one that fails.
 
-    Conflict where somebody has put something into it meanwhile, NotADirectoryError where no folder can be.
+    Conflict where somebody has put something into it meanwhile, NotADirectoryError where no folder can be. An error of
+    a full disk names it.
     """
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+        made = _unnamed(to)
     except (FileExistsError, FileNotFoundError) as error:
         there = isinstance(error, FileExistsError)  # else as in /proc, which is on no disk
         why, where = ("There is a file, not a folder", error.filename) if there else ("No folder can be made", to)
@@ -41,14 +42,50 @@ def whole_folder(to: Path) -> Iterator[Path]:
                 to.rmdir()
             made.rename(to)
         except OSError as error:
-            if to.exists():
+            if not to.exists():
+                raise
+            if not to.is_dir() or any(path != made for path in to.iterdir()):
                 raise Conflict(
                     f"{to} got something in it while this was made, which was not put beside it. Choose another folder."
                 ) from error
-            raise
-    except BaseException:
+            _move_into(to, made)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno in OF_DISKS and error.filename is None:
+            error.filename = str(_fuller(to) if error.errno == errno.ENOSPC else to)
         shutil.rmtree(made, ignore_errors=True)
         raise
+
+
+def _unnamed(to: Path) -> Path:
+    """A new hidden folder beside one that may be there, or in it where nobody may write beside it."""
+    try:
+        return Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS) or not to.is_dir():
+            raise
+        return Path(tempfile.mkdtemp(dir=to, prefix=f".{to.name}-"))
+
+
+def _move_into(to: Path, made: Path) -> None:
+    """Fill an empty folder that cannot give way to another, as `.` and one that a disk is mounted at."""
+    moved: list[Path] = []
+    try:
+        for path in sorted(made.iterdir()):
+            moved.append(to / path.name)
+            shutil.move(path, moved[-1])
+        made.rmdir()
+    except BaseException:
+        for path in moved:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        raise
+
+
+def _fuller(to: Path) -> Path:
+    """What is to be written, or the folder of temporary files where its disk is another one and has less room."""
+    spare = Path(tempfile.gettempdir())
+    if spare.stat().st_dev == to.parent.stat().st_dev:
+        return to
+    return spare if shutil.disk_usage(spare).free < shutil.disk_usage(to.parent).free else to
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from annotators.figures import count
+from annotators.files import naming
 from app.cli.base import (
     AsJson,
     Level,
@@ -82,7 +83,8 @@ def results(  # noqa: PLR0917 - the command's options
             fields = [name.strip() for name in match.split(",") if name.strip()]
             halves = ambiguity_split(labels, match=fields, seed=seed)
     if split is not None and halves is not None:
-        split.write_text(as_csv(halves.table), encoding="utf-8")
+        with naming(split):
+            split.write_text(as_csv(halves.table), encoding="utf-8")
         say_aside("\n".join([f"Split: {count(len(halves.table.rows), 'item')} in {split}", *halves.notes]))
     if report is not None:
         written = write_report(made.drawn(), report)

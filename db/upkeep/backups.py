@@ -6,7 +6,6 @@ overwritten in a transaction: it is moved away, with the files that belong to it
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import sqlite3
@@ -19,16 +18,14 @@ from pathlib import Path
 
 from sqlmodel import select
 
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import OF_DISKS, Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.files import sync
 from db import schema
-from db.engine import Database
+from db.engine import Database, DatabaseBusy
 from db.faults import BESIDE, DAMAGED, DISK, DatabaseDamaged, DatabaseRefuses, damage_in, damaged, refused, sqlite_code
 from db.models import Account, Event
 from db.people.accounts import acting, local_administrator
 from db.permissions import Actor, On, operation, record
-
-_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,11 @@ def back_up(db: Database, actor: Actor, *, target: Path) -> Path:
             record(session, actor, "database backed up", "database", None, details={"file": target.name})
     except DatabaseRefuses as error:
         raise DatabaseRefuses(f"{target} was written and is whole. {error}") from None
+    except DatabaseBusy:
+        raise DatabaseBusy(
+            f"{target} was written and is whole. The log does not say so, as others held the database all the time. "
+            "Keep it, or make another later."
+        ) from None
     return made
 
 
@@ -207,7 +209,7 @@ def _told(target: Path) -> Iterator[None]:
         if sqlite_code(error) in DAMAGED:
             raise damaged(target.name, str(error)) from None
         said = error.strerror if isinstance(error, OSError) else str(error)
-        if sqlite_code(error) in DISK or getattr(error, "errno", None) in _DISK_ERRORS:
+        if sqlite_code(error) in DISK or getattr(error, "errno", None) in OF_DISKS:
             raise refused(target, str(said)) from None
         raise InvalidInput(
             f"{target} cannot be written ({said}). Choose another place, or check who may write."

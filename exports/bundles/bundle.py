@@ -170,7 +170,8 @@ def export_project(
     that items point at go along as pictures, where a format has a place for them; those of documents that must not
     leave this machine stay out, as do the bytes of these in such a format. With `dry_run` everything is made, so that
     counts and sizes are right, and thrown away: `to` is not, and the event log says nothing; `Manifest.lost` has then
-    how much each format of items does not carry.
+    how much each format of items does not carry. The log has an export before its folder has its name: who is killed
+    between leaves an entry of an export that is not there, never an export of which nobody knows.
     """
     chosen, types = check_export_formats(formats), check_typed(typed)
     of = check_labels_of(chosen, labels_of, release)
@@ -190,14 +191,14 @@ def export_project(
             return _made(db, actor, selection, Path(folder), losing=True)
     with whole_folder(to) as made:
         manifest = _made(db, actor, selection, made)
-    log_export(
-        db,
-        actor,
-        project_id,
-        study_id=study_id,
-        manifest_sha256=hashlib.sha256(manifest.encoded()).hexdigest(),
-        details={"formats": list(selection.formats), "names": names, "event": manifest.event},
-    )
+        log_export(
+            db,
+            actor,
+            project_id,
+            study_id=study_id,
+            manifest_sha256=hashlib.sha256(manifest.encoded()).hexdigest(),
+            details={"formats": list(selection.formats), "names": names, "event": manifest.event},
+        )
     return manifest
 
 

@@ -27,6 +27,7 @@ from exports.dataset.sizes import sizes
 from exports.drawing.report_files import Section, made_by, slug, write_reports
 from exports.drawing.shown import shown_html, shown_text
 from exports.drawing.tables import TextTable
+from exports.sinks import whole_folder
 
 STEM = "dataset"
 
@@ -50,10 +51,15 @@ class DatasetReport:
         return {name: value for part in self.parts for name, value in part.numbers.items()}
 
     def write(self, folder: Path | str, formats: Sequence[str] = tuple(DATASET_FORMATS)) -> list[Path]:
-        """Write the files into a folder, plots beside them; the files that were written. Conflict where it has some."""
+        """Write the files into a folder, plots beside them; the files that were written. Conflict where it has some.
+
+        Nothing is left of what fails.
+        """
         folder, chosen = place_at(folder), check_dataset_formats(formats)
         check_export_folder(folder)
-        return write_reports(self, folder, STEM, [DATASET_FORMATS[name] for name in chosen])
+        with whole_folder(folder) as made:
+            files = write_reports(self, made, STEM, [DATASET_FORMATS[name] for name in chosen])
+        return [folder / path.relative_to(made) for path in files]
 
     def contents(self) -> TextTable:
         """Its sections, and how many tables and plots each has."""

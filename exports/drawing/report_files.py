@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from annotators.files import naming
 from annotators.version import program_version
 from exports.checks import check_report
 from exports.drawing.charts import as_file, as_svg, drawn
@@ -90,7 +91,8 @@ def write_reports(report: ReportDocument, folder: Path, stem: str, endings: Iter
     for name, content in files.items():
         place = folder / name
         place.parent.mkdir(exist_ok=True)
-        place.write_bytes(content)
+        with naming(place):
+            place.write_bytes(content)
     return [folder / name for name in files]
 
 

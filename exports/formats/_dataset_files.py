@@ -17,7 +17,7 @@ from annotators.items.parsed import Rejected
 from annotators.later import Later
 from exports.reading.arrow_streams import arrow_batches
 from exports.reading.json_files import element_lines, json_file, json_lines
-from exports.reading.parquet import parquet_batches
+from exports.reading.parquet import parquet_batches, said_of_unread, values_of
 from exports.reading.sources import SourceFile
 from exports.reading.tables import MOST_COLUMNS, Table, open_table, said_of_bytes
 
@@ -255,9 +255,9 @@ def _typed_rows(file: SourceFile) -> Iterator[Row]:
     number = 0
     try:
         for batch in _batches(file.path):
-            for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for cells in zip(*map(values_of, batch.columns), strict=True):
                 number += 1
-                yield number, list(cells)
+                yield number, said_of_unread(batch.schema.names, cells) or list(cells)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         said = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise InvalidInput(f"row {number + 1} and what follows cannot be read ({said}). Write it again.") from None

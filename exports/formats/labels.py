@@ -21,7 +21,7 @@ from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import target_kind
 from annotators.times import time_of
 from exports.cells import original
-from exports.reading.sources import UTF_16
+from exports.reading.sources import wide_encoding
 from exports.reading.tables import Table, named_table
 
 NEEDED = ("item", "annotator", "criterion", "value")
@@ -123,8 +123,8 @@ def _has_types(path: Path) -> bool:
 
 def _opened(path: Path) -> TextIOWrapper:
     with path.open("rb") as raw:
-        if raw.read(2) in UTF_16:
-            raise InvalidInput(f"{path.name} is in UTF-16. Save it as UTF-8.")
+        if wide := wide_encoding(raw.read(4)):
+            raise InvalidInput(f"{path.name} is in {wide}. Save it as UTF-8.")
     return TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="")
 
 

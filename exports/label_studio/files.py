@@ -17,6 +17,7 @@ from exports.label_studio.exported import parsed
 from exports.label_studio.known import BEFORE
 from exports.label_studio.labelling import Labelling
 from exports.label_studio.push import Drawn, Pictures, Pushed, Pushing, Raters, guidelines_of
+from exports.sinks import whole_folder
 
 _LARGEST = 1 << 30
 
@@ -37,7 +38,8 @@ def push_to_files(
     """Write the study as `config.xml`, `tasks.json` and pictures into a folder, for a server that is not reached.
 
     With exports (JSON) of what was `labelled` in its projects so far the tasks of the later steps are written instead
-    that can be made now and are in none of them, into a folder each. Conflict where the folder has something in it.
+    that can be made now and are in none of them, into a folder each. Nothing is left of what fails. Conflict where the
+    folder has something in it.
     """
     pushing = Pushing(db, actor, study_id, leaves=True, predictions=predictions, names=names)
     labellings, done = pushing.labellings, pushing.done
@@ -49,10 +51,19 @@ def push_to_files(
             f"No step of the protocol {pushing.study.protocol.name!r} waits for what is labelled before it. Leave "
             "--labelled out."
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    draw = Drawn(_InFolder(folder), pictures, done)
+    with whole_folder(folder) as made:
+        draw = Drawn(_InFolder(made, folder.absolute().name), pictures, done)
+        _write(pushing, made, draw, there, progress, later=bool(labelled))
+    return done
+
+
+def _write(
+    pushing: Pushing, folder: Path, draw: Drawn, there: Sequence[Any], progress: Progress | None, *, later: bool
+) -> None:
+    """Write the tasks of the first step, or with `later` those of the steps that wait for what is `there`."""
+    labellings, done = pushing.labellings, pushing.done
     guidelines = guidelines_of(pushing.study)
-    if labelled:
+    if later:
         for _ in pushing.items():
             pass  # what must not leave is said once, and how many there are is known
         into = [_TasksFile(folder / f"step-{one.number}", one, guidelines) for one in labellings[1:]]
@@ -81,7 +92,6 @@ def push_to_files(
             "Pictures lie in the folder: serve it as local files of Label Studio (LOCAL_FILES_DOCUMENT_ROOT its parent)"
         )
     done.files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return done
 
 
 class _TasksFile:
@@ -144,12 +154,12 @@ def read_tasks(path: Path) -> list[Any]:
 
 
 class _InFolder:
-    """The pictures of a study in a folder."""
+    """The pictures of a study in a folder, which will have this name."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "pictures"
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder / "pictures", name
 
     def picture(self, name: str, data: bytes, _media_type: str) -> str:
         self._folder.mkdir(exist_ok=True)
         (self._folder / name).write_bytes(data)
-        return f"/data/local-files/?d={self._folder.parent.name}/pictures/{name}"
+        return f"/data/local-files/?d={self._name}/pictures/{name}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound
-from exports.reading.parquet import parquet_batches
+from exports.reading.parquet import parquet_batches, said_of_unread, values_of
 from exports.reading.tables import named_table
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx")
@@ -203,9 +203,11 @@ def _parquet(path: Path) -> Columns:
                 f"{path.name} has {n:,} rows of {len(cells):,} columns, more than {MOST_CELLS:,} cells. Leave out the "
                 "columns that are not needed."
             )
+        row = 0
         for batch in parquet_batches(path, _ROWS_AT_ONCE):
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                cells[name] += _cells(column)
+                cells[name] += _cells_read(name, column, row)
+            row += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         raise InvalidInput(f"{path.name} cannot be read as Parquet: {error}. Write it again.") from None
     except InvalidInput as error:
@@ -226,6 +228,18 @@ def _of_sheet(path: Path) -> Columns:
         for column, cell in zip(cells, row, strict=True):
             column.append(cell)
     return Columns(path.name, dict(zip(table.columns, cells, strict=True)), lines)
+
+
+def _cells_read(name: str, column: Any, before: int) -> list[Cell]:
+    """The cells of a column, `before` which so many rows stand; InvalidInput names the first that cannot be read."""
+    try:
+        return _cells(column)
+    except (ValueError, OverflowError):
+        found = values_of(column)
+    for row, cell in enumerate(found, before + 1):
+        if said := said_of_unread([name], [cell]):
+            raise InvalidInput(f"row {row}: {said}")
+    return found
 
 
 def _cells(column: Any) -> list[Cell]:

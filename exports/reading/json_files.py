@@ -14,7 +14,7 @@ import orjson
 
 from annotators.errors import shown
 from annotators.items.parsed import Rejected
-from exports.reading.sources import UTF_16, SourceFile
+from exports.reading.sources import SourceFile, wide_encoding
 
 LONGEST_LINE = 16 << 20
 LARGEST_FILE = 256 << 20
@@ -61,8 +61,8 @@ def json_lines(
             if meter is not None:
                 meter.done += len(line)
             if number == 1:
-                if line.startswith(UTF_16):
-                    yield Rejected(file.name, 1, "the file is in UTF-16. Save it as UTF-8.")
+                if wide := wide_encoding(line):
+                    yield Rejected(file.name, 1, f"the file is in {wide}. Save it as UTF-8.")
                     return
                 line = line.removeprefix(b"\xef\xbb\xbf")
             if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
@@ -95,8 +95,8 @@ def _pass_over(stream: Any) -> None:
 
 
 def _why(error: orjson.JSONDecodeError, data: bytes) -> str:
-    if data.startswith(UTF_16):
-        return "the text is in UTF-16. Save it as UTF-8."
+    if wide := wide_encoding(data):
+        return f"the text is in {wide}. Save it as UTF-8."
     if "UTF-8" in error.msg:
         return "the text is not in UTF-8. Save it as UTF-8."
     word = _NO_JSON.match(error.doc, error.pos)

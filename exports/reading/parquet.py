@@ -6,7 +6,8 @@ bytes are read as dictionaries, and a batch is cut until what its rows come to i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,39 @@ def parquet_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(path, read_dictionary=texts) as opened:
         for batch in opened.iter_batches(batch_size=rows):
             yield from _cut(batch)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """In the place of a value that Python has none for: what it is, and what to do about it."""
+
+    said: str
+
+
+def values_of(column: pa.Array) -> list[Any]:
+    """The values of a column; Unread for one that Python has none for, as a date outside the years 1 to 9999."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError, pa.ArrowException):
+        return [_value_of(cell) for cell in column]
+    return found
+
+
+def _value_of(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except UnicodeDecodeError:
+        return Unread("a text that is not in UTF-8. Write it in UTF-8")
+    except (ValueError, OverflowError, pa.ArrowException) as error:
+        return Unread(f"a value that cannot be read ({str(error).splitlines()[0][:200]}). Write it as a text")
+
+
+def said_of_unread(columns: Sequence[str], row: Sequence[Any]) -> str | None:
+    """What is said of a row of which a value is Unread; None where none is."""
+    for column, cell in zip(columns, row, strict=True):
+        if isinstance(cell, Unread):
+            return f"the column {column[:80]!r} holds {cell.said}, or leave the column out."
+    return None
 
 
 def _check_group(group: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,8 +17,12 @@ from exports.reading.archives import MOST_MEMBERS, check_depth, is_archive, unpa
 HEAD = 64 << 10
 """Bytes of a file that a format may look at to see whether it is its own."""
 
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""What a text in UTF-16 begins with, as spreadsheets save "Unicode text"."""
+_WIDE = {
+    codecs.BOM_UTF32_LE: "UTF-32",  # it begins as UTF-16 does
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 
 DOCUMENT_ENDINGS = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 """Files that are documents wherever they lie; texts are documents only in a folder called `documents`."""
@@ -80,6 +85,11 @@ class Sources:
                     yield "/".join(parts[below + 1 :]), file
             elif file.basename.endswith(DOCUMENT_ENDINGS):
                 yield file.path.name, file
+
+
+def wide_encoding(beginning: bytes) -> str | None:
+    """The encoding of a text that begins so, where it is not UTF-8: spreadsheets save "Unicode text" as UTF-16."""
+    return next((name for mark, name in _WIDE.items() if beginning.startswith(mark)), None)
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from annotators.errors import InvalidInput
 from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
-from exports.reading.parquet import parquet_batches
-from exports.reading.sources import UTF_16
+from exports.reading.parquet import parquet_batches, said_of_unread, values_of
+from exports.reading.sources import wide_encoding
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
 LONGEST_CELL = 16 << 20
@@ -130,8 +130,8 @@ def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
 
 def _delimited(path: Path) -> Table:
     with path.open("rb") as raw:
-        if raw.read(2) in UTF_16:
-            raise InvalidInput("the file is in UTF-16. Save it as UTF-8.")
+        if wide := wide_encoding(raw.read(4)):
+            raise InvalidInput(f"the file is in {wide}. Save it as UTF-8.")
     rows = _csv_rows(path)
     heading = next(rows, None)
     if heading is None:
@@ -222,9 +222,10 @@ def _parquet(path: Path, *, empty_texts: bool, left_out: str | None) -> Table:
         try:
             for batch in parquet_batches(path, _ROWS_AT_ONCE):
                 kept = (column for name, column in zip(there, batch.columns, strict=True) if name != left_out)
-                for cells in zip(*(column.to_pylist() for column in kept), strict=True):
+                for cells in zip(*map(values_of, kept), strict=True):
                     number += 1
-                    yield number, _plain_row(cells, columns, empty_texts=empty_texts)
+                    unread = said_of_unread(columns, cells)
+                    yield number, unread or _plain_row(cells, columns, empty_texts=empty_texts)
         except InvalidInput as error:
             yield number + 1, str(error)
         except damaged as error:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from annotators.errors import Conflict
-from annotators.files import taken
+from annotators.files import naming, taken
 from annotators.items.item import DESCRIBED
 from exports.checks import check_scores_file
 
@@ -35,7 +35,7 @@ class GrowingRows:
     """Rows on their way into a file, as JSON lines; each block is with the system when `write` returns."""
 
     def __init__(self, part: Path) -> None:
-        self._file = part.open("a+b")
+        self._part, self._file = part, part.open("a+b")
         if not taken(self._file.fileno()):
             self._file.close()
             raise Conflict(f"Another process is writing {part}. Wait for it, or name another output.")
@@ -61,8 +61,9 @@ class GrowingRows:
 
     def write(self, rows: Iterable[Row]) -> None:
         """Append some rows."""
-        self._file.write(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
-        self._file.flush()
+        with naming(self._part):
+            self._file.write(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+            self._file.flush()
 
     def close(self, *, keep: bool) -> None:
         """Finish writing; `keep` has the rows be on the disk when it returns."""
@@ -93,7 +94,8 @@ def growing_rows(output: Path, inputs: Sequence[Path | str], about: object) -> I
     rows.close(keep=True)
     if output.suffix == ".parquet":
         whole = part.with_suffix(".parquet")
-        _write_parquet(part, whole)
+        with naming(whole):
+            _write_parquet(part, whole)
         whole.rename(output)
         part.unlink()
     else:

@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from annotators.errors import InvalidInput
-from db.engine import Database
+from db.engine import Database, DatabaseBusy, as_one
 from db.upkeep.backups import back_up, restore
+from tests.db.test_waiting import held, impatient
 from tests.makers import first_administrator, make_project
 
 
@@ -49,3 +50,14 @@ def test_a_backup_with_a_damaged_page_in_its_middle_is_refused_and_nothing_is_re
     with pytest.raises(InvalidInput, match="no whole SQLite database"):
         restore(sqlite_database, actor, source=copy, backups=tmp_path / "backups")
     assert names(sqlite_database) == ["kept"]
+
+
+def test_a_backup_that_cannot_be_logged_is_kept_and_told(sqlite_database: Database, tmp_path: Path) -> None:
+    actor = first_administrator(sqlite_database)
+    make_project(sqlite_database, "kept")
+    db, copy = impatient(sqlite_database, 0.2), tmp_path / "copy.db"
+    with held(sqlite_database), as_one(), pytest.raises(DatabaseBusy, match=r"was written and is whole\.") as busy:
+        back_up(db, actor, target=copy)
+    db.dispose()
+    assert "Nothing was changed" not in str(busy.value)
+    restore(sqlite_database, actor, source=copy, backups=tmp_path / "backups")

@@ -25,7 +25,7 @@ from annotators.items.parsed import ForeignLabel, ParsedDocument
 from annotators.protocols import Material, Protocol, Step
 from db.annotating.annotations import Submitted, reopen, submit
 from db.annotating.committing import StepSubmission
-from db.engine import Database
+from db.engine import Database, DatabaseBusy
 from db.items.documents import document_file
 from db.items.imports import import_items
 from db.models import Account, Event, ItemVersion, StudyItem
@@ -39,6 +39,7 @@ from exports.cells import original
 from exports.reading.json_files import json_lines
 from exports.reading.sources import open_sources
 from tests.db.items.test_imports import Rows
+from tests.db.test_waiting import held, impatient
 from tests.exports.sources import write_pdf
 from tests.makers import StudyInUse, make_item, make_member, make_person
 
@@ -360,3 +361,14 @@ def test_the_tables_open_in_a_spreadsheet_library(study: StudyInUse, tmp_path: P
     frame = pandas.read_csv(Export(study, tmp_path / "out").folder / "labels.csv")
     assert frame.shape == (2, len(COLUMNS))
     assert sys.maxsize > frame["seconds"].isna().sum() == 2
+
+
+def test_an_export_that_cannot_be_logged_is_not_there(study: StudyInUse, tmp_path: Path) -> None:
+    db = impatient(study.db, 0.2)
+    to = tmp_path / "exports" / "out"
+    with held(study.db), pytest.raises(DatabaseBusy):
+        export_project(db, study.researcher, study.project_id, to=to, names=True)
+    db.dispose()
+    assert list(to.parent.iterdir()) == []
+    export_project(study.db, study.researcher, study.project_id, to=to, names=True)
+    assert verify_against(study.db, study.researcher, to).ok

@@ -52,6 +52,7 @@ from tests.conftest import IN_CI
 from tests.databases import put_database
 from tests.exports.judged import PEOPLE, Judged, make_judged
 from tests.exports.judging.makers import judge_labels, panelled
+from tests.exports.test_whole_folders import largest_file
 from tests.makers import (
     StudyInUse,
     first_administrator,
@@ -246,6 +247,9 @@ def test_an_empty_project_has_a_report_that_says_so(sqlite_database: Database, t
     actor = first_administrator(sqlite_database)
     report = dataset_report(sqlite_database, actor, make_project(sqlite_database, "empty"))
     assert report.numbers["items"] == 0
+    with pytest.raises(OSError, match="large"), largest_file(100):
+        report.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
     written = report.write(tmp_path / "out", ["md", "html", "latex"])
     assert [path.suffix for path in written] == [".md", ".html", ".tex"]
     assert "There are no items yet" in written[0].read_text()

@@ -512,6 +512,16 @@ def test_pictures_are_evidence_alone_and_those_that_are_none_are_counted(tmp_pat
     )
 
 
+def test_a_date_that_cannot_be_read_costs_its_row_alone(tmp_path: Path) -> None:
+    days = pa.array([1, 2_932_897, None], pa.date32())
+    pq.write_table(pa.table({"question": ["Q1?", "Q2?", "Q3?"], "day": days}), tmp_path / "train.parquet")
+    (tmp_path / "README.md").write_text("---\ndataset_info:\n  x: y\n---\n")
+    items, [bad], _ = items_in(tmp_path)
+    assert [one.item.question for one in items] == ["Q1?", "Q3?"]
+    assert bad.line == 2
+    assert bad.reason.startswith("the column 'day' holds a value that cannot be read (date value out of range).")
+
+
 def test_bad_rows_of_data_files_are_named_with_their_lines(tmp_path: Path) -> None:
     folder = loose(tmp_path / "set")
     (folder / "data" / "train.jsonl").write_text('{"question": "Q1?"}\n{"question": \n"text"\n')

@@ -186,6 +186,7 @@ def test_typed_cells_are_read_as_their_texts(tmp_path: Path) -> None:
         ("labels.xlsx", b"PK\x03\x04 no", r"labels\.xlsx: it cannot be read as XLSX"),
         ("labels.parquet", b"PAR1", r"labels\.parquet: it cannot be read as Parquet"),
         ("labels.csv", HEADING.encode("utf-16"), r"labels\.csv is in UTF-16\. Save it as UTF-8"),
+        ("labels.csv", HEADING.encode("utf-32"), r"labels\.csv is in UTF-32\. Save it as UTF-8"),
     ],
 )
 def test_a_damaged_table_is_named(tmp_path: Path, name: str, content: bytes, words: str) -> None:

@@ -114,13 +114,15 @@ def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
-def test_a_table_in_utf_16_is_named_for_what_it_is(tmp_path: Path, ending: str) -> None:
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-32-be"])
+def test_a_table_in_a_wide_encoding_is_named_for_what_it_is(tmp_path: Path, encoding: str, ending: str) -> None:
     path = tmp_path / f"unicode.{ending}"
-    path.write_text("question\tanswer\nQ?\tA\n", encoding="utf-16")
+    mark = "" if encoding.endswith(("16", "32")) else "\ufeff"  # else Python writes it
+    path.write_text(f"{mark}question\tanswer\nQ?\tA\n", encoding=encoding)
     with open_sources([path]) as sources:
         assert recognise(sources).name == "table"
         [row] = FORMATS.get("table").read(sources).items()
-    assert row == Rejected(path.name, 1, "the file is in UTF-16. Save it as UTF-8.")
+    assert row == Rejected(path.name, 1, f"the file is in {encoding[:6].upper()}. Save it as UTF-8.")
 
 
 HOSTILE = {

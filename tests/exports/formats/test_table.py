@@ -408,6 +408,27 @@ def test_a_damaged_parquet_file_is_named(place: Place, tmp_path: Path) -> None:
     assert "the column 'raw' holds bytes" in bad.reason
 
 
+UNREAD = {
+    "a late date": (pa.array([3, 2_932_897], pa.date32()), "date value out of range"),
+    "a late date in a list": (pa.array([[3], [2_932_897]], pa.list_(pa.date32())), "date value out of range"),
+    "an early time": (pa.array([3, -(10**17)], pa.timestamp("us")), "date value out of range"),
+    "no UTF-8": (pa.array([b"x", b"\xff"]).view(pa.string()), "a text that is not in UTF-8"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREAD)
+def test_a_value_of_parquet_that_cannot_be_read_costs_its_row_alone(place: Place, tmp_path: Path, kind: str) -> None:
+    values, words = UNREAD[kind]
+    table = pa.table({"question": ["Q?", "R?", "S?"], "when": pa.concat_arrays([values, values[:1]])})
+    pq.write_table(table, tmp_path / "x.parquet")
+    report = place.take(tmp_path / "x.parquet", skip_bad=True)
+    [bad] = report.rejected
+    assert (report.added, bad.line) == (2, 2)
+    assert bad.reason.startswith("the column 'when' holds ")
+    assert bad.reason.endswith(", or leave the column out.")
+    assert words in bad.reason
+
+
 def test_numbers_with_more_digits_than_json_has_lose_none(place: Place, tmp_path: Path) -> None:
     digits = "123456789012345678901234567890"
     write(tmp_path / "a.csv", f'question,metadata\nQ?,"{{""x"": {digits}}}"\n')

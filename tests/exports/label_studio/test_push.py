@@ -29,6 +29,7 @@ from tests.db.releasing.test_recheck import judged, revise, send
 from tests.exports.label_studio.running import EMAIL, LabelStudio, recorded
 from tests.exports.label_studio.studies import Project, all_kinds, staged
 from tests.exports.label_studio.test_server import give_here, items_list, items_of, pull, push, server_at
+from tests.exports.test_whole_folders import largest_file
 from tests.makers import make_member, make_person, tiny_protocol
 
 BEN, CLEO = "ben@example.org", "cleo@example.org"
@@ -293,6 +294,15 @@ def test_a_key_that_may_not_list_the_users_is_told_from_one_that_is_not_taken(
             pytest.raises(NotAllowed, match=words),
         ):
             act(project, study_id, address)
+
+
+def test_nothing_is_left_of_files_that_a_disk_does_not_take(project: Project, tmp_path: Path) -> None:
+    study_id = project.study("large", tiny_protocol())
+    to = tmp_path / "new" / "out"
+    with pytest.raises(OSError, match="large"), largest_file(100):
+        push_to_files(project.db, project.admin, study_id, folder=to)
+    assert list(to.parent.iterdir()) == []
+    assert push_to_files(project.db, project.admin, study_id, folder=to).created
 
 
 def test_what_a_study_adds_to_its_protocol_is_named(project: Project, tmp_path: Path) -> None:

@@ -71,3 +71,9 @@ def test_a_table_of_columns_is_read_in_batches_and_has_an_end(tmp_path: Path, mo
     monkeypatch.setattr(columns, "MOST_CELLS", 4_000)
     with pytest.raises(InvalidInput, match=r"t\.parquet has 1,500 rows of 3 columns, more than 4,000 cells"):
         read_columns(tmp_path / "t.parquet")
+
+
+def test_a_value_that_cannot_be_read_is_named_by_its_row_and_column(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"day": pa.array([1, None, 2_932_897], pa.date32())}), tmp_path / "t.parquet")
+    with pytest.raises(InvalidInput, match=r"^t\.parquet: row 3: the column 'day' holds .*Write it as a text"):
+        read_columns(tmp_path / "t.parquet")

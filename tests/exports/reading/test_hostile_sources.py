@@ -66,6 +66,7 @@ def is_empty(db: Database) -> bool:
         (GOOD + b'{"question": "Q?", }\n', (2, "Correct it")),
         (GOOD + '{"question": "é"}\n'.encode("latin-1"), (2, "Save it as UTF-8")),
         (GOOD.decode().encode("utf-16"), (1, "UTF-16")),
+        (GOOD.decode().encode("utf-32"), (1, "UTF-32")),
         (b"[1, 2]\n", (1, "not an object")),
         (GOOD + b'{"question": "Q?", "answer": NaN}\n', (2, "not JSON")),
         (GOOD + b'{"question": "Q\\u0000?"}\n', (2, "NUL")),
