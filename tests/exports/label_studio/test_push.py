@@ -298,6 +298,7 @@ def test_a_key_that_may_not_list_the_users_is_told_from_one_that_is_not_taken(
 
 def test_nothing_is_left_of_files_that_a_disk_does_not_take(project: Project, tmp_path: Path) -> None:
     study_id = project.study("large", tiny_protocol())
+    push_to_files(project.db, project.admin, study_id, folder=tmp_path / "before")  # the database writes no more then
     to = tmp_path / "new" / "out"
     with pytest.raises(OSError, match="large"), largest_file(100):
         push_to_files(project.db, project.admin, study_id, folder=to)
