@@ -19,7 +19,7 @@ from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from exports.formats._fields import Apart, in_answer, item_of_fields
+from exports.formats._fields import item_of_fields
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
 from exports.formats._records import (
@@ -43,6 +43,7 @@ from exports.formats._shown import (
     content_of,
     fields_of_tasks,
 )
+from exports.formats._stretches import Apart, in_answer
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
 from exports.formats.base import FORMATS, LOST, FileReading
 from exports.formats.table import guessed

@@ -14,6 +14,7 @@ from annotators.items.targets import target_kind
 from annotators.registry import Registry
 from exports.checks import check_there
 from exports.formats._described import described, describing
+from exports.formats._key import is_of_key
 from exports.reading.archives import is_archive
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -226,10 +227,11 @@ def recognise(sources: Sources) -> Format:
     Documents that come alone, or with the rows that describe them, are taken by the native format, and tables that lie
     beside files of another format are none of its. A format whose config names the files of its data
     (`names_its_data`) takes them, whatever they look like. One that does so for any data takes them from the formats of
-    its `takes_over` alone: a benchmark that was downloaded with its card is read as that benchmark. Where no format
-    takes a file, each says why.
+    its `takes_over` alone: a benchmark that was downloaded with its card is read as that benchmark. The key of a folder
+    has whole items, and is the other files' of the folder. Where no format takes a file, each says why.
     """
-    found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
+    looked_at = [file for file in sources.files if is_of_key(file) is None] or sources.files
+    found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in looked_at)]
     if len(found) > 1:
         found = _first_among(found)
     if len(found) == 1:

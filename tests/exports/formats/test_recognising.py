@@ -10,10 +10,12 @@ import pytest
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.parsed import Rejected
+from exports.converting import convert_files
 from exports.formats import FORMATS, recognise
 from exports.formats.base import passed_over, read_sources
 from exports.reading.sources import open_sources
 from tests.conftest import ROOT
+from tests.exports.sources import full_item
 
 SMALL: dict[str, tuple[str, Any]] = {
     "native": ("my.jsonl", {"question": "Q?", "answer": "A", "q_id": 1, "response": "R"}),
@@ -82,6 +84,23 @@ def test_a_benchmark_with_the_card_of_its_download_is_read_as_what_it_is(tmp_pat
     (tmp_path / "README.md").write_text(f"---\nconfigs:\n- config_name: all\n  data_files: {file}\n---\n")
     with open_sources([tmp_path]) as sources:
         assert recognise(sources).name == ("huggingface" if name == "native" else name)
+
+
+@pytest.mark.parametrize("name", ["argilla", "potato", "label_studio"])
+def test_whole_items_in_files_of_another_program_are_recognised_as_what_they_are(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(orjson.dumps(full_item()))
+    convert_files([path], into=name, output=tmp_path / "out")
+    with open_sources([tmp_path / "out"]) as sources:
+        assert recognise(sources).name == name
+
+
+def test_the_key_of_a_folder_alone_is_read_as_items(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(orjson.dumps(full_item()))
+    convert_files([path], into="argilla", output=tmp_path / "out")
+    with open_sources([tmp_path / "out" / "key"]) as sources:
+        assert recognise(sources).name == "native"
 
 
 def test_a_table_beside_files_of_another_format_is_named(tmp_path: Path) -> None:
