@@ -45,7 +45,7 @@ from exports.formats._shown import (
 )
 from exports.formats._stretches import Apart, in_answer
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, LOST, FileReading
+from exports.formats.base import FORMATS, LOST, FileReading, Misnamed
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
@@ -86,7 +86,7 @@ class Argilla:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list of records, and the settings of a dataset."""
         if not file.basename.endswith(JSON_ENDING):
-            return f"it does not end with {JSON_ENDING}"
+            return Misnamed(f"it does not end with {JSON_ENDING}")
         there = names_in(file.head())
         if file.basename == SETTINGS:
             return lacking(there, ("questions", "fields"))

@@ -50,7 +50,7 @@ from exports.formats._shown import (
 )
 from exports.formats._stretches import Apart, in_answer
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, LOST, FileReading
+from exports.formats.base import FORMATS, LOST, FileReading, Misnamed
 from exports.formats.table import guessed
 from exports.label_studio.known import part_key
 from exports.reading.addressed import Addressed
@@ -101,7 +101,7 @@ class Potato:
         if file.basename == STATE:
             return None if _LABELS in names_in(file.head()) else f"it has no `{_LABELS}`"
         if not file.basename.endswith(CONFIG_ENDINGS):
-            return f"it is no config ({CONFIG_ENDINGS[0]}) and no {STATE}"
+            return Misnamed(f"it is no config ({CONFIG_ENDINGS[0]}) and no {STATE}")
         lines = file.head().splitlines()
         return None if any(line.startswith(_SAYS_SO) for line in lines) else "it has no `annotation_schemes`"
 

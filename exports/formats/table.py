@@ -19,7 +19,7 @@ from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
 from exports.formats._one_type import PICTURES, has_own_pictures, part_of_columns, without_nulls
 from exports.formats._writing import Files, Items, Written, metadata_of
-from exports.formats.base import FORMATS, TABLES, Columns, FileReading
+from exports.formats.base import FORMATS, TABLES, Columns, FileReading, Misnamed
 from exports.formats.labels import NEEDED as OF_LABELS
 from exports.reading.json_files import lost_of
 from exports.reading.sources import UTF_16, SourceFile, Sources
@@ -62,7 +62,7 @@ class TableOfItems:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a table with a column for the question, and no table of labels."""
         if not is_table(file.basename):
-            return f"it does not end with {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+            return Misnamed(f"it does not end with {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
         for ending, first in _FIRST.items():
             if file.basename.endswith(ending):
                 return None if file.head().startswith(first) else f"it is no {ending} file inside"

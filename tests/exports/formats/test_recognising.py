@@ -129,7 +129,46 @@ def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
         recognise(sources)
     lines = str(raised.value).splitlines()
     assert "mine.json, double_bench: its records lack `answer`, `reference_page`." in lines
-    assert "mine.json, mmdocrag: it does not end with .jsonl." in lines
+    assert lines[-2] == "mine.json: the other 7 formats take no file of this name or ending."
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "whose"),
+    [
+        ("a.csv", b"number,name\n1,x\n", "table: none of its columns is known as the question"),
+        ("a.xlsx", b"no book", "table: it is no .xlsx file inside."),
+        ("a.jsonl", b'{"q": 1}', "native: its first line has no `question`."),
+    ],
+)
+def test_why_a_file_is_refused_begins_with_the_likely_format(
+    tmp_path: Path, name: str, data: bytes, whose: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with open_sources([tmp_path / name]) as sources, pytest.raises(InvalidInput) as raised:
+        recognise(sources)
+    lines = str(raised.value).splitlines()
+    assert lines[1].startswith(f"{name}, {whose}")
+    assert sum("of this name or ending" in line for line in lines) == 1
+    assert not any(" end with " in line for line in lines)
+
+
+def test_formats_that_refuse_a_file_for_the_same_reason_stand_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("number,name\n1,x\n")
+    with open_sources([tmp_path / "a.csv"]) as sources, pytest.raises(InvalidInput) as raised:
+        recognise(sources)
+    assert "a.csv, deepeval, ragas and trulens: its records have neither an answer nor contexts." in str(raised.value)
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n \n")
+    (tmp_path / "b.csv").write_text("number\n1\n")
+    with (
+        open_sources([tmp_path / "a.csv"]) as sources,
+        pytest.raises(InvalidInput, match=r"the file is empty\. Choose"),
+    ):
+        recognise(sources)
+    with open_sources([tmp_path]) as sources, pytest.raises(InvalidInput, match=r"a\.csv: it is empty\."):
+        recognise(sources)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
