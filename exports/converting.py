@@ -220,6 +220,7 @@ class _Source:
         if read.left_out:
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in read.left_out.items())
             self.notes.append(f"{table.name}: rows that do not count are left out ({reasons}).")
+        self.notes += [f"{table.name}: {note}" for note in read.notes()]
 
     def _keep(self, label: ForeignLabel) -> None:
         """Have a label beside its item; InvalidInput for one of a pair that is none."""

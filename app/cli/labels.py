@@ -132,7 +132,7 @@ def _plan_in_words(found: LabelTablePlan, study: str) -> str:
     if plan.new_people:
         lines.append(f"Would become people without a login: {', '.join(plan.new_people)}.")
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in found.left_out.items()]
-    lines += plan.not_counted.notes()
+    lines += [*found.notes, *plan.not_counted.notes()]
     obstacles = found.obstacles
     if obstacles:
         lines += ["It would be refused:", *(f"  {obstacle}" for obstacle in obstacles[:MOST_SHOWN])]
@@ -155,5 +155,5 @@ def _in_words(done: LabelTableImport, study: str) -> str:
             f"{count(done.items_added, 'item')} that the project lacked: added bare, with the id as the question."
         )
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in done.left_out.items()]
-    lines += made.not_counted.notes()
+    lines += [*done.notes, *made.not_counted.notes()]
     return as_lines(lines)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Select, union
+from sqlalchemy import Select, func, union
 from sqlmodel import Session, col
 
 from annotators.figures import count, number, percent
@@ -41,6 +41,8 @@ class Sizes:
     hops: int = 0
     parts: dict[str, Counter[str]] = field(default_factory=dict)
     documents: list[tuple[str | None, int | None, bool]] = field(default_factory=list)
+    earlier: int = 0
+    """Of a study the items that have a later version than the one it sampled, which is the one that is counted."""
 
     def n(self, by: str) -> int:
         """How many groups there are; those that lack one are none."""
@@ -99,6 +101,8 @@ def _measured(session: Session, source: Source) -> Sizes:
         query = pick(by).where(col(table.item_version_id).in_(versions))
         found.parts[name] = Counter(map(str, session.execute(query).scalars()))
     found.documents = _documents(session, source, versions)
+    earlier = pick(func.count()).where(col(ItemVersion.id).in_(versions), ~version_is_latest())
+    found.earlier = session.execute(earlier).scalar_one()
     return found
 
 
@@ -223,6 +227,11 @@ def _words(found: Sizes) -> list[str]:
     if not found.items:
         return ["There are no items yet."]
     said = []
+    if found.earlier:
+        said.append(
+            f"Counted are the items as the study sampled them; {found.earlier:,} of {found.items:,} "
+            f"{'has' if found.earlier == 1 else 'have'} changed since, and the items of an export are those of now."
+        )
     for by in (SYSTEMS, CATEGORIES):
         more = len(found.groups[by]) - MOST_GROUPS
         if more > 0:

@@ -16,7 +16,7 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from exports.formats._fields import in_answer
+from exports.formats._stretches import in_answer
 from exports.formats._writing import Files, cell_of
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources

@@ -16,6 +16,7 @@ from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._files import FilesReading
+from exports.formats.base import Misnamed
 from exports.reading.json_files import Meter, element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
 
@@ -40,7 +41,7 @@ def names_in(beginning: bytes) -> frozenset[str]:
 def refusal_of_list(file: SourceFile, needed: Sequence[str]) -> str | None:
     """Why a file is not a JSON list of records with the fields `needed`, in a clause; None if it looks like one."""
     if not file.basename.endswith(JSON_ENDING):
-        return f"it does not end with {JSON_ENDING}"
+        return Misnamed(f"it does not end with {JSON_ENDING}")
     if not file.beginning().startswith(b"["):
         return "it does not begin with a list […]"
     return lacking(names_in(file.head()), needed)

@@ -33,7 +33,7 @@ from exports.formats._records import (
     names_in,
 )
 from exports.formats._writing import LABELS, Files, FinalLabels, Items, Written, beside, cell_of, metadata_of, parts_of
-from exports.formats.base import FileReading
+from exports.formats.base import FileReading, Misnamed
 from exports.formats.table import guessed
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -126,7 +126,7 @@ class SampleFormat:
         elif file.basename.endswith((JSON_ENDING, LINES_ENDING)):
             there = names_in(file.head())
         else:
-            return f"it does not end with {JSON_ENDING}, {LINES_ENDING}, {' or '.join(_TEXT_TABLES)}"
+            return Misnamed(f"it does not end with {JSON_ENDING}, {LINES_ENDING}, {' or '.join(_TEXT_TABLES)}")
         if self.some and not there.intersection(self.some):
             return f"its records lack {' and '.join(f'`{name}`' for name in self.some)}"
         return lacking(there, self.needed)

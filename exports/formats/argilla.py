@@ -19,7 +19,7 @@ from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from exports.formats._fields import Apart, in_answer, item_of_fields
+from exports.formats._fields import item_of_fields
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
 from exports.formats._records import (
@@ -43,8 +43,9 @@ from exports.formats._shown import (
     content_of,
     fields_of_tasks,
 )
+from exports.formats._stretches import Apart, in_answer
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, LOST, FileReading
+from exports.formats.base import FORMATS, LOST, FileReading, Misnamed
 from exports.formats.table import guessed
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
@@ -85,7 +86,7 @@ class Argilla:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list of records, and the settings of a dataset."""
         if not file.basename.endswith(JSON_ENDING):
-            return f"it does not end with {JSON_ENDING}"
+            return Misnamed(f"it does not end with {JSON_ENDING}")
         there = names_in(file.head())
         if file.basename == SETTINGS:
             return lacking(there, ("questions", "fields"))

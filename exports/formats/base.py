@@ -14,6 +14,7 @@ from annotators.items.targets import target_kind
 from annotators.registry import Registry
 from exports.checks import check_there
 from exports.formats._described import described, describing
+from exports.formats._key import is_of_key
 from exports.reading.archives import is_archive
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources, open_sources
@@ -31,6 +32,12 @@ class FileReading(Reading, Protocol):
         """How far the stream of items has come."""
 
 
+class Misnamed(str):
+    """Why a file is not one of a format's, which its name says already. No such clause tells what is wrong inside."""
+
+    __slots__ = ()
+
+
 class Format(Protocol):
     """One format. Its reader, and its writer if it has one, share its file.
 
@@ -44,7 +51,7 @@ class Format(Protocol):
     def refusal(self, file: SourceFile) -> str | None:
         """Why the file is not one of this format's, in a clause; None if it looks like one.
 
-        From its name and first bytes only.
+        From its name and first bytes only. Where the name alone says so the clause is `Misnamed`.
         """
 
     def read(self, sources: Sources) -> FileReading:
@@ -226,10 +233,11 @@ def recognise(sources: Sources) -> Format:
     Documents that come alone, or with the rows that describe them, are taken by the native format, and tables that lie
     beside files of another format are none of its. A format whose config names the files of its data
     (`names_its_data`) takes them, whatever they look like. One that does so for any data takes them from the formats of
-    its `takes_over` alone: a benchmark that was downloaded with its card is read as that benchmark. Where no format
-    takes a file, each says why.
+    its `takes_over` alone: a benchmark that was downloaded with its card is read as that benchmark. The key of a folder
+    has whole items, and is the other files' of the folder. Where no format takes a file, each says why.
     """
-    found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
+    looked_at = [file for file in sources.files if is_of_key(file) is None] or sources.files
+    found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in looked_at)]
     if len(found) > 1:
         found = _first_among(found)
     if len(found) == 1:
@@ -237,7 +245,7 @@ def recognise(sources: Sources) -> Format:
     if not found:
         rows = describing(sources)
         documents = {file.path for _, file in sources.loose_documents()} | (described(sources).named if rows else set())
-        others = [file for file in sources.files if file.path not in documents]
+        others = [file for file in looked_at if file.path not in documents]
         if (documents or rows) and all(file in rows and b'"key"' in file.head() for file in others):
             return FORMATS.get(DOCUMENTS_ALONE)
         raise InvalidInput(_refused(sources.description, others))
@@ -314,12 +322,14 @@ def _first_among(found: Sequence[Format]) -> list[Format]:
 
 
 def _refused(description: str, files: Sequence[SourceFile]) -> str:
-    """Why no format takes these files, a line for each file and format."""
+    """Why no format takes these files, of each file the reasons that there are."""
     if not files:
         return f"{description}: there is no file in it. Name the files or the folder that holds them."
+    if not any(file.beginning() for file in files):
+        return f"{description}: {'the file is' if len(files) == 1 else 'all files are'} empty. Choose another."
     lines = [f"{description}: no format recognises these files. Why each refused them:"]
     for file in files[:_SHOWN]:
-        lines += [f"{file.name}, {format_.name}: {format_.refusal(file)}." for format_ in FORMATS]
+        lines += _reasons(file)
     if len(files) > _SHOWN:
         lines.append(f"… and {len(files) - _SHOWN:,} more files")
     lines.append(
@@ -327,6 +337,25 @@ def _refused(description: str, files: Sequence[SourceFile]) -> str:
         "imported as labels."
     )
     return "\n".join(lines)
+
+
+def _reasons(file: SourceFile) -> list[str]:
+    """Why no format takes a file, a line for each reason; first those of formats that anybody's data is written in."""
+    if not file.beginning():
+        return [f"{file.name}: it is empty."]
+    refused: dict[str, list[str]] = {}
+    misnamed = 0
+    for format_ in sorted(FORMATS, key=lambda format_: format_.name not in (TABLES, DOCUMENTS_ALONE)):
+        why = format_.refusal(file) or ""
+        if isinstance(why, Misnamed):
+            misnamed += 1
+        else:
+            refused.setdefault(why, []).append(format_.name)
+    lines = [f"{file.name}, {_words(names)}: {why}." for why, names in refused.items()]
+    if misnamed:
+        who = f"the other {misnamed} formats take" if lines else "no format takes"
+        lines.append(f"{file.name}: {who} {'no file' if lines else 'a file'} of this name or ending.")
+    return lines
 
 
 def _words(names: Sequence[str]) -> str:

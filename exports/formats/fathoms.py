@@ -32,7 +32,7 @@ from exports.formats._writing import (
     parts_of,
     without,
 )
-from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading, Misnamed
 from exports.reading.json_files import Meter, json_file
 from exports.reading.sources import SourceFile, Sources
 from exports.sinks import plain_name
@@ -92,7 +92,7 @@ class Fathoms:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON file whose beginning has `responses`, or lists of questions with `files` and `answers`."""
         if not file.basename.endswith(".json"):
-            return "it does not end with .json"
+            return Misnamed("it does not end with .json")
         head = file.head()
         if re.search(rb'"(?:responses"\s*:\s*\[|pred_answer"\s*:)', head):
             found = re.search(rb'"(?:model|pred_answer)"\s*:', head) is not None

@@ -48,7 +48,7 @@ from exports.formats._writing import (
     parts_of,
 )
 from exports.formats.base import DOCUMENTS_ALONE as NATIVE
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, FileReading, Misnamed
 from exports.formats.table import guessed, items_of_table, mapped
 from exports.reading.sources import SourceFile, Sources
 
@@ -110,7 +110,7 @@ class HuggingFace:
             return None if _STATE.search(file.head()) else "it names no data files of a saved dataset"
         if file.basename == "dataset_dict.json":
             return None if _SPLITS.match(file.head()) else "it names no splits"
-        return f"it is no card ({CARD}), and no state.json or dataset_dict.json of a saved dataset"
+        return Misnamed(f"it is no card ({CARD}), and no state.json or dataset_dict.json of a saved dataset")
 
     def read(self, sources: Sources) -> FileReading:
         """The Parquet or Arrow files of the sources, by configuration and split."""

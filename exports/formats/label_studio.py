@@ -15,7 +15,7 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._files import FilesReading
 from exports.formats._records import JSON_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Written
-from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading
+from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading, Misnamed
 from exports.label_studio.known import ITEM, NOBODYS, STUDY, called_of, changed_at, lead_time, name_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import Display, Displayed
@@ -60,7 +60,7 @@ class LabelStudio:
         if file.basename.endswith(CONFIG_ENDING):
             return None if b"<View" in file.head()[:2_000] else "it does not begin with <View>"
         if not file.basename.endswith(JSON_ENDING):
-            return f"it ends neither with {JSON_ENDING} nor with {CONFIG_ENDING}"
+            return Misnamed(f"it ends neither with {JSON_ENDING} nor with {CONFIG_ENDING}")
         if not file.beginning().startswith(b"["):
             return "it does not begin with a list […]"
         there = names_in(file.head())

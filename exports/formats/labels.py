@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput, NotFound, shown
+from annotators.figures import count
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import target_kind
 from annotators.times import time_of
@@ -37,10 +38,34 @@ _REMEMBERED = 10_000
 
 
 @dataclass
+class _Steps:
+    """What rows say of whole steps: by annotation (item, annotator) and step the seconds, and the time of the first.
+
+    `differing` are by column the annotations in which rows of one step say something else.
+    """
+
+    seconds: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    times: dict[tuple[str, str, str], datetime] = field(default_factory=dict)
+    differing: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: {"seconds": set(), "time": set()})
+
+    def add(self, label: ForeignLabel, step: str, seconds: float | None) -> None:
+        """A label, and the seconds that stand beside it."""
+        annotation = (label.name, label.annotator)
+        if seconds is not None:
+            of = self.seconds.setdefault(annotation, {})
+            if of.setdefault(step, seconds) != seconds:
+                self.differing["seconds"].add(annotation)
+            of[step] = max(of[step], seconds)
+        if label.time is not None and self.times.setdefault((*annotation, step), label.time) != label.time:
+            self.differing["time"].add(annotation)
+
+
+@dataclass
 class LabelTable:
     """The labels of a table, its bad rows, and how many rows were left out for which reason.
 
-    `columns` are those that are read, `ignored` the others.
+    `columns` are those that are read, `ignored` the others. `differing` is by column, `seconds` or `time`, in how many
+    annotations the labels of one step differ in it.
     """
 
     source: str
@@ -49,6 +74,17 @@ class LabelTable:
     rows: list[ForeignLabel] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    differing: dict[str, int] = field(default_factory=dict)
+
+    def notes(self) -> list[str]:
+        """A sentence on seconds and on times that are several where a step has one."""
+        which = {"seconds": "the largest counts", "time": "the last one counts"}
+        remedy = "" if _STEP in self.columns else " A column `step` tells steps apart."
+        return [
+            f"`{column}` differs within a step in {count(n, 'annotation')}: {which[column]}.{remedy}"
+            for column, n in self.differing.items()
+            if n
+        ]
 
     def checked(self) -> list[ForeignLabel]:
         """The labels; InvalidInput naming every bad row (the first 20 in full) when there are any."""
@@ -64,21 +100,23 @@ class LabelTable:
 
 def read_labels(path: Path) -> LabelTable:
     """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item,
-    seconds, rationale.
+    seconds, rationale, step.
 
     It is CSV or TSV, Parquet, or the first sheet of a workbook. Columns may stand in any order, others are ignored;
     cells of a text are separated by comma, semicolon, tab or |. A table that Assay exported is read as it counts: rows
     that are superseded, incomplete, surplus or `cannot judge` are left out, and those that fell when their item was
     revised.
+    A step has the largest of the seconds of its labels, and an annotation those of its steps together; without the
+    column `step` all labels of an annotation are of one.
     The same item, annotator, criterion and target twice is a bad row that names both lines. Raises NotFound for a path
     that is not there, InvalidInput for one that is no such table.
     """
     table = LabelTable(path.name)
     first: dict[tuple[str, str, str, str], int] = {}
-    spent: dict[tuple[str, str], dict[str, float]] = {}
+    steps = _Steps()
     for line, row in _rows(path, table):
         try:
-            label = _label(line, row, table, spent)
+            label = _label(line, row, table, steps)
         except AssayError as error:
             table.rejected.append(Rejected(path.name, line, str(error)))
             continue
@@ -94,8 +132,9 @@ def read_labels(path: Path) -> LabelTable:
             continue
         first[cell] = line
         table.rows.append(label)
-    if spent:  # a row has the time of its step, and an annotation took that of all its steps
-        of = {annotation: sum(steps.values()) for annotation, steps in spent.items()}
+    table.differing = {column: len(annotations) for column, annotations in steps.differing.items()}
+    if steps.seconds:  # a row has the time of its step, and an annotation took that of all its steps
+        of = {annotation: sum(of_steps.values()) for annotation, of_steps in steps.seconds.items()}
         table.rows = [row._replace(seconds=of.get((row.name, row.annotator))) for row in table.rows]
     return table
 
@@ -209,10 +248,8 @@ def _text_rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, It
         csv.field_size_limit(limit)
 
 
-def _label(
-    line: int, row: Iterator[str] | str, table: LabelTable, spent: dict[tuple[str, str], dict[str, float]]
-) -> ForeignLabel | None:
-    """The label of a row, or None when it does not count (which is noted). What its step took is noted in `spent`."""
+def _label(line: int, row: Iterator[str] | str, table: LabelTable, steps: _Steps) -> ForeignLabel | None:
+    """The label of a row, or None when it does not count (which is noted). What its step took is noted in `steps`."""
     if isinstance(row, str):
         raise InvalidInput(row)
     item, annotator, criterion, value, target, time, comment, other, seconds, rationale, step, *flags = row
@@ -227,9 +264,7 @@ def _label(
     target = target or ("pair" if other else "item")
     about = (_time(time), comment or None, other or None, None, None, _places(rationale) if rationale else None)
     label = ForeignLabel(line, item, annotator, criterion, target, value, *about)
-    if seconds:
-        steps = spent.setdefault((label.name, annotator), {})
-        steps[step] = max(steps.get(step, 0.0), _seconds(seconds))
+    steps.add(label, step, _seconds(seconds) if seconds else None)
     return label
 
 

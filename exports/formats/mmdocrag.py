@@ -21,7 +21,7 @@ from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._records import Record, lacking, list_of, names_in, rest_of, text_of
 from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, FileReading, Misnamed
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
 
@@ -84,7 +84,7 @@ class MMDocRAG:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSONL file whose first line has `q_id`, and a `response` or a question with its quotes."""
         if not file.basename.endswith(_ENDING):
-            return f"it does not end with {_ENDING}"
+            return Misnamed(f"it does not end with {_ENDING}")
         names = names_in(file.beginning().split(b"\n", 1)[0])
         if "q_id" in names and "question" in names and not names.isdisjoint(_QUOTES):
             return None

@@ -34,7 +34,7 @@ from exports.formats._records import (
     text_of,
 )
 from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, FileReading, Misnamed
 from exports.reading.json_files import json_file
 from exports.reading.sources import SourceFile, Sources
 
@@ -94,7 +94,7 @@ class MRAGSuite:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes JSON lists and lines whose records have the question, both answers and the evidence."""
         if not file.basename.endswith((JSON_ENDING, LINES_ENDING)):
-            return f"it does not end with {JSON_ENDING} or {LINES_ENDING}"
+            return Misnamed(f"it does not end with {JSON_ENDING} or {LINES_ENDING}")
         beginning = file.beginning()
         if file.basename.endswith(JSON_ENDING) and not beginning.startswith(b"["):
             return "it does not begin with a list […]"

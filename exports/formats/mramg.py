@@ -35,7 +35,7 @@ from exports.formats._records import (
     text_of,
 )
 from exports.formats._writing import Files, Items, Written, beside, metadata_of, parts_of
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, FileReading, Misnamed
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
 
@@ -91,7 +91,7 @@ class MRAMG:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSONL file of records with `ground_truth` and `images_list`, or one called doc_SUBSET.jsonl."""
         if not file.basename.endswith(LINES_ENDING):
-            return f"it does not end with {LINES_ENDING}"
+            return Misnamed(f"it does not end with {LINES_ENDING}")
         first = file.beginning().split(b"\n", 1)[0]
         if _DOCUMENTS.fullmatch(file.basename):
             return None if _is_document(first) else "its first line is no document [id, text, pictures]"

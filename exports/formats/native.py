@@ -20,7 +20,7 @@ from exports.formats._described import DOCUMENTS, described, describing
 from exports.formats._one_type import item_of_columns
 from exports.formats._records import names_in
 from exports.formats._writing import Files, Items, Written
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, FileReading, Misnamed
 from exports.reading.json_files import Meter, json_lines
 from exports.reading.sources import DOCUMENT_ENDINGS, TEXT_ENDINGS, SourceFile, Sources, is_hidden
 from exports.sinks import Sink
@@ -66,7 +66,7 @@ class Native:
         if _is_saved(file):
             return None
         if not file.basename.endswith(_LINES):
-            return f"it is not called {ITEMS} and does not end with {' or '.join(_LINES)}"
+            return Misnamed(f"it is not called {ITEMS} and does not end with {' or '.join(_LINES)}")
         first = file.beginning().split(b"\n", 1)[0]
         if not first.startswith(b"{"):
             return "its first line is not an object {…}"

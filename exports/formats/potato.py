@@ -21,7 +21,7 @@ from annotators.errors import AssayError, InvalidInput, shown
 from annotators.figures import count
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
-from exports.formats._fields import Apart, in_answer, item_of_fields, text_of_field
+from exports.formats._fields import item_of_fields, text_of_field
 from exports.formats._files import FilesReading
 from exports.formats._key import Key, KeyReading
 from exports.formats._losing import usual
@@ -48,8 +48,9 @@ from exports.formats._shown import (
     content_of,
     fields_of_tasks,
 )
+from exports.formats._stretches import Apart, in_answer
 from exports.formats._writing import Files, Given, Items, StudyOut, Written, cell_of
-from exports.formats.base import FORMATS, LOST, FileReading
+from exports.formats.base import FORMATS, LOST, FileReading, Misnamed
 from exports.formats.table import guessed
 from exports.label_studio.known import part_key
 from exports.reading.addressed import Addressed
@@ -100,7 +101,7 @@ class Potato:
         if file.basename == STATE:
             return None if _LABELS in names_in(file.head()) else f"it has no `{_LABELS}`"
         if not file.basename.endswith(CONFIG_ENDINGS):
-            return f"it is no config ({CONFIG_ENDINGS[0]}) and no {STATE}"
+            return Misnamed(f"it is no config ({CONFIG_ENDINGS[0]}) and no {STATE}")
         lines = file.head().splitlines()
         return None if any(line.startswith(_SAYS_SO) for line in lines) else "it has no `annotation_schemes`"
 

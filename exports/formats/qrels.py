@@ -18,7 +18,7 @@ from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._records import LINES_ENDING, lacking, names_in
 from exports.formats._writing import Files, Items, Judged, SettledOut, Unit, Written, metadata_of, parts_of
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, FileReading, Misnamed
 from exports.naming import distinct
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -88,7 +88,7 @@ class Qrels:
         if file.basename in (CORPUS, QUERIES):
             return lacking(names_in(file.beginning().split(b"\n", 1)[0]), ("_id", "text"))
         if not file.basename.endswith(_ENDINGS):
-            return f"it is not called {CORPUS} or {QUERIES}, and does not end as judgements do"
+            return Misnamed(f"it is not called {CORPUS} or {QUERIES}, and does not end as judgements do")
         first = file.beginning().split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
         if not first.strip():
             return "it is empty"

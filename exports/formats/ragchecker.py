@@ -42,7 +42,7 @@ from exports.formats._records import (
     verdicts_in,
 )
 from exports.formats._writing import Files, Items, Written, beside, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading, Misnamed
 from exports.reading.json_files import element_lines
 from exports.reading.sources import SourceFile, Sources
 
@@ -121,7 +121,7 @@ class RAGChecker:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON file whose records have `gt_answer`, and an answer with its contexts or two answers."""
         if not file.basename.endswith(JSON_ENDING):
-            return f"it does not end with {JSON_ENDING}"
+            return Misnamed(f"it does not end with {JSON_ENDING}")
         there = names_in(file.head())
         pair = lacking(there, ("gt_answer", *_SIDES))
         checking = lacking(there, ("results", "gt_answer", "response", "retrieved_context"))

@@ -19,7 +19,7 @@ from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
 from exports.formats._one_type import PICTURES, has_own_pictures, part_of_columns, without_nulls
 from exports.formats._writing import Files, Items, Written, metadata_of
-from exports.formats.base import FORMATS, TABLES, Columns, FileReading
+from exports.formats.base import FORMATS, TABLES, Columns, FileReading, Misnamed
 from exports.formats.labels import NEEDED as OF_LABELS
 from exports.reading.json_files import lost_of
 from exports.reading.sources import SourceFile, Sources, wide_encoding
@@ -62,7 +62,7 @@ class TableOfItems:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a table with a column for the question, and no table of labels."""
         if not is_table(file.basename):
-            return f"it does not end with {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+            return Misnamed(f"it does not end with {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
         for ending, first in _FIRST.items():
             if file.basename.endswith(ending):
                 return None if file.head().startswith(first) else f"it is no {ending} file inside"
@@ -209,7 +209,11 @@ def guessed(headings: Sequence[str]) -> dict[str, list[str]]:
 
 
 def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]) -> Iterator[ParsedItem | Rejected]:
-    """The items of the rows of a table whose fields are read from these columns."""
+    """The items of the rows of a table whose fields are read from these columns.
+
+    How a table with printed lists is to be saved is said with the first row that has one.
+    """
+    advised = False
     places = {column: place for place, column in enumerate(table.columns)}
     taken = {column for of_field in columns.values() for column in of_field}
     rest = [(column, places[column]) for column in table.columns if column not in taken]
@@ -231,7 +235,17 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
                 row["metadata"] = kept
             yield ParsedItem(file.name, line, read_item(row, scorer=SCORER))
         except AssayError as error:
-            yield Rejected(file.name, line, str(error))
+            reason = str(error)
+            if reason.endswith(_SAVE_LISTS):
+                reason = reason.removesuffix(f" {_SAVE_LISTS}") if advised else reason
+                advised = True
+            yield Rejected(file.name, line, reason)
+
+
+_SAVE_LISTS = (
+    "Save the table with to_parquet, to_json or save_to_disk, which keep lists, in place of to_csv or to_excel; or "
+    "write a JSON array into the cell."
+)
 
 
 def _is_filled(cell: Any) -> bool:
@@ -277,8 +291,7 @@ def _parts(name: str, column: str, cell: Any) -> list[Any]:
     if is_unreadable_list(text):
         raise InvalidInput(
             f"the column {column!r} is {called(text)}, a list as Python prints it or cut off, which cannot be read "
-            "back. Save the table with to_parquet, to_json or save_to_disk, which keep lists, in place of to_csv or "
-            "to_excel; or write a JSON array into the cell."
+            f"back. {_SAVE_LISTS}"
         )
     if name == "scores":
         try:

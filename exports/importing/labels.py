@@ -33,6 +33,7 @@ class LabelTableImport:
     inferred: Protocol | None
     items_added: int
     left_out: dict[str, int]
+    notes: list[str]
 
     def to_json(self) -> dict[str, object]:
         """As `assay labels import --json` prints it."""
@@ -43,6 +44,7 @@ class LabelTableImport:
             "criteria": [criterion.name for criterion in self.inferred.criteria] if self.inferred else None,
             "items_added": self.items_added,
             "left_out": self.left_out,
+            "notes": self.notes,
         }
 
 
@@ -77,6 +79,7 @@ class LabelTablePlan:
     inferred: Protocol | None
     items_added: int
     left_out: dict[str, int]
+    notes: list[str]
 
     @property
     def obstacles(self) -> list[str]:
@@ -103,6 +106,7 @@ class LabelTablePlan:
             "criteria": [criterion.name for criterion in self.inferred.criteria] if self.inferred else None,
             "items_added": self.items_added,
             "left_out": self.left_out,
+            "notes": self.notes,
             "columns": self.columns,
             "columns_ignored": self.ignored,
             "values": {criterion.name: dict(criterion.values) for criterion in self.criteria},
@@ -152,6 +156,7 @@ def plan_label_table(
         protocol if ready.study_id is None else None,
         len(plan.unmatched) if ready.study_id is None and bare_items else 0,
         dict(table.left_out),
+        table.notes(),
     )
 
 
@@ -232,7 +237,7 @@ def import_label_table(
     ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
     if ready.study_id is not None:
         labels = import_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
-        return LabelTableImport(labels, ready.study_id, None, 0, dict(table.left_out))
+        return LabelTableImport(labels, ready.study_id, None, 0, dict(table.left_out), table.notes())
     made = import_study_of_labels(
         db,
         actor,
@@ -244,7 +249,9 @@ def import_label_table(
         rows=ready.rows,
         add_missing=bare_items,
     )
-    return LabelTableImport(made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out))
+    return LabelTableImport(
+        made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out), table.notes()
+    )
 
 
 def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, infer: bool) -> int | None:

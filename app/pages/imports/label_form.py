@@ -127,6 +127,7 @@ def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
             ("Items not there", shortened(plan.unmatched, SHOWN)),
             ("Rows left out", left_out),
             ("Not counted", " ".join(plan.not_counted.notes())),
+            ("Seconds and times", " ".join(found.notes)),
         ]
     )
     blocks.table(
@@ -213,5 +214,6 @@ def _imported(project: ProjectRow, study: str, done: LabelTableImport) -> None:
         *([f"{wording.count(done.items_added, 'bare item')} added"] if done.items_added else []),
         *(f"left out: {wording.count(n, 'row')} ({reason})" for reason, n in done.left_out.items()),
     ]
-    st.success(ui.plain(" ".join([f"Imported as batch {made.batch}: {'; '.join(parts)}.", *made.not_counted.notes()])))
+    said = [f"Imported as batch {made.batch}: {'; '.join(parts)}.", *done.notes, *made.not_counted.notes()]
+    st.success(ui.plain(" ".join(said)))
     ui.link("Look at the agreement", "agreement", key="labels", study=done.study_id, project=project.project_id)

@@ -212,6 +212,18 @@ def test_a_dry_run_counts_what_the_import_of_labels_then_does(begun: CommandLine
     assert {name: plan[name] for name in shared} == {name: done[name] for name in shared}
 
 
+def test_seconds_that_differ_within_a_step_are_said_beforehand_and_afterwards(
+    begun: CommandLine, tmp_path: Path
+) -> None:
+    rows = [("a", "ada", "tone", 2, 3), ("a", "ada", "clarity", 5, 9)]
+    table = write_table(tmp_path / "t.csv", rows, ("item", "annotator", "criterion", "value", "seconds"))
+    given = ("labels", "import", "finance", "raters", table, "--infer", "--bare-items")
+    note = "`seconds` differs within a step in 1 annotation: the largest counts. A column `step` tells steps apart."
+    assert note in begun(*given, "--dry-run").out
+    assert begun.json(*given, "--dry-run")["notes"] == [note]
+    assert note in begun(*given).out
+
+
 def test_bare_items_are_made_only_when_they_are_asked_for(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
     table = write_table(tmp_path / "t.csv", [(item, "kim", "tone", "", 1) for item in ("q0:harbour", "new-1", "new-2")])

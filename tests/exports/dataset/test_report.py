@@ -32,6 +32,7 @@ from db.engine import Database
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
 from db.studies.labels import items_of_study
+from db.studies.revisions import revise_item
 from exports.agreement.quality import annotator_quality
 from exports.agreement.study import agreement_report
 from exports.alignment.study import alignment_report
@@ -107,6 +108,25 @@ def test_sizes_are_those_of_the_items_of_the_study(made: Made) -> None:
     assert (numbers["items.category.Text"], numbers["items.category.Tables"]) == (15, 15)
     assert (numbers["annotators"], numbers["annotations"], numbers["labels"]) == (3, 90, 180)
     assert numbers["words.question.median"] == 6
+
+
+def test_a_study_whose_items_were_revised_says_that_it_counts_them_as_they_were_sampled(
+    sqlite_database: Database,
+) -> None:
+    study = StudyInUse(sqlite_database, items=2, annotators=2, overlap=1)
+    about = (study.db, study.researcher, study.project_id)
+
+    def said() -> list[str]:
+        sections = dataset_report(*about, study_id=study.study_id, asked=ASKED).sections()
+        return [words for section in sections if section.name == "dataset" for words in section.words]
+
+    assert said() == []
+    evidence = [{"text": "More."}]
+    revise_item(*about, external_id="i00001", fields={"evidence": evidence}, reason="wrong")
+    assert said() == [
+        "Counted are the items as the study sampled them; 1 of 2 has changed since, and the items of an export are "
+        "those of now."
+    ]
 
 
 def test_agreement_is_that_of_the_page_to_the_last_digit(made: Made) -> None:

@@ -132,6 +132,28 @@ def test_what_an_annotation_took_is_the_sum_of_its_steps(database: Database, tmp
         import_labels(database, study.researcher, study.study_id, rows=[bad], source="t.csv")
 
 
+def test_seconds_and_times_that_differ_within_a_step_are_said(tmp_path: Path) -> None:
+    heading = "item,annotator,criterion,value,seconds,time"
+    rows = [
+        "i1,ann,tone,1,3,2026-11-25T10:00:00Z", "i1,ann,clarity,2,9,2026-11-25T10:05:00Z",
+        "i2,ann,tone,1,3,2026-11-25T10:00:00Z", "i2,ann,clarity,2,4,2026-11-25T10:00:00Z",
+        "i3,ann,tone,1,3,2026-11-25T10:00:00Z", "i3,ann,clarity,2,,",
+    ]  # fmt: skip
+    found = table(tmp_path, "\n".join([heading, *rows]))
+    assert [row.seconds for row in found.rows] == [9, 9, 4, 4, 3, 3]
+    assert found.notes() == [
+        "`seconds` differs within a step in 2 annotations: the largest counts. A column `step` tells steps apart.",
+        "`time` differs within a step in 1 annotation: the last one counts. A column `step` tells steps apart.",
+    ]
+    with_steps = "\n".join([f"{heading},step", *(f"{row},{number % 2}" for number, row in enumerate(rows))])
+    assert table(tmp_path, with_steps).notes() == []
+    one_step = "\n".join([f"{heading},step", *(f"{row},1" for row in rows[:2])])
+    assert table(tmp_path, one_step).notes() == [
+        "`seconds` differs within a step in 1 annotation: the largest counts.",
+        "`time` differs within a step in 1 annotation: the last one counts.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("column", "cell", "words"),
     [("seconds", "soon", "`seconds` is 'soon'"), ("seconds", "-1", "`seconds` is '-1'"),

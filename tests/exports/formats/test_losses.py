@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from exports.formats._losing import WORDS, carried_by, declared, losses_of
 from exports.formats._lost_labels import lost_labels, plain_by
 from exports.formats._writing import Writer
 from exports.reading.sources import open_sources
+from tests.conftest import ROOT
 from tests.exports.formats.any_items import ITEMS
 from tests.exports.formats.test_writing import SAID
 
@@ -62,6 +64,14 @@ def test_a_format_names_fields_that_there_are(name: str) -> None:
 
 def test_native_and_tables_lose_nothing() -> None:
     assert losses_of(FORMATS.get("native")) == losses_of(FORMATS.get("table")) == {}
+
+
+def test_the_docs_name_the_formats_that_lose_ids() -> None:
+    docs = (ROOT / "docs/exporting.md").read_text()
+    found = re.search(r"Formats that lose ids \(([^)]*)\)", docs)
+    assert found is not None
+    losing = [format_.name for format_ in FORMATS if isinstance(format_, Writer) and "id" in losses_of(format_)]
+    assert re.findall(r"`(\w+)`", found[1]) == losing
 
 
 def label(item: str, annotator: str, value: str, **more: Any) -> ForeignLabel:

@@ -19,6 +19,7 @@ from db.models import Item, ItemVersion, Run, Score
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
+from tests.conftest import ROOT
 from tests.exports.formats.places import Place, write_json
 from tests.exports.formats.test_labels_in_files import asking
 
@@ -137,6 +138,13 @@ def test_verdicts_of_studies_in_lists_that_are_not_whole_are_counted(database: D
     assert [(one.n, one.of) for one in told.lost["ragchecker"] if one.path == "labels.verdicts"] == [(1, 2)]
     assert made("whole", "claim_correctness").counts == {"ragchecker": 1, "ragchecker_verdicts": 1}
     assert made("as it came").counts == {"ragchecker": 1}
+
+
+def test_the_docs_say_which_list_claim_verification_is_written_as() -> None:
+    """It asks of the answer's claims alone: `retrieved2answer` has those of the reference."""
+    assert {getattr(criterion, "of", None) for criterion in PROTOCOLS.get("claim_verification").criteria} == {"answer"}
+    docs = (ROOT / "docs/exporting.md").read_text()
+    assert "Labels of `claim_verification` are written as `retrieved2response`; it asks of the answer's" in docs
 
 
 def test_inputs_are_taken_from_the_outputs_that_have_their_claims(place: Place, tmp_path: Path) -> None:

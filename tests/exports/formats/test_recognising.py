@@ -10,10 +10,12 @@ import pytest
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.parsed import Rejected
+from exports.converting import convert_files
 from exports.formats import FORMATS, recognise
 from exports.formats.base import passed_over, read_sources
 from exports.reading.sources import open_sources
 from tests.conftest import ROOT
+from tests.exports.sources import full_item
 
 SMALL: dict[str, tuple[str, Any]] = {
     "native": ("my.jsonl", {"question": "Q?", "answer": "A", "q_id": 1, "response": "R"}),
@@ -84,6 +86,23 @@ def test_a_benchmark_with_the_card_of_its_download_is_read_as_what_it_is(tmp_pat
         assert recognise(sources).name == ("huggingface" if name == "native" else name)
 
 
+@pytest.mark.parametrize("name", ["argilla", "potato", "label_studio"])
+def test_whole_items_in_files_of_another_program_are_recognised_as_what_they_are(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(orjson.dumps(full_item()))
+    convert_files([path], into=name, output=tmp_path / "out")
+    with open_sources([tmp_path / "out"]) as sources:
+        assert recognise(sources).name == name
+
+
+def test_the_key_of_a_folder_alone_is_read_as_items(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(orjson.dumps(full_item()))
+    convert_files([path], into="argilla", output=tmp_path / "out")
+    with open_sources([tmp_path / "out" / "key"]) as sources:
+        assert recognise(sources).name == "native"
+
+
 def test_a_table_beside_files_of_another_format_is_named(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text('{"question": "Q?"}')
     (tmp_path / "more.csv").write_text("question,answer\nR?,A\n")
@@ -110,7 +129,46 @@ def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
         recognise(sources)
     lines = str(raised.value).splitlines()
     assert "mine.json, double_bench: its records lack `answer`, `reference_page`." in lines
-    assert "mine.json, mmdocrag: it does not end with .jsonl." in lines
+    assert lines[-2] == "mine.json: the other 7 formats take no file of this name or ending."
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "whose"),
+    [
+        ("a.csv", b"number,name\n1,x\n", "table: none of its columns is known as the question"),
+        ("a.xlsx", b"no book", "table: it is no .xlsx file inside."),
+        ("a.jsonl", b'{"q": 1}', "native: its first line has no `question`."),
+    ],
+)
+def test_why_a_file_is_refused_begins_with_the_likely_format(
+    tmp_path: Path, name: str, data: bytes, whose: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with open_sources([tmp_path / name]) as sources, pytest.raises(InvalidInput) as raised:
+        recognise(sources)
+    lines = str(raised.value).splitlines()
+    assert lines[1].startswith(f"{name}, {whose}")
+    assert sum("of this name or ending" in line for line in lines) == 1
+    assert not any(" end with " in line for line in lines)
+
+
+def test_formats_that_refuse_a_file_for_the_same_reason_stand_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("number,name\n1,x\n")
+    with open_sources([tmp_path / "a.csv"]) as sources, pytest.raises(InvalidInput) as raised:
+        recognise(sources)
+    assert "a.csv, deepeval, ragas and trulens: its records have neither an answer nor contexts." in str(raised.value)
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n \n")
+    (tmp_path / "b.csv").write_text("number\n1\n")
+    with (
+        open_sources([tmp_path / "a.csv"]) as sources,
+        pytest.raises(InvalidInput, match=r"the file is empty\. Choose"),
+    ):
+        recognise(sources)
+    with open_sources([tmp_path]) as sources, pytest.raises(InvalidInput, match=r"a\.csv: it is empty\."):
+        recognise(sources)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])

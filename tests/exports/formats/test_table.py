@@ -140,6 +140,14 @@ def test_a_list_as_numpy_prints_it_is_a_bad_row(place: Place, tmp_path: Path, na
     assert place.take(tmp_path / "t.parquet").rejected == []
 
 
+def test_how_printed_lists_are_to_be_saved_is_said_once(place: Place, tmp_path: Path) -> None:
+    cell = "\"[{'pages': array([4])}]\""
+    (tmp_path / "t.csv").write_text(f"question,evidence,claims\nQ?,{cell},\nR?,{cell},\nS?,,{cell}\nT?,,[\n")
+    reasons = [bad.reason for bad in place.take(tmp_path / "t.csv", skip_bad=True).rejected]
+    assert ["Save the table with" in reason for reason in reasons] == [True, False, False]
+    assert all(reason.endswith("which cannot be read back.") for reason in reasons[1:])
+
+
 def test_objects_as_python_prints_them_are_read(place: Place, tmp_path: Path) -> None:
     pd.DataFrame({"question": ["Q?"], **{name: [cell] for name, cell in LISTS.items()}}).to_csv(tmp_path / "t.csv")
     assert place.take(tmp_path / "t.csv").rejected == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.formats._fields import Apart
+from exports.formats._stretches import Apart
 
 PLACES = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda found: (found[0], found[0] + found[1]))
 
