@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -79,8 +79,10 @@ from exports.bundles.study_out import Seen, items_out, released_out, settled_out
 from exports.bundles.typed import Tables, check_typed, first_difference
 from exports.checks import check_export_folder
 from exports.formats._losing import WORDS, Lost
+from exports.formats._lost_labels import FINAL_WORDS
 from exports.formats._pictures import PagePictures
 from exports.formats._writing import (
+    ChoosingWriter,
     Files,
     FinalLabels,
     Judged,
@@ -215,6 +217,10 @@ def _made(db: Database, actor: Actor, selection: Selection, folder: Path, *, los
                 if gone := manifest.counts.get(f"{name}{_VERDICTS_LEFT_OUT}"):
                     there = gone + manifest.counts[f"{name}{_VERDICTS}"]
                     manifest.lost[name].append(Lost("labels.verdicts", WORDS["labels.verdicts"], gone, there))
+                written = manifest.counts.get(f"{name}{_VERDICTS}")
+                if written is not None and (fell := manifest.counts.get(_fell_of(writers()[name], final=True))):
+                    there = fell + (gone or 0) + written
+                    manifest.lost[name].append(Lost("labels.fell", FINAL_WORDS["labels.fell"], fell, there))
     (folder / NAME).write_bytes(manifest.encoded())
     return manifest
 
@@ -394,7 +400,8 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     """
     of = _labels_of(session, selection)
     verdicts = _Verdicts(session, writer, of) if selection.labels_of and isinstance(writer, VerdictWriter) else None
-    settled, fell = _settled_of(session, selection, writer), _Fell(writer)
+    settled = _settled_of(session, selection, writer)
+    fell = _Fell(writer, settled)
     judged = partial(_items_of, session, selection) if settled is None else settled.judged
 
     def items() -> Iterator[Normal]:
@@ -425,8 +432,9 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
     tables.count(writer.name, written.items)
     if written.left_out:
         tables.count(f"{writer.name}_left_out", written.left_out)
-    if fell.n:
-        tables.count(_fell_of(writer, final=study is None), fell.n)
+    fallen = fell.n + (verdicts.fell() if verdicts is not None else 0)
+    if fallen:
+        tables.count(_fell_of(writer, final=study is None), fallen)
     if verdicts is not None:
         tables.count(f"{writer.name}{_VERDICTS}", files.verdicts)
         if gone := verdicts.settled - files.verdicts:
@@ -445,7 +453,7 @@ def _write_format(session: Session, selection: Selection, writer: Writer, tables
 _VERDICTS, _VERDICTS_LEFT_OUT = "_verdicts", "_verdicts_left_out"
 """What the manifest calls verdicts of studies that a format has, and those that it has not, behind its name."""
 
-COUNTED_LATER = (_VERDICTS, _VERDICTS_LEFT_OUT)
+COUNTED_LATER = (_VERDICTS, _VERDICTS_LEFT_OUT, "ragchecker_final_labels_fell")
 """How counts end that manifests of earlier versions do not have."""
 
 
@@ -457,8 +465,8 @@ def _fell_of(writer: Writer, *, final: bool) -> str:
 class _Fell:
     """Counts the labels that a format would have but for revisions with which they fell, while the items pass by."""
 
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
+    def __init__(self, writer: Writer, settled: SettledOut | None) -> None:
+        self._writer, self._settled = writer, settled
         self.n = 0
 
     def counted(self, judged: Callable[[], Iterator[Judged]]) -> Callable[[], Iterator[Judged]]:
@@ -473,6 +481,8 @@ class _Fell:
         return again
 
     def _of(self, row: Judged) -> int:
+        if isinstance(self._writer, ChoosingWriter) and self._settled is not None:
+            return sum(self._writer.takes(unit, self._settled.protocols[unit.study]) for unit in row.fallen)
         if isinstance(self._writer, SettledWriter) or not (row.fallen and isinstance(self._writer, LabelledWriter)):
             return row.fell
         none = self._writer.with_labels(row.item, FinalLabels({}, row.asked))
@@ -564,6 +574,7 @@ class _Verdicts:
     def __init__(self, session: Session, writer: VerdictWriter, studies: Sequence[Study]) -> None:
         from annotators.scorers.base import SCORERS  # noqa: PLC0415 - most exports need no scorer
 
+        self._session = session
         self._taken, _ = labels_taken(session, SCORERS.get(writer.scorer), studies, ("adjudicated",))
         self._settled: dict[int, int] = {}
 
@@ -577,6 +588,23 @@ class _Verdicts:
     def settled(self) -> int:
         """The settled labels of all versions that were asked for."""
         return sum(self._settled.values())
+
+    def fell(self) -> int:
+        """The settled labels of earlier versions of the items that were asked for: a scorer takes none of them."""
+        n = 0
+        others = {version: labels for version, labels in self._taken.by_version.items() if version not in self._settled}
+        items = set(self._items(self._settled).values())
+        for version, item_id in self._items(others).items():
+            n += sum(label.value is not None for label in others[version]) if item_id in items else 0
+        return n
+
+    def _items(self, versions: Iterable[int]) -> dict[int, int]:
+        """Version → its item."""
+        found, left = dict[int, int](), iter(versions)
+        while block := list(islice(left, BLOCK)):
+            query = pick(ItemVersion.id, ItemVersion.item_id).where(col(ItemVersion.id).in_(block))
+            found |= dict(self._session.execute(query).all())
+        return found
 
 
 def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:

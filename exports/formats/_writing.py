@@ -243,6 +243,14 @@ class SettledWriter(Protocol):
 
 
 @runtime_checkable
+class ChoosingWriter(SettledWriter, Protocol):
+    """One that has a place for some of the final labels alone."""
+
+    def takes(self, unit: Unit, asked: AskedProtocol) -> bool:
+        """Whether there is a place for a final label of a study that asks this."""
+
+
+@runtime_checkable
 class AskingWriter(Protocol):
     """A format whose files say something that nobody can know but who exports."""
 

@@ -25,6 +25,7 @@ from exports.reading.sources import SourceFile, Sources
 
 if TYPE_CHECKING:
     from annotators.criteria import Criterion
+    from annotators.protocols import Protocol
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 QRELS, TREC, AGREED = "qrels/{split}.tsv", "qrels.trec", "agreed.tsv"
@@ -120,12 +121,16 @@ class Qrels:
         By the roles that evidence has where no study asks about either.
         """
         grades = {
-            (study, criterion.name): _grades(criterion)
+            (study, name): grade
             for study, protocol in settled.protocols.items()
-            for criterion in protocol.criteria
-            if str(criterion.target) in ("page", "evidence") and criterion.label_list()
+            for name, grade in _grades_by(protocol).items()
         }
         return self._written(settled.judged(), grades, files)
+
+    def takes(self, unit: Unit, asked: Protocol) -> bool:
+        """Whether a final label is a judgement: one of a page or unit of evidence that has a grade."""
+        grade = _grades_by(asked).get(unit.criterion)
+        return grade is not None and grade(unit.label) is not None
 
     def _written(self, judged: Iterable[Judged], grades: _GradesOf, files: Files) -> Written:
         n = left_out = 0
@@ -420,6 +425,15 @@ def _text_of(item: Normal, document: str, page: int) -> str:
         if unit.get("document") == document and page in unit.get("pages", []) and unit.get("text")
     )
     return next(texts, "")
+
+
+def _grades_by(protocol: Protocol) -> dict[str, Callable[[Any], int | None]]:
+    """Name of a criterion about pages or evidence → the grade of its labels."""
+    return {
+        criterion.name: _grades(criterion)
+        for criterion in protocol.criteria
+        if str(criterion.target) in ("page", "evidence") and criterion.label_list()
+    }
 
 
 def _grades(criterion: Criterion) -> Callable[[Any], int | None]:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotators.agreement.report import agreement_report as report_of
+from annotators.protocols import PROTOCOLS
 from db.engine import Database
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.study import agreement_report
@@ -20,7 +21,9 @@ from exports.bundles.bundle import export_project
 from exports.bundles.labels.table import COLUMNS, FELL
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
+from exports.formats._writing import Unit
 from exports.formats.labels import read_labels
+from exports.formats.qrels import Qrels
 from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from tests.db.releasing.test_pairs import HARBOUR, LANTERN, Duel
@@ -130,6 +133,8 @@ def test_final_labels_that_hold_stand_in_the_items_of_a_project(database: Databa
     assert made.counts["ragas_final_labels_fell"] == 1
     made = export(study, tmp_path / "no place", "fathoms", study_id=None, labels_of=["study"])
     assert made.counts == {"fathoms": 2}, "it has no place for labels of this criterion"
+    made = export(study, tmp_path / "no judgements", "qrels", study_id=None, labels_of=["study"])
+    assert "qrels_final_labels_fell" not in made.counts, "labels of items are no judgements"
     [file] = (tmp_path / "out/ragas").glob("*.jsonl")
     found = {row["user_input"]: row for row in map(orjson.loads, file.read_bytes().splitlines())}
     first, second = (found[f"Question of {item}?"] for item in ("i00001", "i00002"))
@@ -281,3 +286,12 @@ def test_of_pairs_what_fell_with_either_item_stays_out(sqlite_database: Database
     assert [row["fell"] for row in labels(tmp_path / "again")].count("false") == len(before)
     assert [row[:2] for row in said(tmp_path / "again")] == [row[:2] for row in before]
     assert made.counts["huggingface_labels_fell"] == len(before)
+
+
+def test_final_labels_of_pages_are_judgements_and_others_are_none() -> None:
+    asked = PROTOCOLS.get("evidence_pages")
+    [page, *_] = [criterion for criterion in asked.criteria if str(criterion.target) == "page"]
+    label = page.label_list()[0].value
+    about = Unit(page.name, "page:d.pdf:1", label, "unanimous", {})
+    assert Qrels().takes(about, asked)
+    assert not Qrels().takes(about._replace(criterion="right"), asked)

@@ -16,6 +16,7 @@ from annotators.protocols import PROTOCOLS
 from annotators.scorers.base import SCORERS
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score
+from db.studies.revisions import revise_item
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
@@ -138,6 +139,10 @@ def test_verdicts_of_studies_in_lists_that_are_not_whole_are_counted(database: D
     assert [(one.n, one.of) for one in told.lost["ragchecker"] if one.path == "labels.verdicts"] == [(1, 2)]
     assert made("whole", "claim_correctness").counts == {"ragchecker": 1, "ragchecker_verdicts": 1}
     assert made("as it came").counts == {"ragchecker": 1}
+    revise_item(place.db, place.actor, place.project, external_id=item.id, fields={"answer": "South."}, reason="wrong")
+    later = made("later", "claim_correctness", "claim_recall", dry_run=True)
+    assert later.counts == {"ragchecker": 1, "ragchecker_verdicts": 0, "ragchecker_final_labels_fell": 2}
+    assert [(one.n, one.of) for one in later.lost["ragchecker"] if one.path == "labels.fell"] == [(2, 2)]
 
 
 def test_the_docs_say_which_list_claim_verification_is_written_as() -> None:
