@@ -28,7 +28,8 @@ def revised(item: ItemContent, fields: Mapping[str, Any], *, own_verdicts: bool 
     """The item with other values for some fields of its normal form, checked as an import checks them.
 
     null empties a field. Verdicts that the item keeps in its metadata fall where a claim, or what it was held against,
-    says something else now; with `own_verdicts` they are of these very values, and stay.
+    says something else now, and ratings of pairs where the question or an answer does; with `own_verdicts` they are of
+    these very values, and stay.
 
     Raises InvalidInput for a field that is none or that no version changes, a value that the field cannot have, and
     fields that change nothing.
@@ -72,18 +73,42 @@ def edited(before: ItemContent, after: ItemContent) -> tuple[str, ...]:
 
 
 def fallen_verdicts(before: ItemContent, after: ItemContent) -> int:
-    """How many verdicts of one version are not in the next one, because what they are about says something else."""
+    """How many verdicts and ratings of one version are not in the next one, as what they are about says something else."""
     kept = _verdicts(after)
-    return sum(verdict not in kept for verdict in _outdated_verdicts(before, after))
+    ratings = _n_ratings(before) - _n_ratings(after) if _is_rated_anew(before, after) else 0
+    return sum(verdict not in kept for verdict in _outdated_verdicts(before, after)) + max(0, ratings)
 
 
 def _without_outdated_verdicts(before: ItemContent, after: ItemContent) -> ItemContent:
+    if _n_ratings(after) and _is_rated_anew(before, after) and _pairs(before) == _pairs(after):
+        bare = [{name: value for name, value in pair.items() if name != _RATINGS} for pair in _pairs(after)]
+        after = after._replace(metadata={**after.metadata, _PAIRS: bare})
     outdated = _outdated_verdicts(before, after)
     kept = [verdict for verdict in _verdicts(after) if verdict not in outdated]
     if len(kept) == len(_verdicts(after)):
         return after
     metadata = {name: value for name, value in after.metadata.items() if name != "verdicts"}
     return after._replace(metadata={**metadata, "verdicts": kept} if kept else metadata)
+
+
+_PAIRS, _RATINGS = "pairs", "ratings"
+"""Where metadata keep what raters said of the answer beside another one (`exports.formats.ragchecker`)."""
+
+
+def _pairs(item: ItemContent) -> list[Mapping[str, Any]]:
+    kept = item.metadata.get(_PAIRS)
+    whole = isinstance(kept, list | tuple) and all(isinstance(pair, Mapping) for pair in kept)
+    return list(kept) if whole and kept else []
+
+
+def _n_ratings(item: ItemContent) -> int:
+    found = (pair.get(_RATINGS) for pair in _pairs(item))
+    return sum(len(ratings) for ratings in found if isinstance(ratings, list | tuple))
+
+
+def _is_rated_anew(before: ItemContent, after: ItemContent) -> bool:
+    """Whether what raters of pairs read says something else."""
+    return any(getattr(before, name) != getattr(after, name) for name in ("question", "answer", "references"))
 
 
 def _outdated_verdicts(before: ItemContent, after: ItemContent) -> list[Any]:

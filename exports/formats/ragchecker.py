@@ -578,12 +578,17 @@ def _write_pair(files: Files, first: Normal, second: Normal, pair: Normal) -> No
     }
     plain = dict(zip(_SIDES, map(_side, (first, second)), strict=True))
     scored = {side: _metrics(item, _LABEL) for side, item in zip(_SIDES, (first, second), strict=True)}
-    ratings = _ratings_of(pair)
+    ratings = _ratings_of(pair) if _is_rated_still(second, first["system"]) else []
     for rating in ratings:
         files.add(PAIRS_RATED, {**record, **plain, **rating})
     if any(scored.values()) or not ratings:
         sides = {side: {**plain[side], **({"ragchecker": scored[side]} if scored[side] else {})} for side in _SIDES}
         files.add(PAIRS_SCORED, {**record, **sides})
+
+
+def _is_rated_still(second: Normal, other: str) -> bool:
+    """Whether the second answer of a pair has its ratings too: with a revision of either answer they fall."""
+    return any(_ratings_of(pair) for pair in _pairs_of(second) if pair["other_system"] == other)
 
 
 def _side(item: Normal) -> Normal:

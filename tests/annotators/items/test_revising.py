@@ -96,6 +96,36 @@ POINTING = Protocol.model_validate({
 """A protocol that does not say what falls."""
 
 
+RATED = [{"place": "model1", "other_system": "beta", "ratings": [{"rater": 1}, {"rater": 2}]}, {"place": "model2"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "n"),
+    [
+        ({"answer": "Three."}, 2),
+        ({"question": "How many are red?"}, 2),
+        ({"references": ["Three."]}, 2),
+        ({"category": "counting", "evidence": None}, 0),
+        ({"answer": "Three.", "metadata": {"pairs": [{**RATED[0], "ratings": [{"rater": 1}]}]}}, 1),
+        ({"answer": "Three.", "metadata": {"pairs": "none"}}, 2),
+    ],
+)
+def test_ratings_of_a_pair_fall_with_what_the_raters_read(fields: dict[str, Any], n: int) -> None:
+    before = item(metadata={"from": "a file", "pairs": RATED})
+    after = revised(before, fields)
+    assert fallen_verdicts(before, after) == n
+    if "metadata" not in fields:
+        bare = [{name: value for name, value in pair.items() if name != "ratings"} for pair in RATED]
+        assert after.metadata == {"from": "a file", "pairs": bare if n else RATED}
+
+
+@pytest.mark.parametrize("pairs", ["text", 3, [1, {"ratings": 4}], [], None])
+def test_pairs_of_another_form_stay_as_they_are(pairs: Any) -> None:
+    before = item(metadata={"pairs": pairs})
+    after = revised(before, {"answer": "Three."})
+    assert (after.metadata, fallen_verdicts(before, after)) == (before.metadata, 0)
+
+
 @pytest.mark.parametrize(
     ("fields", "falls"),
     [

@@ -20,6 +20,7 @@ from db.studies.revisions import revise_item
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
+from exports.formats.ragchecker import PAIRS_RATED, PAIRS_SCORED
 from tests.conftest import ROOT
 from tests.exports.formats.places import Place, write_json
 from tests.exports.formats.test_labels_in_files import asking
@@ -183,6 +184,20 @@ def test_the_answers_of_a_pair_are_two_items_that_keep_its_ratings(place: Place,
     assert second.metadata["pairs"] == [
         {"instance_id": 4, "place": "model2", "other_system": "alpha", "ratings": ratings}
     ]
+
+
+@pytest.mark.parametrize("system", ["alpha", "beta"])
+def test_ratings_of_an_answer_that_says_something_else_now_are_not_written(
+    place: Place, tmp_path: Path, system: str
+) -> None:
+    place.take(write_json(tmp_path / "human.json", [rated(1, 0, -2)]))
+    about: dict[str, Any] = {"external_id": f"port/piers/9:{system}", "fields": {"answer": "West."}, "reason": "wrong"}
+    assert revise_item(place.db, place.actor, place.project, **about).verdicts == 1
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", formats=["ragchecker"])
+    assert not (tmp_path / "out/ragchecker" / PAIRS_RATED).exists()
+    [pair] = orjson.loads((tmp_path / "out/ragchecker" / PAIRS_SCORED).read_bytes())
+    assert "West." in {pair[side]["response"] for side in ("model1", "model2")}
+    assert "correctness_label" not in pair
 
 
 def test_one_answer_in_two_pairs_is_one_item(place: Place, tmp_path: Path) -> None:
