@@ -73,7 +73,7 @@ def edited(before: ItemContent, after: ItemContent) -> tuple[str, ...]:
 
 
 def fallen_verdicts(before: ItemContent, after: ItemContent) -> int:
-    """How many verdicts and ratings of one version are not in the next one, as what they are about says something else."""
+    """How many verdicts and ratings of one version are not in the next, as what they are about says something else."""
     kept = _verdicts(after)
     ratings = _n_ratings(before) - _n_ratings(after) if _is_rated_anew(before, after) else 0
     return sum(verdict not in kept for verdict in _outdated_verdicts(before, after)) + max(0, ratings)

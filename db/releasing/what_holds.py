@@ -33,7 +33,8 @@ Holding = Mapping[int, Collection[str] | None]
 class CountedLabel(NamedTuple):
     """A label that counts: at which place, of which item (its id in the project), by whom, for what, when.
 
-    `time` is None where an import brought none, `other` the second item of a pair.
+    `time` is None where an import brought none, `other` the second item of a pair. `seconds` are those of the whole
+    annotation, `rationale` the places that support the label.
     """
 
     study_item_id: int
@@ -45,6 +46,8 @@ class CountedLabel(NamedTuple):
     time: datetime | None
     comment: str | None
     other: str | None
+    seconds: float | None
+    rationale: list[dict[str, Any]] | None
 
 
 def places_that_hold(session: Session, study: Study, versions: Sequence[int], *, pairs: bool = False) -> Holding:
@@ -200,7 +203,7 @@ def _given(session: Session, study: Study, study_item_ids: Sequence[int]) -> Ite
         pick(
             StudyItem.id, Item.external_id, Annotation.person_id, StoredLabel.criterion, StoredLabel.target,
             StoredLabel.value, case((UNTIMED, None), else_=col(Submission.created_at)), StoredLabel.comment,
-            of_second.external_id,
+            of_second.external_id, Annotation.seconds, StoredLabel.rationale,
         )
         .select_from(Annotation)
         .join(

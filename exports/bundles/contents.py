@@ -141,7 +141,9 @@ def labels_of_study(study: StudyOut) -> LabelsOut:
             for label in judged.labels:
                 time = time_of(label.time) if label.time else None
                 about = (judged.item["id"], label.annotator, label.criterion, label.target, cell_of(label.value))
-                yield ForeignLabel(0, *about, time, label.comment, label.other)
+                yield ForeignLabel(
+                    0, *about, time, label.comment, label.other, seconds=label.seconds, rationale=label.rationale
+                )
 
     return LabelsOut(labels(), study.protocol.criteria_by_name())
 

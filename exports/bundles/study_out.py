@@ -105,8 +105,12 @@ def _judged(session: Session, study: Study, blocks: Blocks, *, names: bool) -> I
         said, fell = labels_that_hold(session, study, holding)
         for label in said:
             time = label.time.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if label.time else None
-            about = (label.criterion, label.target, label.value, time, label.comment or None, label.other)
-            given.setdefault(label.item, []).append(Given(called[label.person_id], *about))
+            given.setdefault(label.item, []).append(
+                Given(
+                    called[label.person_id], label.criterion, label.target, label.value,
+                    time, label.comment or None, label.other, label.seconds, label.rationale,
+                )
+            )  # fmt: skip
         units: dict[str, list[Unit]] = {}
         for unit in units_that_hold(session, study, holding):
             units.setdefault(unit.external_id, []).append(_unit(unit, study))

@@ -92,7 +92,8 @@ class Given(NamedTuple):
     """One label that somebody gave an item: by whom (a pseudonym, or a name where asked for), for what, and when.
 
     `time` is in ISO 8601; a label that says that it cannot be judged is none of these. One of a pair names its `other`
-    item and stands with the first.
+    item and stands with the first. `seconds` are those that the annotation took, `rationale` the places that support
+    the label, which are counted as lost where a format has no place for them.
     """
 
     annotator: str
@@ -102,6 +103,8 @@ class Given(NamedTuple):
     time: str | None = None
     comment: str | None = None
     other: str | None = None
+    seconds: float | None = None
+    rationale: list[dict[str, Any]] | None = None
 
 
 class Unit(NamedTuple):

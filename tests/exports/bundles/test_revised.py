@@ -12,8 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotators.agreement.report import agreement_report as report_of
+from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
 from db.engine import Database
+from db.studies.labels import import_labels
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.study import agreement_report
 from exports.bundles import bundle
@@ -117,7 +119,8 @@ def test_what_was_asked_again_is_that_of_the_later_version(database: Database, t
 def test_nothing_is_said_of_a_fall_where_nothing_fell(database: Database, tmp_path: Path) -> None:
     study = judged(database, "yy", protocol=accepting(question=["right"]))
     revise(study, "i00001")
-    assert export(study, tmp_path / "told", *OTHERS, dry_run=True).lost["huggingface"] == []
+    [lost] = export(study, tmp_path / "told", *OTHERS, dry_run=True).lost["huggingface"]
+    assert (lost.path, lost.n, lost.of) == ("labels.seconds", 4, 4)
     made = export(study, tmp_path / "out", "huggingface")
     assert "huggingface_labels_fell" not in made.counts
     assert len(said(tmp_path / "out")) == 4
@@ -228,6 +231,18 @@ def test_an_export_that_was_made_before_labels_said_so_is_verified_as_it_was(
     assert "says_fell" not in made.filters
     assert b"fell" not in (tmp_path / "out/studies/study/labels.csv").read_bytes()
     assert verify_against(database, study.researcher, tmp_path / "out").ok
+
+
+def test_seconds_and_places_that_a_format_does_not_carry_are_counted(database: Database, tmp_path: Path) -> None:
+    study = StudyInUse(database, items=2, annotators=1, overlap=1)
+    places = [{"document": "d.pdf", "page": 1, "box": [0.1, 0.1, 0.2, 0.2]}]
+    row = ForeignLabel(2, "i00001", "x", "right", "item", "yes", rationale=places)
+    import_labels(database, study.researcher, study.study_id, rows=[row], source="t.csv")
+    study.label_all(0)
+    lost = export(study, tmp_path / "told", *OTHERS, dry_run=True).lost
+    for name in OTHERS:
+        found = {one.path: (one.n, one.of) for one in lost[name]}
+        assert (found["labels.seconds"], found["labels.rationale"]) == ((2, 2), (1, 1))
 
 
 POINTING = tiny_protocol(
