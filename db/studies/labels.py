@@ -426,7 +426,7 @@ def _grouped(
         if turned:
             parsed = criterion.turned(parsed)
         if kind != criterion.target:
-            raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
+            raise InvalidInput(f"target {target!r} is no {criterion.target}, which {name!r} is about.")
         check_kept(target, "the target")
         check_kept(parsed, repr(name))
         return dumps(parsed)
@@ -700,7 +700,7 @@ def targets_in(rows: Iterable[ForeignLabel], source: str) -> dict[str, TargetKin
             raise InvalidInput(f"{source}, line {row.line}: {error}") from None
         if found.setdefault(row.criterion, kind) != kind:
             raise InvalidInput(
-                f"{source}, line {row.line}: criterion {row.criterion!r} is about a {kind} here and a "
-                f"{found[row.criterion]} before. A criterion has one kind of target."
+                f"{source}, line {row.line}: criterion {row.criterion!r} is about the target {kind} here and "
+                f"about {found[row.criterion]} before. A criterion has one kind of target."
             )
     return found

@@ -121,7 +121,7 @@ def test_a_text_that_nobody_could_give_here_is_a_bad_row(database: Database, cha
             ("grounding", "evidence:gold-9", "required"),
             "no evidence 'gold-9'. It has: distractor-2",
         ),
-        ("grounding", ("grounding", "claim:c1", "required"), "target 'claim:c1' is not a evidence"),
+        ("grounding", ("grounding", "claim:c1", "required"), "target 'claim:c1' is no evidence"),
         (
             "evidence_pages",
             ("evidence_page", "page:i00001.pdf:6", "evidence"),
