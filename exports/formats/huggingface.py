@@ -143,8 +143,8 @@ class HuggingFace:
         licence = options.get(LICENCE, "")
         if not licence:
             raise InvalidInput(
-                "The card of a Hugging Face dataset names a licence. Give one, such as cc-by-4.0 (--licence on the command "
-                "line)."
+                "The card of a Hugging Face dataset names a licence. Give one, such as cc-by-4.0 (--licence on the "
+                "command line)."
             )
         if not _LICENCE_FORM(licence):
             raise InvalidInput(f"{licence[:80]!r} is no licence's short name. Write one such as cc-by-4.0 or mit.")
