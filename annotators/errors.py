@@ -148,7 +148,7 @@ _REMEDIES = {
     errno.EFBIG: "Name a place on a disk that takes larger files, or raise the limit of their size (ulimit -f)",
     errno.EIO: "Check that the disk is sound, or name another place",
 }
-_OF_ARROW = re.compile(r".* Detail: \[errno \d+\] ", re.DOTALL)
+_OF_ARROW = re.compile(r"\A.*? Detail: \[errno \d+\] ", re.DOTALL)
 """What Arrow puts before the words of the machine."""
 
 

@@ -17,7 +17,7 @@ from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.protocols import Protocol
 from db.items.rows import read_items
-from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Study, StudyItem
+from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Purpose, Study, StudyItem
 from db.studies.selection import candidates
 
 _NAMED = 10
@@ -129,8 +129,10 @@ def _fits(criterion: Criterion) -> bool:
 
 
 def _of_study(study_id: int, *columns: Any) -> Any:
+    """Of the sample: one that is judged again, in a later version, has the id of the earlier one."""
     found = select(*columns).select_from(StudyItem).join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-    return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
+    found = found.join(Item, col(Item.id) == ItemVersion.item_id)
+    return found.where(col(StudyItem.study_id) == study_id, StudyItem.purpose == Purpose.SAMPLE.value)
 
 
 def _units(session: Session, study_id: int, protocol: Protocol) -> dict[str, Units] | None:

@@ -60,8 +60,8 @@ _LOCK = (
     "VALUES ({mark}, {mark}, 'pending', 0, 0, 0) ON CONFLICT (study_item_id) DO UPDATE SET study_id = excluded.study_id"
 )
 
-# Where an item stands by its votes: what was adjudicated stays so, and what an annotator has been asked to judge again
-# is about to change, and stands only until then.
+# Where an item stands by its votes: what was adjudicated stays so (but see `_reopen`), and what an annotator has been
+# asked to judge again is about to change, and stands only until then.
 _SETTLE = """
 UPDATE settlement SET
   n_annotations = {mark},
@@ -75,6 +75,14 @@ UPDATE settlement SET
     ELSE {mark} END
 WHERE study_item_id = {mark}
 """
+_REOPEN = """
+UPDATE settlement SET state = 'pending', stage = CASE stage WHEN 'second' THEN 'final' ELSE stage END
+WHERE study_item_id = {mark}
+"""
+_ADJUDICATED = pick(Settlement.study_item_id).where(
+    col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)),
+    col(Settlement.state) == SettlementState.ADJUDICATED,
+)
 _LABELLED_BESIDES = (
     "SELECT DISTINCT study_item_id FROM annotation WHERE study_id = {mark} AND (batch_id IS NULL OR batch_id <> {mark})"
 )
@@ -252,6 +260,8 @@ def update_settlements(
     for ids in _blocks(study_item_ids):
         before = _locked(connection, study.id, ids)
         found, again = current_labels(connection, study.id, ids), looked_at_again(connection, study, ids)
+        if before.get(SettlementState.ADJUDICATED):
+            _reopen(connection, study, protocol, found, known)
         overlaps = overlaps_of(connection, study, ids)
         stands = [
             (*_by_votes(study, protocol, found[of], known, again.get(of), overlap=overlaps[of]), of) for of in ids
@@ -304,6 +314,35 @@ def _settle(
     after = _states(connection, [row[-1] for row in stands])
     for state in SettlementState:
         counts.settle(SettlementState.PENDING, state, n=after.get(state, 0) - before.get(state, 0))
+
+
+def _reopen(
+    connection: Connection, study: Study, protocol: Protocol, labels: Mapping[int, ItemLabels], known: Known
+) -> None:
+    """Let the votes say again where items stand that were adjudicated, and of which they now dispute something else.
+
+    What they settled when the item was decided, no adjudicator was asked; its final label would be gone unnoticed.
+    """
+    adjudicated = connection.execute(_ADJUDICATED, {"ids": list(labels)}).scalars().all()
+    decided, asked = adjudicated_labels(connection, adjudicated), _in_order(protocol)
+    disputed = []
+    for of in adjudicated:
+        units = list(settle_item(protocol, labels[of], study.rule, known))
+        reached = _reached(asked, units, decided.get(of, {}), complete=True)
+        if any(
+            reached.get((name, target), ("",))[0] == "open"
+            and is_disputed(protocol, name, settled, labels[of].n_annotations)
+            for name, target, settled in units
+        ):
+            disputed.append((of,))
+    if disputed:
+        connection.exec_driver_sql(_REOPEN.format(mark=mark(connection)), disputed)
+
+
+def _in_order(protocol: Protocol) -> dict[str, tuple[int, Criterion]]:
+    """Criterion → its place in the order in which they are asked, and itself."""
+    names = (name for step in protocol.steps for name in step.criteria)
+    return {name: (place, protocol.criterion(name)) for place, name in enumerate(names)}
 
 
 def _states(connection: Connection, study_item_ids: Sequence[int]) -> Mapping[str, int]:
@@ -510,8 +549,7 @@ def _settled_block(
     assert study.id is not None
     ids = [row[0] for row in rows]
     derived = protocol.derived_criteria()
-    in_order = (name for step in protocol.steps for name in step.criteria)
-    asked = {name: (place, protocol.criterion(name)) for place, name in enumerate(in_order)}
+    asked = _in_order(protocol)
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
     adjudicated = {} if by_votes else adjudicated_labels(session, ids)
@@ -570,7 +608,7 @@ class DecidedUnit:
 
 
 def adjudicated_labels(
-    session: Session, study_item_ids: Iterable[int]
+    session: Session | Connection, study_item_ids: Iterable[int]
 ) -> dict[int, dict[tuple[str, str], DecidedUnit]]:
     """Study item → unit → the decision that stands: of the last final round, else what two blind ones decide alike."""
     given, label = Adjudication, AdjudicatedLabel

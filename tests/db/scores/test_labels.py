@@ -387,7 +387,7 @@ def test_a_study_that_does_not_fit_is_refused_with_what_would(
     place = Place(sqlite_database, tmp_path)
     place.study("pages", "evidence_pages", *pages("a", "ada", 2))
     place.study("right", "claim_correctness", ("a", "ada", "correctness", "claim:c1|reference", "entailment"))
-    place.study("recall", "claim_recall", ("a", "ada", "recalled", "claim:r1|answer", "in_answer"))
+    place.study("recall", "claim_recall", ("a", "ada", "recalled", "claim:c1|answer", "in_answer"))
     admin = make_person(sqlite_database, "ann", admin=True)
     nobody = StudyDesign(name="nobody", annotators=("ann",), overlap=1, order="given")
     create_study(
