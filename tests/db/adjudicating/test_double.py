@@ -13,6 +13,7 @@ from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed
 from annotators.intervals.bootstrap import Resampling
+from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import (
     UnitDecision,
@@ -32,6 +33,7 @@ from db.events import project_events
 from db.items.as_of import look_back, marks
 from db.models import Adjudication
 from db.permissions import Actor
+from db.studies.labels import import_labels
 from db.studies.settlements import stream_settled
 from db.studies.why import explain_label
 from exports.importing.decisions import import_decisions
@@ -75,6 +77,41 @@ def two_criteria() -> Protocol:
         ],
         steps=[Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=["right", "whole"])],
     )
+
+
+def come_in(study: StudyInUse, who: str, **values: str) -> None:
+    given = [ForeignLabel(2, "i00001", who, criterion, "item", value) for criterion, value in values.items()]
+    import_labels(study.db, study.researcher, study.study_id, rows=given, source="late.csv")
+
+
+@pytest.mark.parametrize("design", [{}, DOUBLE], ids=["one adjudicator", "two"])
+def test_what_later_labels_dispute_and_nobody_decided_is_decided_anew(
+    database: Database, design: dict[str, str]
+) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, protocol=two_criteria(), **design)
+    for who, right in enumerate(("yes", "no")):
+        study.submit(who, study.work(who)["items"][0], {"right": right, "whole": "yes"})
+    for number, actor in enumerate(three(study)[: 2 if design else 1]):
+        [place] = queue(study, actor)
+        adjudicate(database, actor, place, uid=f"first {number}", decisions=say("no"))
+    settled = [("i00001", "adjudicated", "no"), ("i00001", "unanimous", "yes")]
+    assert final(study) == settled
+    come_in(study, "late", right="yes", whole="yes")
+    assert final(study) == settled
+    assert settlement_counts(database, study.researcher, study.study_id)["adjudicated"] == 1
+    come_in(study, "later", right="yes", whole="no")
+    assert final(study) == [settled[0], ("i00001", "open", None)]
+    assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 1
+    third = adjudicator(study)
+    assert queue(study, third) == [place]
+    assert "whole" in listed(study, third)
+    decided = [*say("no", reason="still"), UnitDecision("whole", "item", "yes")]
+    wanted = [one for one in decided if one.criterion in listed(study, third)]
+    adjudicate(database, third, place, uid="again", decisions=wanted)
+    assert final(study) == [("i00001", "adjudicated", "no"), ("i00001", "adjudicated", "yes")]
+    assert settlement_counts(database, study.researcher, study.study_id)["adjudicated"] == 1
+    come_in(study, "last", right="yes", whole="no")
+    assert settlement_counts(database, study.researcher, study.study_id)["adjudicated"] == 1, "all of it was decided"
 
 
 def test_what_both_decide_alike_is_final(database: Database) -> None:
