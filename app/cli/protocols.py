@@ -164,8 +164,8 @@ def check(context: typer.Context, file: ProtocolFile, as_json: AsJson = False) -
     )
     if not found.invalidates:
         words += (
-            " It does not say which labels fall when an item is revised (`invalidates`): none will, but those about "
-            "parts that are gone."
+            " It does not say which labels fall when an item is revised (`invalidates`): none will, but those of "
+            "criteria whose parts, or places in the answer, are gone."
         )
     emit(document, words, as_json=as_json)
 

@@ -348,6 +348,9 @@ def test_the_design_of_a_study_says_all_that_it_was_made_of(filled: Filled) -> N
     ):
         assert said in shown
     assert "12.5 %" not in facts("vera"), "who does not design studies is not told of gold"
+    half = StudyDesign(name="Half", annotators=(filled.study.annotators[0].name,), overlap=1, where=("system=s0",))
+    made = create_study(filled.pages.db, study.researcher, study.project_id, protocol=tiny_protocol(), design=half)
+    assert "2 items for which the conditions do not hold" in facts("rosa")
 
 
 def test_a_viewer_sees_progress_but_is_not_led_to_adjudicate(filled: Filled) -> None:

@@ -30,6 +30,15 @@ from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, stu
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
 
 _TABS = ["Progress", "Criteria", "Results", "Design", "Protocol", "Flags and skips"]
+_WHY_LEFT_OUT = {
+    "where": "for which the conditions do not hold",
+    "scores": "without the scores that are judged",
+    "documents": "without a readable document",
+    "unasked": "about which nothing would be asked",
+    "same_question": "of a question that another item asks",
+    "other_systems": "of other systems",
+    "one_side": "without the other side of the pair",
+}
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
 _TALKS = {
     NEVER: "",
@@ -128,7 +137,6 @@ def _arms(row: StudyRow) -> list[blocks.Html]:
 def _design(study: Study, protocol: Protocol) -> None:
     settings = study.settings
     names = "shown to adjudicators" if settings.get("show_names") else "hidden from adjudicators"
-    left_out = settings.get("left_out", 0)
     review = settings.get("review_agreed", 0)
     own = "may" if settings.get("allow_own_adjudication") else "may not"
     blocks.facts(
@@ -152,7 +160,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             (f"Who gets which {protocol.noun}", QUEUES[settings.get("queue", DYNAMIC)]),
             ("Quota", f"{wording.count(quota, protocol.noun)} for each" if (quota := settings.get("quota")) else ""),
             ("Scores judged", ", ".join(study.show_scores)),
-            ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
+            ("Left out", _left_out(settings)),
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
             ("Suggested by", settings.get("suggested_judge", {}).get("name", "")),
             ("Asked beside labels", " ".join(ASIDES[name].title for name in asked_by(settings))),
@@ -202,6 +210,14 @@ def _known(settings: dict[str, Any]) -> list[tuple[str, str]]:
         ("Repeats", again if planting.repeat_rate else ""),
         ("Qualification", first + wording.count(asked.tries, "try", "tries") if asked.items else ""),
     ]
+
+
+def _left_out(settings: dict[str, Any]) -> str:
+    """How many items were left out, and why; a study made before reasons were kept says how many alone."""
+    why: dict[str, int] = settings.get("left_out_by", {})
+    said = [f"{wording.count(n, 'item')} {_WHY_LEFT_OUT.get(reason, reason)}" for reason, n in why.items()]
+    n_in_all = settings.get("left_out", 0)
+    return "; ".join(said) or (wording.count(n_in_all, "item") if n_in_all else "")
 
 
 def _share(of: float) -> str:
