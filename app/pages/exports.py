@@ -98,12 +98,18 @@ def page() -> None:
                 disabled=not wanted.formats,
                 help="Makes it and throws it away: what would be in it, how large it is, what its formats lose.",
             )
+        if pressed:
+            _make(project, wanted)
+        ready = _ready(project)
+        if ready is not None:  # beneath the button, which the form may have pushed far down
+            _offer(ready)
         if looked:
             _look(project, wanted)
     with right:
-        if pressed:
-            _make(project, wanted)
-        _offer(project)
+        if ready is None:
+            ui.empty("Nothing has been made yet.", "Choose what is to leave, then make the export.")
+        else:
+            _what_it_holds(ready.manifest)
         if wanted.release is None:
             _report(project, wanted.study)
 
@@ -289,18 +295,22 @@ def _report(project: ProjectRow, study: StudyRow | None) -> None:
     )
 
 
-def _offer(project: ProjectRow) -> None:
-    """The last export of this browser, to be fetched, with its manifest."""
+def _ready(project: ProjectRow) -> Packed | None:
+    """The last export of this browser."""
     ready = st.session_state.get(_READY)
-    if ready is None or ready[0] != project.project_id:
-        ui.empty("Nothing has been made yet.", "Choose what is to leave, then make the export.")
-        return
-    packed: Packed = ready[1]
-    manifest: Manifest = packed.manifest
+    return None if ready is None or ready[0] != project.project_id else ready[1]
+
+
+def _offer(packed: Packed) -> None:
+    """The export, to be fetched."""
     blocks.download(packed.address, f"Download {packed.name}", size_in_words(packed.bytes))
     st.caption(
         f"Only you can fetch it, within {KEPT_SECONDS // 60} minutes. Unpacked, it is checked by: assay verify FOLDER"
     )
+
+
+def _what_it_holds(manifest: Manifest) -> None:
+    """The counts and files of the export."""
     blocks.facts(
         [
             *((name.replace("_", " ").capitalize(), f"{n:,}") for name, n in manifest.counts.items()),
