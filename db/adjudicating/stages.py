@@ -108,7 +108,7 @@ def stage_for(session: Session, study: Study, settlement: Settlement, actor: Act
             "Go on with the next one."
         )
     if mine is not None and _others(session, study, settlement.study_item_id):
-        raise NotAllowed("You gave one of the item's two decisions, which differ. The final one is for a third person.")
+        raise NotAllowed("You gave one of the item's two decisions. The final one is for a third person.")
     return Stage.FINAL
 
 
