@@ -75,12 +75,12 @@ def edited(before: ItemContent, after: ItemContent) -> tuple[str, ...]:
 def fallen_verdicts(before: ItemContent, after: ItemContent) -> int:
     """How many verdicts and ratings of one version are not in the next, as what they are about says something else."""
     kept = _verdicts(after)
-    ratings = _n_ratings(before) - _n_ratings(after) if _is_rated_anew(before, after) else 0
+    ratings = _n_ratings(before) - _n_ratings(after) if _reads_otherwise(before, after) else 0
     return sum(verdict not in kept for verdict in _outdated_verdicts(before, after)) + max(0, ratings)
 
 
 def _without_outdated_verdicts(before: ItemContent, after: ItemContent) -> ItemContent:
-    if _n_ratings(after) and _is_rated_anew(before, after) and _pairs(before) == _pairs(after):
+    if _n_ratings(after) and _reads_otherwise(before, after) and _pairs(before) == _pairs(after):
         bare = [{name: value for name, value in pair.items() if name != _RATINGS} for pair in _pairs(after)]
         after = after._replace(metadata={**after.metadata, _PAIRS: bare})
     outdated = _outdated_verdicts(before, after)
@@ -106,7 +106,7 @@ def _n_ratings(item: ItemContent) -> int:
     return sum(len(ratings) for ratings in found if isinstance(ratings, list | tuple))
 
 
-def _is_rated_anew(before: ItemContent, after: ItemContent) -> bool:
+def _reads_otherwise(before: ItemContent, after: ItemContent) -> bool:
     """Whether what raters of pairs read says something else."""
     return any(getattr(before, name) != getattr(after, name) for name in ("question", "answer", "references"))
 
