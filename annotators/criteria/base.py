@@ -227,10 +227,21 @@ class Criterion(BaseModel):
         return Chosen(self.side, tuple(self.only.kinds), tuple(self.only.roles), self.only.per_modality)
 
     def targets(self, units: Units) -> list[str]:
-        """Every target on this item that it is about, written out, in the order of the item's parts."""
-        if units.asks is not None and self.name not in units.asks:
+        """Every target on this item that it is asked of, written out, in the order of the item's parts.
+
+        None where the item has no such part, nothing that a value could be made of (`has_material`), or is not asked.
+        """
+        if (units.asks is not None and self.name not in units.asks) or not self.has_material(units):
             return []
         return units.targets(self.target, per_hop=self.per_hop, chosen=self.chosen)
+
+    def has_material(self, units: Units) -> bool:
+        """Whether the item has what a value is made of, such as images to put in order; where not, nothing is asked."""
+        return True
+
+    def says_nothing(self, value: Any) -> bool:
+        """Whether a stored value holds nothing, because nothing could be asked: it is no label, and counts nowhere."""
+        return False
 
     def outlives(self, was: Units, now: Units) -> bool:
         """Whether what its labels are about, and point at, is all there in another version of the item.

@@ -31,6 +31,14 @@ class Order(Criterion):
         """The images, whatever it is about."""
         return super().needs() | {Material.IMAGES}
 
+    def has_material(self, units: Units) -> bool:
+        """Where there are two images or more: fewer have no order."""
+        return len(self._ordered(units)) > 1
+
+    def says_nothing(self, value: Any) -> bool:
+        """An order of fewer than two images, which is the only one there is."""
+        return isinstance(value, list) and len(value) < 2
+
     def check(self, value: object, units: Units | None = None) -> Value:
         """The keys, each once; with the item at hand, of all its images that are put in order."""
         if not isinstance(value, list) or any(not isinstance(key, str) for key in value):

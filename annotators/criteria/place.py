@@ -42,6 +42,10 @@ class Place(Criterion):
         """The image, and the answer that it has its place in."""
         return super().needs() | {Material.ANSWER}
 
+    def has_material(self, units: Units) -> bool:
+        """Where the answer has a paragraph that an image could stand after."""
+        return bool(blocks_of(units.answer))
+
     def check(self, value: object, units: Units | None = None) -> Value:
         """The place; with the item at hand, one that its answer has."""
         after = _AFTER.fullmatch(value) if isinstance(value, str) else None

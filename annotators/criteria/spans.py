@@ -52,6 +52,10 @@ class Spans(Criterion):
         """The answer."""
         return super().needs() | {Material.ANSWER}
 
+    def has_material(self, units: Units) -> bool:
+        """Where the answer says something that can be marked."""
+        return bool(units.answer.strip())
+
     def label_list(self) -> list[Label]:
         """The labels with keys and titles, in the order of the protocol."""
         return with_keys(self.labels)
