@@ -36,9 +36,9 @@ def units_asked(
     where nothing is there of which a value could be made (an order of one image, stretches of an empty answer).
 
     `decided` are labels by criterion and target, those of one annotator or the final ones: a unit with a condition
-    (`when`) is then asked only where they meet it, and one whose condition is open is not asked. Without `decided` every
-    unit that may come to be asked is there. Units of criteria that are not required, and of those whose values are
-    never compared (`Criterion.compared`: texts), are among them: the caller says whether it wants these.
+    (`when`) is then asked only where they meet it, and one whose condition is open is not asked. Without `decided`
+    every unit that may come to be asked is there. Units of criteria that are not required, and of those whose values
+    are never compared (`Criterion.compared`: texts), are among them: the caller says whether it wants these.
     """
     found = []
     for number in range(len(protocol.steps)):

@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.asking.rounds import BLIND, Stage, Unit
-from annotators.asking.settling import Outcome, Settled, settle
+from annotators.asking.settling import Outcome, Settled, disputed_units, reached, settle, settle_item, to_decide
 from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
@@ -32,6 +32,7 @@ from db.adjudicating.stages import (
     stage_for,
     waits_for,
 )
+from db.allotting.settling import update_settlements
 from db.annotating.assignments import return_to_annotator
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
@@ -59,13 +60,9 @@ from db.studies import tallies
 from db.studies.design import protocol_of
 from db.studies.settlements import (
     COUNTING,
-    adjudicated_labels,
     check_has_judged,
-    current_labels,
     is_disclosed,
-    is_disputed,
-    settle_item,
-    to_decide,
+    labels_and_decisions,
 )
 from db.studies.tallies import Tallies
 
@@ -404,7 +401,15 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         waits = settlement is not None and settlement.state == SettlementState.DISPUTED
         rounds = _known_rounds(session, study, study_item_id, actor, final=waits)
         units = _units(
-            session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=rounds, waits=waits
+            session,
+            study,
+            protocol,
+            annotations=annotations,
+            raters=raters,
+            study_item_id=study_item_id,
+            wire=wire,
+            rounds=rounds,
+            waits=waits,
         )
         images = [f"image:{image['key']}" for image in presentation.get("images", [])]
         presentation["targets"] = {target: target for target in [*(unit.target for unit in units), *images]}
@@ -481,7 +486,15 @@ def votes_of_item(session: Session, study: Study, study_item_id: int) -> VotesOf
     raters, wire = _raters(session, study, study_item_id, annotations), _wire(session, protocol, study_item_id)
     nothing = _Rounds({}, {}, None, None)
     units = _units(
-        session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=nothing, waits=False
+        session,
+        study,
+        protocol,
+        annotations=annotations,
+        raters=raters,
+        study_item_id=study_item_id,
+        wire=wire,
+        rounds=nothing,
+        waits=False,
     )
     assert study.id is not None
     return VotesOfItem(study.id, units, raters, {row.person_id: row.assignment_id for row in annotations})
@@ -532,6 +545,7 @@ def _units(
     *,
     annotations: Sequence[Annotation],
     raters: dict[int, str],
+    study_item_id: int,
     wire: Wire,
     rounds: _Rounds,
     waits: bool,
@@ -547,32 +561,37 @@ def _units(
             value = wire.value_out(row.value, protocol.criterion(row.criterion))
             given = Vote(rater, value, row.cannot_judge, row.reason, row.comment, row.rationale)
             votes[row.criterion, row.target].append(given)
-    study_item_id = annotations[0].study_item_id if annotations else 0
-    decided = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
+    connection = session.connection()
+    labels, decisions, stands = labels_and_decisions(connection, study, protocol, [study_item_id], to_decide=waits)
+    mine, decided = labels[study_item_id], decisions.get(study_item_id, {})
     units = []
     n = len(annotations)
+    compared = list(settle_item(protocol, mine, study.rule))
+    there = dict.fromkeys([*votes, *((name, target) for name, target, _ in compared)])
     # By the names on the wire: the order of keys can tell what parts are, as the keys themselves can.
-    order = sorted(votes, key=lambda unit: numbers_apart(wire.out(unit[1])))
+    order = sorted(there, key=lambda unit: numbers_apart(wire.out(unit[1])))
     outcomes = {
         unit: settle(criterion, [vote.value for vote in votes[unit] if not vote.cannot_judge], n, study.rule)
         for criterion in protocol.criteria
         for unit in order
         if unit[0] == criterion.name
     }
-    compared = [(*unit, settled) for unit, settled in outcomes.items() if protocol.criterion(unit[0]).compared]
-    again = waits and not any(is_disputed(protocol, name, settled, n) for name, _, settled in compared)
+    by_votes = {unit[:2] for unit in disputed_units(protocol, compared, n, {})}
+    after = stands.get(study_item_id, {}) if waits else {}
+    disputed = {unit[:2] for unit in disputed_units(protocol, compared, n, after)}
+    again = waits and not by_votes and not decided
     for (name, target), settled in outcomes.items():
         criterion, cast_votes = protocol.criterion(name), votes[name, target]
         decision = decided.get((name, target))
         value = decision.value if decision else None
         if rounds.mine is not None:
             value = own.value if (own := rounds.mine.labels.get((name, target))) else None
-        open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
+        open_ = (name, target) in disputed
         outcome, settles = settled.outcome.value if criterion.compared else Outcome.OPEN.value, settled.value
         if again and criterion.compared:  # as if it was disputed: nothing says that annotators are held to agree
             open_, outcome, settles = True, Outcome.OPEN.value, None
         if rounds.differ is not None:
-            if open_ and (name, target) not in rounds.differ:
+            if (name, target) in by_votes - rounds.differ:
                 outcome, settles = ALIKE, wire.value_out(value, criterion)
             open_ = (name, target) in rounds.differ
         units.append(
@@ -732,14 +751,13 @@ def store_decisions(
         label.adjudication_id = row.id
         session.add(label)
     session.flush()
-    settlement.failing = None
     waits = None if stage is Stage.FINAL else next_stage(session, study, study_item_id)
-    if waits is None:
-        counts.settle(settlement.state, SettlementState.ADJUDICATED)
-        settlement.state = SettlementState.ADJUDICATED
-    else:
+    if waits is not None:
         settlement.stage = waits
-    session.add(settlement)
+        session.add(settlement)
+        session.flush()
+    update_settlements(session.connection(), study, protocol_of(study), [study_item_id], counts)
+    session.refresh(settlement)
     end_lease(session, study_item_id, actor.person_id if waits is Stage.SECOND else None)
     # How often a blind decision goes against a majority would tell the other adjudicator something of it.
     said = {"stage": stage.value} if stage in BLIND else {"overruled": sum(label.overrules for label in final)}
@@ -788,21 +806,23 @@ def checked_decisions(
     """The final labels of an item as they are stored, and everything that stands against storing them."""
     assert study.id is not None
     study_item_id, left = opened.settlement.study_item_id, opened.left
-    labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
-    settled = {(name, target): votes for name, target, votes in settle_item(protocol, labels, study.rule)}
-    needed = set(left or ())
-    if left is None:
-        units = [(*unit, votes) for unit, votes in settled.items()]
-        waits = opened.settlement.state == SettlementState.DISPUTED
-        needed = {
-            (name, target)
-            for name, target, votes in (to_decide(protocol, units, labels.n_annotations) if waits else units)
-            if waits or is_disputed(protocol, name, votes, labels.n_annotations)
-        }
+    stored = labels_and_decisions(session.connection(), study, protocol, [study_item_id], to_decide=True)
+    mine = stored.labels[study_item_id]
+    n, units = mine.n_annotations, list(settle_item(protocol, mine, study.rule))
+    settled = {(name, target): votes for name, target, votes in units}
+    earlier = {unit: decision.value for unit, decision in stored.decided.get(study_item_id, {}).items()}
+    # Who decides blind to somebody else leaves nothing to what the two have decided before.
+    stands = {} if opened.stage in BLIND else earlier
+    if left is not None:
+        needed = set(left)
+    elif opened.settlement.state == SettlementState.DISPUTED:
+        there = reached(protocol, units, stands)
+        needed = {unit[:2] for unit in to_decide(protocol, units, n, stands) if unit[:2] in there}
+    else:
+        needed = {unit[:2] for unit in disputed_units(protocol, units, n, {})}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     problems: list[Misfit] = []
     tried: set[tuple[str, str]] = set()
-    earlier = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
     both = set() if left is None else set(earlier)
     for decision in decisions:
         unit = (decision.criterion, decision.target)
@@ -818,16 +838,21 @@ def checked_decisions(
             final[unit] = _checked(session, study, protocol, study_item_id, decision, settled=settled, reason=reason)
         except InvalidInput as error:
             problems.append(Misfit(unit, str(error)))
+    # What nobody has labelled may wait; but what is decided may open a question that was none: it is decided with it.
+    needed = {unit for unit in needed if mine.values.get(unit) or mine.cannot.get(unit)}
+    after = {**stands, **{unit: label.value for unit, label in final.items()}}
+    opened_now, before_it = (disputed_units(protocol, units, n, by) for by in (after, stands))
+    needed |= {unit[:2] for unit in opened_now} - {unit[:2] for unit in before_it}
     missing = [
         f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
-        for (name, target), votes in settled.items()
+        for name, target in settled
         if (name, target) not in tried and (name, target) in needed
     ]
     if missing:
         problems.append(Misfit(None, f"Not decided yet: {', '.join(missing)}."))
     if not problems:
         votes = {unit: given.value for unit, given in settled.items() if given.outcome is not Outcome.OPEN}
-        standing = {**votes, **{unit: label.value for unit, label in earlier.items()}}
+        standing = {**votes, **earlier}
         standing |= {unit: label.value for unit, label in final.items()}
         before = _broken(protocol, votes)
         for unit, sentence in _broken(protocol, standing).items():
@@ -849,7 +874,10 @@ def _checked(
     """One decision as it is stored; InvalidInput for a value that does not fit, or that lacks a reason."""
     unit = (decision.criterion, decision.target)
     if unit not in settled:
-        raise InvalidInput(f"Nobody labelled {decision.criterion!r} of {decision.target!r}, so it is not decided.")
+        raise InvalidInput(
+            f"{decision.criterion!r} of {decision.target!r} is not decided: nobody labelled it, and it is not asked of "
+            "this item. Leave it out."
+        )
     criterion = protocol.criterion(decision.criterion)
     value = criterion.check(decision.value)
     if criterion.vote(value) not in settled[unit].votes:

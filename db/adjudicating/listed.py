@@ -9,14 +9,15 @@ from typing import Any
 from sqlmodel import col, select
 
 from annotators.asking.rounds import Stage
+from annotators.asking.settling import Known, settle_item, to_decide
 from annotators.items.pairs import BETWEEN
 from db.adjudicating.stages import blind_rounds, is_double, units_left
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Settlement, SettlementState, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
-from db.studies.labels import names_in_study
-from db.studies.settlements import Known, current_labels, settle_item, to_decide
+from db.studies.items import names_in_study
+from db.studies.settlements import labels_and_decisions
 
 _AT_ONCE = 500
 
@@ -93,7 +94,8 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
             ordered = session.exec(waiting).all()
             for start in range(0, len(ordered), _AT_ONCE):
                 block = ordered[start : start + _AT_ONCE]
-                labels = current_labels(session.connection(), study_id, [place for place, _ in block])
+                places = [place for place, _ in block]
+                labels, _, values = labels_and_decisions(session.connection(), study, protocol, places)
                 for study_item_id, stage in block:
                     mine = labels[study_item_id]
                     found = list(settle_item(protocol, mine, study.rule, known))
@@ -102,7 +104,8 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
                         left = set(units_left(protocol, found, mine.n_annotations, given))
                         asked = [unit for unit in found if unit[:2] in left]
                     else:
-                        asked = to_decide(protocol, found, mine.n_annotations)
+                        stands = values.get(study_item_id, {})
+                        asked = to_decide(protocol, found, mine.n_annotations, stands)
                     units = tuple(
                         ListedUnit(criterion, target, settled.votes, settled.dispute)
                         for criterion, target, settled in asked

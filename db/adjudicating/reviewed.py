@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from sqlmodel import col, select
 
 from annotators.asking.rounds import Unit
+from annotators.asking.settling import Known, disputed_units, settle_item
 from db.engine import Database
 from db.models import Settlement, SettlementState, Study
 from db.permissions import READERS, Actor, On, operation
 from db.studies.design import protocol_of
-from db.studies.settlements import (
-    Known,
-    adjudicated_labels,
-    current_labels,
-    is_disputed,
-    looked_at_again,
-    settle_item,
-)
+from db.studies.settlements import labels_and_decisions, looked_at_again
 
 _AT_ONCE = 500
 
@@ -56,12 +50,11 @@ def reviewed_items(db: Database, _actor: Actor, study_id: int) -> Reviewed:
         ids = sorted(looked_at_again(session.connection(), study, list(states)))
         for start in range(0, len(ids), _AT_ONCE):
             block = ids[start : start + _AT_ONCE]
-            labels = current_labels(session.connection(), study_id, block)
-            decided = adjudicated_labels(session, block)
+            labels, decided, _ = labels_and_decisions(session.connection(), study, protocol, block)
             for item in block:
                 mine = labels[item]
                 units = list(settle_item(protocol, mine, study.rule, known))
-                if any(is_disputed(protocol, name, settled, mine.n_annotations) for name, _, settled in units):
+                if disputed_units(protocol, units, mine.n_annotations, {}):
                     continue
                 drawn += 1
                 if states[item] != SettlementState.ADJUDICATED:

@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, func, or_, select
 
-from annotators.asking.rounds import BLIND, DOUBLE, Stage, Unit, differing
-from annotators.asking.settling import Outcome, Settled
+from annotators.asking.rounds import BLIND, DOUBLE, Stage, Unit, alike, differing
+from annotators.asking.settling import Outcome, UnitVotes, disputed_units, settle_item
 from annotators.errors import Conflict, NotAllowed
 from annotators.protocols import Protocol
 from db.engine import Database
@@ -37,7 +37,7 @@ from db.people.accounts import names_of
 from db.permissions import ADJUDICATORS, READERS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, current_labels, is_disclosed, is_disputed, settle_item
+from db.studies.settlements import COUNTING, is_disclosed, labels_and_decisions
 
 
 @dataclass(frozen=True)
@@ -74,21 +74,19 @@ def blind_rounds(session: Session, study_item_id: int) -> dict[Stage, Round]:
 
 def differing_units(session: Session, study: Study, study_item_id: int, rounds: dict[Stage, Round]) -> list[Unit]:
     """The units of an item that its two blind rounds do not leave alike; both are there."""
-    assert study.id is not None
-    labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     protocol = protocol_of(study)
-    return units_left(protocol, list(settle_item(protocol, labels, study.rule)), labels.n_annotations, rounds)
+    mine = labels_and_decisions(session.connection(), study, protocol, [study_item_id]).labels[study_item_id]
+    return units_left(protocol, list(settle_item(protocol, mine, study.rule)), mine.n_annotations, rounds)
 
 
 def units_left(
-    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], n_annotations: int, rounds: dict[Stage, Round]
+    protocol: Protocol, units: Sequence[UnitVotes], n_annotations: int, rounds: dict[Stage, Round]
 ) -> list[Unit]:
     """The units that two blind rounds do not leave alike, of an item whose annotators' labels settle as `units` say."""
     votes = {(name, target): settled.value for name, target, settled in units if settled.outcome is not Outcome.OPEN}
-    disputed = {
-        (name, target) for name, target, settled in units if is_disputed(protocol, name, settled, n_annotations)
-    }
     first, second = ({unit: label.value for unit, label in rounds[stage].labels.items()} for stage in BLIND)
+    both = {unit: first[unit] for unit in alike(first, second)}
+    disputed = {unit[:2] for unit in disputed_units(protocol, units, n_annotations, both)}
     return differing(first, second, votes=votes, disputed=disputed)
 
 

@@ -26,7 +26,7 @@ from db.engine import Database, dumps
 from db.models import AdjudicatedLabel, Adjudication, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
-from db.studies.labels import places_of_study
+from db.studies.items import places_of_study
 from db.studies.tallies import Tallies
 
 

@@ -17,23 +17,16 @@ from sqlmodel import Session, col, select
 from annotators.designing.arms import PEOPLE
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
+from db.allotting.ledger import balance, first_step, is_discarded, lacks_slots, reopen_slot, take_open_slot
+from db.allotting.settling import update_settlements
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
-from db.annotating.assignments import (
-    add_slot,
-    first_step,
-    give_back,
-    is_discarded,
-    lacks_slots,
-    reopen_slot,
-    take_open_slot,
-)
+from db.annotating.assignments import give_back
 from db.engine import Database
 from db.models import (
     Account,
     Amendment,
     Assignment,
     AssignmentState,
-    SettlementState,
     Study,
     StudyMember,
     StudyState,
@@ -44,8 +37,7 @@ from db.people.named import AMENDED, OF_PEOPLE, by_number
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.phases.answers import standing_of
 from db.studies import tallies
-from db.studies.design import check_overlap, has_rechecks, person_who_may_annotate
-from db.studies.settlements import DISCARDED, WANTED
+from db.studies.design import check_overlap, person_who_may_annotate, protocol_of
 from db.studies.tallies import Tallies
 
 _LEADS_TO = {
@@ -381,86 +373,29 @@ def _check_arm(session: Session, study: Study, person_id: int, name: str) -> Non
 
 # The overlap ----------------------------------------------------------------------------------------------------------
 
-# In the order of the sample, behind everything that is in the queue, one more slot of each item that lacks one: an item
-# that was given out under a higher overlap may have enough.
-_ONE_MORE_SLOT = text(
-    "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
-    "SELECT x.study_id, x.id, 'slot', 'open', :behind + x.position, 1, 0 FROM study_item x WHERE x.study_id = :study "
-    "AND x.purpose = 'sample' AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
-    f"AND NOT {DISCARDED.format(row='x')} "
-    "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap"
+_PLACES = text(
+    "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose IN ('sample', 'recheck') ORDER BY x.id"
 )
-_RECHECKS_LACKING = text(
-    "SELECT x.id FROM study_item x WHERE x.study_id = :study AND x.purpose = 'recheck' "
-    "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
-    f"AND NOT {DISCARDED.format(row='x')} "
-    "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < coalesce(x.overlap, :overlap) ORDER BY x.position"
-)
-# The open slots of an item that are too many: those behind so many that are taken already, or come before them.
-_SLOTS_TOO_MANY = text(
-    "DELETE FROM assignment WHERE state = 'open' AND id IN (SELECT id FROM (SELECT a.id, a.study_item_id, row_number() "
-    "OVER (PARTITION BY a.study_item_id ORDER BY CASE a.state WHEN 'open' THEN 1 ELSE 0 END, a.queue) AS place "
-    "FROM assignment a WHERE a.study_id = :study AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) AS numbered "
-    f"WHERE place > {WANTED.format(item='numbered.study_item_id')})"
-)
-# Where people disagree the study may take more than its overlap: the slot that was opened for one more stays.
-_DISAGREE = text(
-    "UPDATE settlement SET wanted = n_annotations + 1 WHERE study_id = :study AND n_disputed > 0 "
-    "AND n_annotations >= :overlap AND n_annotations < :most AND state = 'pending' "
-    "AND coalesce(wanted, 0) <= n_annotations"
-)
-_WAITS_AGAIN = text(
-    "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state = :state "
-    "AND n_annotations < coalesce((SELECT x.overlap FROM study_item x WHERE x.id = settlement.study_item_id "
-    "AND x.purpose = 'recheck'), :overlap) "
-    "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = settlement.study_item_id)"
-)
-_HAS_ENOUGH = text(
-    "UPDATE settlement SET state = :state WHERE study_id = :study AND state = 'pending' "
-    "AND (n_disputed > 0) = (:state = 'disputed') AND n_annotations >= "
-    f"{WANTED.format(item='settlement.study_item_id')} AND NOT EXISTS (SELECT 1 FROM "
-    "assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')"
-)
-
-_BY_VOTES = (SettlementState.AGREED, SettlementState.DISPUTED)
+_LABELLED = text("SELECT z.study_item_id FROM settlement z WHERE z.study_id = :study ORDER BY z.study_item_id")
 
 
 def _change_overlap(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    """Items with labels are settled, or wait again, as they then stand; then slots are opened and taken away."""
     assert study.id is not None
     before, after = study.overlap, change.overlap
     if after is None or after == before:
         return []
     if after < 1:
         raise InvalidInput(f"An overlap of {after} gives nobody an item. Give at least 1, or close the study.")
-    session.flush()
-    session.refresh(study, ["next_queue"])  # slots that were given back have moved it
-    connection, counts = session.connection(), Tallies(study.id)
-    if after > before:
-        for _ in range(after - before):
-            lacking = {"behind": study.next_queue, "study": study.id, "overlap": after}
-            counts.move(None, AssignmentState.OPEN, n=connection.execute(_ONE_MORE_SLOT, lacking).rowcount)
-            study.next_queue += study.n_items
-            session.flush()
-            if has_rechecks(study):
-                for (study_item_id,) in connection.execute(_RECHECKS_LACKING, lacking).all():
-                    study.next_queue = add_slot(connection, study, study_item_id, counts)
-        for state in _BY_VOTES:
-            again = connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after, "state": state}).rowcount
-            counts.settle(state, SettlementState.PENDING, n=again)
-    else:
-        if (most := study.settings.get("most_overlap")) is not None:
-            connection.execute(_DISAGREE, {"study": study.id, "overlap": after, "most": most})
-        gone = connection.execute(_SLOTS_TOO_MANY, {"study": study.id, "overlap": after}).rowcount
-        counts.move(AssignmentState.OPEN, None, n=gone)
-        for state in _BY_VOTES:
-            enough = connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after, "state": state}).rowcount
-            counts.settle(SettlementState.PENDING, state, n=enough)
-    counts.write(connection)
     study.overlap = after
     add_amendment(session, actor, study, what="overlap", before=before, after=after, reason=reason)
+    session.flush()
+    connection, counts = session.connection(), Tallies(study.id)
+    labelled = list(connection.execute(_LABELLED, {"study": study.id}).scalars())
+    update_settlements(connection, study, protocol_of(study), labelled, counts)
+    balance(connection, study, list(connection.execute(_PLACES, {"study": study.id}).scalars()), counts)
+    counts.write(connection)
+    session.refresh(study, ["next_queue"])  # slots that were opened have moved it
     return [f"overlap {before} → {after}"]
 
 

@@ -9,8 +9,8 @@ In a study in which everybody has an order of their own, the cursor counts turns
 that is drawn for the person (`own_place` in annotators/items/sampling.py), and gives the first open slot from there on:
 that of the item there, as long as it has one.
 
-In a study ordered by a score a freed slot comes before all others instead, and leases that have run out are ended as
-soon as somebody wants an item: what its figures are made of ends at the first item that is not judged.
+Rechecks come before all others. In a study ordered by a score so does a freed slot, and leases that have run out are
+ended as soon as somebody wants an item: what its figures are made of ends at the first item that is not judged.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.items.sampling import BY_SCORE, OWN
+from db.allotting.ledger import first_step, reopen_slot, take_open_slot
+from db.allotting.settling import update_settlements
 from db.allotting.slots import is_balanced
 from db.engine import Database
 from db.models import (
     BARRED,
+    IMPORTED,
     PLANTED_KINDS,
     SLOTLESS_KINDS,
     Amendment,
@@ -41,8 +44,6 @@ from db.models import (
     AssignmentState,
     Draft,
     Purpose,
-    Settlement,
-    SettlementState,
     Study,
     StudyMember,
     StudyState,
@@ -55,8 +56,7 @@ from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, recor
 from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
-from db.studies.design import asks_of, frozen_study, has_rechecks, protocol_of, turns_begin
-from db.studies.settlements import DISCARDED, WANTED
+from db.studies.design import frozen_study, has_rechecks, protocol_of, turns_begin
 from db.studies.tallies import Tallies
 
 AHEAD = 3
@@ -65,7 +65,6 @@ AHEAD = 3
 LOWEST, HIGHEST = -(2**62), 2**62
 """Below and above every number of a slot in the queue."""
 
-_BEFORE_ALL = 2**40
 _REVIVED_AT_ONCE = 8
 _TURNS_AT_ONCE = 200
 """Turns of somebody's own order that are looked at for an item allotted to them; then the next one behind comes."""
@@ -193,7 +192,7 @@ def lease(
     """The assignments this person works on now, first to last, with new slots leased to fill up the look-ahead.
 
     Inside the caller's writing transaction, in which `member_of` has locked the person's place. An item whose first
-    step is committed comes first, then those leased, in the order of the queue, then what was returned. Nobody has
+    step is committed comes first, then what was returned, then those leased, in the order of the queue. Nobody has
     anything to do while the study gives no items (`is_halted`), nor, by this, who is to get no new ones. Where slots
     are allotted to people no lease ends by time: nobody else is to have them.
     """
@@ -333,7 +332,7 @@ def _mine(connection: Connection, member: Member) -> list[Held]:
 
     def order(row: Held) -> tuple[bool, bool, datetime, int]:
         begun = row.state == AssignmentState.LEASED and row.steps_done > 0
-        return (not begun, row.state == AssignmentState.RETURNED, row.leased_at or now(), row.queue)
+        return (not begun, row.state != AssignmentState.RETURNED, row.leased_at or now(), row.queue)
 
     return sorted((Held(*row) for row in rows), key=order)
 
@@ -377,81 +376,6 @@ def _give_up(connection: Connection, study: Study, row: Held, after: AssignmentS
     return reopen_slot(connection, study, row.study_item_id, counts)
 
 
-_NEXT_NUMBER = (
-    update(_STUDY)
-    .where(_STUDY.c.id == bindparam("study"))
-    .values(next_queue=_STUDY.c.next_queue + 1)
-    .returning(_STUDY.c.next_queue)
-)
-
-
-_TAKEN_OR_OPEN = sql_select(func.count()).where(
-    _SLOT.study_item_id == bindparam("item"),
-    _SLOT.kind == "slot",
-    _SLOT.state.in_(
-        (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
-    ),
-)
-
-
-_WANTED = text(f"SELECT {WANTED.format(item=':item')}")
-_IS_DISCARDED = text(f"SELECT 1 FROM study_item x WHERE x.id = :item AND {DISCARDED.format(row='x')}")
-
-
-def first_step(connection: Connection, study: Study, study_item_id: int) -> int:
-    """The number (from 0) of the first step that asks something of an item: steps before it count as done."""
-    asks = asks_of(connection, study, study_item_id)
-    return 0 if asks is None else protocol_of(study).steps_asking(asks)[0]
-
-
-def is_discarded(connection: Connection, study_item_id: int) -> bool:
-    """Whether an item was rejected or withdrawn by hand, so that nobody is to label it."""
-    return connection.execute(_IS_DISCARDED, {"item": study_item_id}).first() is not None
-
-
-def lacks_slots(connection: Connection, study: Study, study_item_id: int) -> int:
-    """How many slots an item has less, open and taken together, than it wants annotations."""
-    about = {"item": study_item_id, "overlap": study.overlap}
-    wanted: int = connection.execute(_WANTED, about).scalar_one()
-    taken: int = connection.execute(_TAKEN_OR_OPEN, about).scalar_one()
-    return max(0, wanted - taken)
-
-
-def reopen_slot(
-    connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
-) -> int | None:
-    """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
-
-    It is the person's (`whose`), where slots are allotted to people.
-
-    None, and no slot, where the item was rejected or withdrawn by hand, or has its overlap without it, as it can once
-    the overlap was lowered.
-    """
-    if is_discarded(connection, study_item_id):
-        return None
-    if study.amended and not lacks_slots(connection, study, study_item_id):
-        return None
-    return add_slot(connection, study, study_item_id, counts, whose=whose if is_balanced(study) else None)
-
-
-def add_slot(
-    connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
-) -> int:
-    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets.
-
-    In a study ordered by a score it stands before all that were there at the start.
-    """
-    study_id = study.id or 0
-    number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
-    queue = number - 1 - (_BEFORE_ALL if study.item_order == BY_SCORE else 0)
-    slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": queue, "state": AssignmentState.OPEN}
-    first = first_step(connection, study, study_item_id)
-    kept = {"kind": "slot", "sitting": 1, "steps_done": first, "allotted_to": whose}
-    connection.execute(_ASSIGNMENT.insert(), {**slot, **kept})
-    counts.move(None, AssignmentState.OPEN)
-    return number
-
-
 _AT_HAND = sql_select(*_HELD).where(
     _SLOT.person_id == bindparam("person"),
     _SLOT.state == AssignmentState.LEASED,
@@ -468,27 +392,6 @@ def give_back(connection: Connection, study: Study, person_id: int, counts: Tall
     for row in [Held(*found) for found in connection.execute(_AT_HAND.with_for_update(), asked)]:
         row.ended_at = now()
         _give_up(connection, study, row, AssignmentState.EXPIRED, counts)
-
-
-_FREE_OF_ITEM = (
-    sql_select(_SLOT.id)
-    .where(_SLOT.study_item_id == bindparam("item"), _SLOT.state == AssignmentState.OPEN, _SLOT.kind == "slot")
-    .where(func.coalesce(_SLOT.allotted_to, bindparam("person")) == bindparam("person"))
-    .limit(1)
-    .with_for_update(skip_locked=True)
-)
-_USE_UP = delete(_ASSIGNMENT).where(_SLOT.id == bindparam("of"))
-
-
-def take_open_slot(connection: Connection, study_item_id: int, person_id: int | None) -> bool:
-    """Use up one open slot of the item for an assignment of the person's that has a row already; False if none is free.
-
-    What is allotted to somebody else is not free.
-    """
-    free = connection.execute(_FREE_OF_ITEM, {"item": study_item_id, "person": person_id}).scalar()
-    if free is not None:
-        connection.execute(_USE_UP, {"of": free})
-    return free is not None
 
 
 def _knowing(item: str) -> str:
@@ -509,6 +412,12 @@ def _knowing(item: str) -> str:
 
 _KNOWS_EARLIER = text(_knowing(":item"))
 
+_ELSEWHERE = _ASSIGNMENT.alias("elsewhere")
+_GIVEN_ELSEWHERE = sql_select(_ELSEWHERE.c.id).where(
+    _ELSEWHERE.c.study_item_id == _SLOT.study_item_id,
+    _ELSEWHERE.c.person_id == bindparam("person"),
+    _ELSEWHERE.c.kind == IMPORTED,
+)
 _LOST = (
     sql_select(*_HELD)
     .where(
@@ -516,6 +425,7 @@ _LOST = (
         _SLOT.state == AssignmentState.EXPIRED,
         _SLOT.study_id == bindparam("study"),
         _SLOT.kind != AnnotationKind.QUALIFICATION,
+        ~_GIVEN_ELSEWHERE.exists(),
     )
     .order_by(_SLOT.id.desc())
     .limit(_REVIVED_AT_ONCE)
@@ -633,17 +543,18 @@ _CLAIM_FREE, _CLAIM_FREE_WAITING = (_claiming(wait=wait, allotted=False) for wai
 def _claim_next(connection: Connection, member: Member, until: datetime) -> Held | None:
     """Lease the next slot for this person, if there is one, and move their cursor on."""
     study = member.study
+    if study.item_order == OWN and member.exhausted_at == member.next_queue:
+        return None
+    before_all = study.item_order == BY_SCORE or has_rechecks(study)
+    if before_all and (first := _claim(connection, member, until, after=LOWEST, before=0)):
+        return first
     if study.item_order == OWN:
-        if member.exhausted_at == member.next_queue:
-            return None
         if is_balanced(study) and (mine := _claim_in_turn(connection, member, until)):
             return mine
         member.cursor += 1
         begin = turns_begin(study, member.person_id, member.cursor)
         behind = _claim(connection, member, until, after=begin - 1)
         return behind or _claim(connection, member, until, after=LOWEST, before=begin)
-    if study.item_order == BY_SCORE and (freed := _claim(connection, member, until, after=LOWEST, before=0)):
-        return freed
     found = _claim(connection, member, until, after=member.cursor)
     if found is not None:
         member.cursor = found.queue
@@ -797,12 +708,8 @@ def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reaso
         session.add(row)
         counts = Tallies(row.study_id)
         counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)
-        settlement = session.get(Settlement, row.study_item_id, with_for_update=True)
-        if settlement is not None and settlement.state != SettlementState.ADJUDICATED:
-            counts.settle(settlement.state, SettlementState.PENDING)
-            settlement.state = SettlementState.PENDING
-            session.add(settlement)
-            session.flush()
+        session.flush()
+        update_settlements(session.connection(), study, protocol_of(study), [row.study_item_id], counts)
         counts.write(session.connection())
         record(
             session,

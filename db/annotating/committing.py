@@ -15,8 +15,9 @@ from annotators.criteria.material import PAIR_MARKS
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
-from db.annotating.assignments import Held, Member, knows_earlier, reopen_slot, save, take_open_slot
-from db.annotating.disagreement import ask_one_more
+from db.allotting.ledger import HOLDING, balance, has_counting_labels, reopen_slot, take_open_slot
+from db.allotting.settling import update_settlements
+from db.annotating.assignments import Held, Member, knows_earlier, save
 from db.annotating.planting import hold_to_mark
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
 from db.annotating.qualifying import judge_try
@@ -38,7 +39,6 @@ from db.models import (
 from db.models import StoredLabel as LabelRow
 from db.query import pick, table_of
 from db.studies.design import asks_of
-from db.studies.settlements import update_settlements
 from db.studies.tallies import PLANTED, Tallies
 
 MAX_SECONDS = 24 * 3600
@@ -202,8 +202,6 @@ _SET_ASIDE = (
         ),
     )
 )
-_HOLDING = (AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
-"""The states in which a slot is somebody's."""
 
 
 def _becomes(
@@ -235,8 +233,10 @@ def _becomes(
         if before == AssignmentState.LEASED:
             row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR
-        # Who met the earlier version of a recheck since their lease ran out is heard, but not counted.
+        # Who met the earlier version of a recheck since their lease ran out is heard, but not counted; nor is anybody
+        # counted twice whose labels came in from elsewhere meanwhile.
         known = knows_earlier(connection, study, row.study_item_id, row.person_id)
+        known = known or has_counting_labels(connection, row.study_item_id, row.person_id, beside=row.id)
         if not known and take_open_slot(connection, row.study_item_id, row.person_id):
             counts.move(AssignmentState.OPEN, None)
             row.state = AssignmentState.SUBMITTED
@@ -261,7 +261,7 @@ def _complete(
     left_out = member.left_out_from is not None and row.ended_at >= member.left_out_from
     kind = _becomes(connection, study, row, earlier.kind if earlier else None, counts, left_out=left_out)
     save(connection, row)
-    if row.state == AssignmentState.LEFT_OUT and before in _HOLDING:
+    if row.state == AssignmentState.LEFT_OUT and before in HOLDING:
         reopen_slot(connection, study, row.study_item_id, counts)
     if row.state != before and row.kind != AnnotationKind.QUALIFICATION:
         time = 0 if earlier else (spent or 0)
@@ -287,5 +287,6 @@ def _complete(
         connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
     if kind == AnnotationKind.REGULAR:
         update_settlements(connection, study, protocol, [row.study_item_id], counts)
-        ask_one_more(connection, study, row.study_item_id, counts)
+        if "most_overlap" in study.settings:  # elsewhere an item that is settled has no open slot
+            balance(connection, study, [row.study_item_id], counts)
     return "surplus" if left_out or kind == AnnotationKind.SURPLUS else "done"

@@ -17,6 +17,19 @@ from annotators.errors import InvalidInput
 from annotators.items.pairs import BETWEEN
 from annotators.items.parsed import ForeignLabel, Rejected
 from db.elsewhere.known import Whose, remember, skipped_by, taken_in
+from db.elsewhere.label_checks import StudyParts
+from db.elsewhere.labels import (
+    ALL_COUNT,
+    Earlier,
+    LabelImport,
+    NotCounted,
+    Standing,
+    add_labels,
+    checked_labels,
+    misfits,
+    people_named,
+    rejections,
+)
 from db.engine import Database
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -35,20 +48,7 @@ from db.models import (
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids
 from db.studies.design import protocol_of
-from db.studies.label_checks import StudyParts
-from db.studies.labels import (
-    ALL_COUNT,
-    Earlier,
-    LabelImport,
-    NotCounted,
-    Standing,
-    add_labels,
-    checked_labels,
-    items_of_study,
-    misfits,
-    people_named,
-    rejections,
-)
+from db.studies.items import items_of_study
 from db.studies.tallies import Tallies
 
 _AT_ONCE = 500

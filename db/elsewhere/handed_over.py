@@ -14,6 +14,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel
 from annotators.protocols import Protocol
+from db.allotting.ledger import DISCARDED, WANTED
 from db.annotating.presentations import Wire
 from db.engine import Database
 from db.items.current import counting_annotations
@@ -23,7 +24,7 @@ from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, DISCARDED, WANTED
+from db.studies.settlements import COUNTING
 
 _DIGITS = 24
 

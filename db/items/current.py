@@ -47,7 +47,7 @@ def counting_annotations(
 
 UNTIMED = col(Annotation.created_at) == col(Batch.created_at)
 """Labels that come in without a time have that of their batch, which says nothing of when, or in which order, they were
-given (`_insert` of db/studies/labels.py; exports/bundles/labels/block.py has the same)."""
+given (`_insert` of db/elsewhere/labels.py; exports/bundles/labels/block.py has the same)."""
 
 
 def unpublished_batches() -> Select[Any]:

@@ -23,7 +23,7 @@ from db.engine import Database, dumps, insert_many
 from db.models import Purpose, Study, StudyItem
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.studies.design import freeze_scores_of, protocol_of
-from db.studies.labels import items_of_study
+from db.studies.items import items_of_study
 from db.studies.selection import candidates
 from db.studies.settlements import stream_settled
 

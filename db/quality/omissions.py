@@ -17,8 +17,9 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.annotating.assignments import give_back, reopen_slot, take_open_slot
-from db.annotating.disagreement import ask_one_more
+from db.allotting.ledger import balance, take_open_slot
+from db.allotting.settling import update_settlements
+from db.annotating.assignments import give_back
 from db.engine import Database, insert_many
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -39,7 +40,7 @@ from db.people.pseudonyms import sees_names
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, update_settlements
+from db.studies.settlements import COUNTING
 from db.studies.tallies import Tallies
 
 
@@ -172,7 +173,7 @@ def _decide(
         counts = Tallies(study_id)
         if since is not None:
             give_back(session.connection(), study, member.person_id, counts)
-            _free_slots(session, study, member, since, counts)
+            _free_slots(session, member, since, counts)
         _take_slots(session, study, member, since, counts)
         after = _write_set_aside(session, member, omission)
         touched = {annotation for annotation in before.keys() | after.keys()
@@ -181,8 +182,7 @@ def _decide(
         items = _items_of(session, member, standing)
         again = _items_of(session, member, touched)
         update_settlements(session.connection(), study, protocol_of(study), again, counts)
-        for study_item_id in again:
-            ask_one_more(session.connection(), study, study_item_id, counts)
+        balance(session.connection(), study, again, counts)
         counts.write(session.connection())
         gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at or row.failed_at]
         details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
@@ -288,8 +288,8 @@ def _move(row: Assignment, after: AssignmentState, seconds: float | None, counts
     counts.move(None, to, row.person_id, seconds=seconds or 0, n=0)
 
 
-def _free_slots(session: Session, study: Study, member: StudyMember, since: datetime, counts: Tallies) -> None:
-    """Take their slots from what is left out, and give these out again. What was imported has none."""
+def _free_slots(session: Session, member: StudyMember, since: datetime, counts: Tallies) -> None:
+    """Take their slots from what is left out; the ledger gives these out again, where the items still want them."""
     for row, last, seconds, counted in _slots(session, member, (AssignmentState.SUBMITTED, AssignmentState.RETURNED)):
         if last < since:
             continue
@@ -297,9 +297,7 @@ def _free_slots(session: Session, study: Study, member: StudyMember, since: date
             _move(row, AssignmentState.LEFT_OUT, seconds, counts)
         row.left_out_as, row.state = row.state, AssignmentState.LEFT_OUT
         session.add(row)
-        session.flush()
-        if row.kind != IMPORTED:
-            reopen_slot(session.connection(), study, row.study_item_id, counts)
+    session.flush()
 
 
 def _take_slots(session: Session, study: Study, member: StudyMember, since: datetime | None, counts: Tallies) -> None:

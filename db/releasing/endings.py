@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 
 from sqlalchemy import text
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.annotating.assignments import add_slot, lacks_slots
+from db.allotting.ledger import balance
 from db.engine import Database
 from db.items.current import item_is_current, version_is_latest
-from db.models import AssignmentState, Item, ItemEnding, ItemVersion, Study
+from db.models import Item, ItemEnding, ItemVersion, Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.releasing.states import DISCARDED_STATES, State, standings
-from db.studies.settlements import DISCARDED
 from db.studies.tallies import Tallies
 
 BY_HAND = (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)
@@ -65,10 +64,8 @@ def end_item(db: Database, actor: Actor, project_id: int, *, external_id: str, s
             ItemEnding(item_id=item_id, item_version_id=version_id, state=state, reason=why, person_id=actor.person_id)
         )
         session.flush()
-        if state in DISCARDED_STATES:
-            _close_slots(session, item_id)
-        elif before.by_hand and before.state in DISCARDED_STATES:
-            _open_slots(session, item_id)
+        if state in DISCARDED_STATES or (before.by_hand and before.state in DISCARDED_STATES):
+            _balance_slots(session, item_id)
         after = standings(session, [item_id])[item_id]
         details = {"from": before.state.value, "to": after.state.value, "version": before.number, "reason": why}
         kind = f"item {state}" if state else "item taken up again"
@@ -80,34 +77,20 @@ _OF_ITEM = " UNION ".join(
     f"SELECT x.id FROM study_item x JOIN item_version i ON i.id = x.{side} WHERE i.item_id = :item"
     for side in ("item_version_id", "other_version_id")
 )
-_OPEN_OF_ITEM = text(
-    f"DELETE FROM assignment WHERE kind = 'slot' AND state = 'open' AND study_item_id IN ({_OF_ITEM}) "
-    "RETURNING study_id"
-)
-_GIVEN_AGAIN = text(
+_PLACES = text(
     f"SELECT x.study_id, x.id FROM study_item x WHERE x.id IN ({_OF_ITEM}) AND x.purpose IN ('sample', 'recheck') "
-    f"AND NOT {DISCARDED.format(row='x')} ORDER BY x.study_id, x.position, x.id"
+    "ORDER BY x.study_id, x.position, x.id"
 )
 
 
-def _close_slots(session: Session, item_id: int) -> None:
-    """Take the slots of an item, and of its pairs, that nobody holds out of the queues of all studies."""
-    gone = Counter(session.connection().execute(_OPEN_OF_ITEM, {"item": item_id}).scalars())
-    for study_id, n in sorted(gone.items()):
+def _balance_slots(session: Session, item_id: int) -> None:
+    """Take the open slots of an item, and of its pairs, out of the queues of all studies, or put them back."""
+    connection, places = session.connection(), defaultdict[int, list[int]](list)
+    for study_id, study_item_id in connection.execute(_PLACES, {"item": item_id}).all():
+        places[study_id].append(study_item_id)
+    for study_id, study_item_ids in places.items():
         counts = Tallies(study_id)
-        counts.move(AssignmentState.OPEN, None, n=n)
-        counts.write(session.connection())
-
-
-def _open_slots(session: Session, item_id: int) -> None:
-    """Put the slots that an item lacks, and its pairs, at the ends of their queues."""
-    connection = session.connection()
-    for study_id, study_item_id in connection.execute(_GIVEN_AGAIN, {"item": item_id}).all():
-        study, counts = session.get_one(Study, study_id), Tallies(study_id)
-        if study.settings.get("foreign"):  # labels made elsewhere: nobody is given its items
-            continue
-        for _ in range(lacks_slots(connection, study, study_item_id)):
-            add_slot(connection, study, study_item_id, counts)
+        balance(connection, session.get_one(Study, study_id), study_item_ids, counts)
         counts.write(connection)
 
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, text
+from sqlalchemy import func, text
 from sqlmodel import Session, col, select
 
 from annotators.errors import InvalidInput
 from annotators.figures import some
 from annotators.items.pairs import in_words, pair_name
 from annotators.protocols import Protocol
+from db.allotting.ledger import BEFORE_ALL, balance
 from db.annotating.amendments import add_amendment, amended_study, lock_team, stated_reason
 from db.engine import Database, insert_many
 from db.models import (
     BARRED,
-    Assignment,
     AssignmentState,
     Purpose,
     Revision,
@@ -125,7 +125,7 @@ def send_to_recheck(
 ) -> list[ItemRecheck]:
     """Ask again what fell with revisions, of the later versions; the items or pairs that were sent.
 
-    Each gets as many slots as `overlap` (None: the study's) says, behind all others in the queue, and asks the criteria
+    Each gets as many slots as `overlap` (None: the study's) says, before all others in the queue, and asks the criteria
     that fell with those that cannot be asked apart from them. Labels that stand are not asked again. Nobody who was
     given an earlier version, in any study, who wrote one, or who decided on one, is given the recheck. An item that
     still waits for labels or a decision in its earlier version is left for later: nothing that is under way is lost.
@@ -243,7 +243,7 @@ def _fallen_pairs(session: Session, study: Study, protocol: Protocol) -> Iterato
 def _waits(there: InStudy) -> str | None:
     """Why an item cannot be asked again yet."""
     states = {place.state for place in there.places}
-    if SettlementState.PENDING in states:
+    if there.places[-1].state == SettlementState.PENDING:  # nobody is given an item in an earlier version any more
         return "it still waits for labels in its earlier version"
     if SettlementState.DISPUTED in states:
         return "it still waits for a decision in its earlier version"
@@ -357,7 +357,8 @@ def _insert(session: Session, study: Study, chosen: Sequence[_Fallen], overlap: 
     for row in rows:
         first = protocol.steps_asking(row.criteria)[0]
         for _ in range(overlap):
-            slots.append({"study": study.id, "item": row.id, "queue": study.next_queue, "first": first})
+            queue = study.next_queue - BEFORE_ALL  # before all that nobody has judged yet
+            slots.append({"study": study.id, "item": row.id, "queue": queue, "first": first})
             study.next_queue += 1
     connection.execute(_OPEN_SLOTS, slots)
     known = _knowing(session, chosen)
@@ -370,17 +371,12 @@ def _insert(session: Session, study: Study, chosen: Sequence[_Fallen], overlap: 
     insert_many(connection, "assignment", columns, barred)
     counts = Tallies(study.id)
     counts.move(None, AssignmentState.OPEN, n=len(slots))
-    # A settled item may have an open slot, as where people disagreed and one corrected: nobody is given that any more.
-    gone = [place.study_item_id for each in chosen for place in each.there.places]
-    for start in range(0, len(gone), BLOCK):
-        left = delete(Assignment).where(
-            col(Assignment.study_item_id).in_(gone[start : start + BLOCK]),
-            col(Assignment.state) == AssignmentState.OPEN,
-        )
-        counts.move(AssignmentState.OPEN, None, n=session.execute(left).rowcount)  # type: ignore[attr-defined]
-    counts.write(connection)
     study.settings = {**study.settings, "rechecks": study.settings.get("rechecks", 0) + len(slots)}
     session.add(study)
+    session.flush()
+    # What is open of the earlier places is given to nobody any more.
+    balance(connection, study, [place.study_item_id for each in chosen for place in each.there.places], counts)
+    counts.write(connection)
     freeze_scores_of(session, study, [row.id or 0 for row in rows])
     return len(slots)
 

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import func, text
 from sqlmodel import Session, col
 
+from annotators.asking.settling import Known, Outcome
 from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
@@ -34,7 +35,7 @@ from db.models import (
 from db.permissions import READERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows
 from db.studies.design import protocol_of
-from db.studies.settlements import Known, SettledUnit, settled_units
+from db.studies.settlements import SettledUnit, settled_units
 
 BLOCK = 1_000
 """Items whose states are worked out at a time, in the same number of queries as for one."""
@@ -179,7 +180,9 @@ def in_study(
     last: dict[str, Place] = {}
     for place in places:
         last |= dict.fromkeys(place.criteria if place.criteria is not None else asked, place)
-    missing = [name for name in asked if name in last and name in fallen[last[name]]]
+    # Nobody is given an item in an earlier version any more: what lost its labels there is to be asked of the latest.
+    lost = {name for name, place in last.items() if place is not places[-1] and place.state == SettlementState.PENDING}
+    missing = [name for name in asked if name in last and (name in fallen[last[name]] or name in lost)]
     holding = {place for name, place in last.items() if name not in missing}
     failed = any(name in place.failing for name, place in last.items() if name not in missing)
     waiting = [place for place in holding if place.state == SettlementState.PENDING]
@@ -318,10 +321,10 @@ def failing_units(
     if not criteria:
         return
     for unit in settled_units(session, study_id, study_item_ids, known):
-        if unit.state == "open" or unit.criterion not in criteria:
+        if unit.criterion not in criteria:
             continue
         of, criterion = criteria[unit.criterion]
-        if not criterion.passes(unit.value):
+        if unit.state == Outcome.OPEN or not criterion.passes(unit.value):  # what is open never passes
             yield of, unit
 
 

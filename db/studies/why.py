@@ -52,7 +52,7 @@ from db.studies.settlements import (
     SettledUnit,
     check_has_judged,
     is_disclosed,
-    overlaps_of,
+    plans_for,
     settled_units,
 )
 
@@ -345,7 +345,7 @@ class _Story:
     def _overlap(self) -> int:
         """How many annotations the item has at least."""
         place = self._place.study_item_id
-        return overlaps_of(self._session.connection(), self._study, [place])[place]
+        return plans_for(self._session.connection(), self._study, [place])[place]
 
     def _rests_on(self) -> Iterator[SettledUnit]:
         when = self._source.when

@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlmodel import Session, col
 
+from annotators.asking.settling import ItemLabels
 from annotators.protocols import DerivedCriterion
 from db.models import Annotation, Item, ItemVersion, Purpose, Question, Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import ItemLabels, current_labels, end_of_items
+from db.studies.settlements import current_labels, end_of_items
 from exports.bundles.columns import names_of
 from exports.cells import safe, value_cell
 from exports.csv_file import CsvFile

@@ -31,7 +31,7 @@ from db.releasing.what_holds import (
     units_that_hold,
 )
 from db.studies.design import protocol_of
-from db.studies.labels import items_of_study
+from db.studies.items import items_of_study
 from db.studies.settlements import SettledUnit
 from exports.formats._writing import Coefficient, Given, Judged, PairOut, SettledOut, StudyOut, Unit
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from annotators.items.parsed import ParsedItem, Reading, Rejected, items_in
 from annotators.items.revising import IDENTITY
 from annotators.progress import Progress
+from db.elsewhere.labelled_imports import LabelsInto, import_labelled_items, preview_labelled_items
 from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.releasing.proposals import accept_imported
-from db.studies.labelled_imports import LabelsInto, import_labelled_items, preview_labelled_items
 from exports.formats.base import (
     Columns,
     FileReading,

@@ -14,11 +14,11 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.items.normal import read_item
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import Protocol
+from db.elsewhere.foreign import import_study_of_labels, plan_study_of_labels
+from db.elsewhere.labels import LabelImport, LabelPlan, import_labels, plan_labels, targets_in
 from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.design import find_study, study_facts
-from db.studies.foreign import import_study_of_labels, plan_study_of_labels
-from db.studies.labels import LabelImport, LabelPlan, import_labels, plan_labels, targets_in
 from exports.checks import MAY_BE_INFERRED, check_inferable
 from exports.formats.labels import LabelTable, read_labels
 from exports.garbage import seldom_collected

@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 from annotators.items.parsed import ForeignLabel
 from annotators.scorers.shared.abstaining.training_sets import starting_set
 from app.worker.jobs import work
+from db.elsewhere.labels import import_labels
 from db.jobs import list_jobs, queue_job
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.scores.write import plan_scoring, run_scorer
 from db.studies.design import list_studies
-from db.studies.labels import import_labels
 from exports.importing.items import import_paths
 from tests.abstention_study import DECLINES, Labelled
 from tests.app.filled import no_problem, press

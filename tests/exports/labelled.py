@@ -20,9 +20,9 @@ from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.permissions import Actor
-from db.studies.labels import import_labels
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 PEOPLE = ("ada", "ben", "chloe", "dan")

@@ -28,12 +28,12 @@ from db.adjudicating.adjudications import (
 from db.adjudicating.causes import cause_counts, guideline_notes
 from db.adjudicating.leases import held_by_others, take_item
 from db.adjudicating.listed import listed_disputes
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.events import project_events
 from db.items.as_of import look_back, marks
 from db.models import Adjudication
 from db.permissions import Actor
-from db.studies.labels import import_labels
 from db.studies.settlements import stream_settled
 from db.studies.why import explain_label
 from exports.importing.decisions import import_decisions
@@ -251,7 +251,7 @@ def test_a_settled_unit_that_one_of_them_overrules_goes_to_the_final_round(datab
     overruled = UnitDecision("right", "item", "no", "the source says otherwise")
     adjudicate(database, rosa, item, uid="a", decisions=[overruled, whole])
     adjudicate(database, sam, item, uid="b", decisions=[whole])
-    assert final(study) == [("i00001", "unanimous", "yes"), ("i00001", "adjudicated", "yes")]
+    assert final(study) == [("i00001", "open", None), ("i00001", "adjudicated", "yes")]
     assert listed(study, tia) == ["right"]
     right = disputed_item(database, tia, item).units[0]
     assert (right.needs_decision, [each.value for each in right.rounds]) == (True, ["no", None])

@@ -16,9 +16,9 @@ from annotators.items.targets import target_kind
 from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item
 from db.annotating.disclosure import may_see_page, reading
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Claim, Document, Image, ItemVersion, StoredLabel, StudyItem
-from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
 

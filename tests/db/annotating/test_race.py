@@ -22,6 +22,7 @@ from sqlalchemy import text
 from sqlmodel import col, select
 
 from annotators.errors import AssayError
+from db.allotting.ledger import WANTED
 from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.annotating.assignments import return_to_annotator
 from db.annotating.status import study_status
@@ -32,7 +33,6 @@ from db.quality.omissions import leave_out, restore
 from db.releasing.recheck import send_to_recheck
 from db.studies import tallies
 from db.studies.revisions import revise_item
-from db.studies.settlements import WANTED
 from tests.db.annotating.race import labour
 from tests.db.releasing.test_states import accepting
 from tests.db.studies.recount import recount

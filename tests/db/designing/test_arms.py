@@ -19,7 +19,7 @@ from db.designing.written import written_design
 from db.engine import Database
 from db.models import Study
 from db.studies.design import StudyMade, study_facts
-from db.studies.labels import items_of_study
+from db.studies.items import items_of_study
 from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
 
 TWO = (Arm(name="a"), Arm(name="b", overlap=1, order="shuffled"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from annotators.items.parsed import ForeignLabel
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Person, PersonKind
 from db.people.accounts import erase_person
 from db.people.pseudonyms import pseudonyms, real_names, told_apart
-from db.studies.labels import import_labels
 from exports.agreement.study import agreement_report
 from tests.makers import StudyInUse, make_person
 

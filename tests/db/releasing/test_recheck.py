@@ -14,9 +14,10 @@ from annotators.errors import Conflict, InvalidInput
 from annotators.protocols import Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.adjudicating.listed import listed_disputes
+from db.allotting.ledger import add_slot
 from db.annotating.amendments import StudyChange, amend_study, amendments_of, set_state
 from db.annotating.annotations import my_work, work
-from db.annotating.assignments import add_slot, return_to_annotator, skip
+from db.annotating.assignments import return_to_annotator, skip
 from db.annotating.status import study_status
 from db.designing.making import create_study
 from db.engine import Database

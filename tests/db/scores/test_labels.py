@@ -17,14 +17,14 @@ from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Re
 from annotators.protocols import PROTOCOLS
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.designing.making import create_study
+from db.elsewhere.foreign import import_study_of_labels
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Item, ItemVersion, Project, Run, Score, Study, StudyItem
 from db.scores.label_states import labels_state_now
 from db.scores.labels import studies_for_scorer
 from db.scores.summaries import list_scorers_in, score_summary
 from db.scores.write import plan_scoring, run_scorer
-from db.studies.foreign import import_study_of_labels
-from db.studies.labels import import_labels
 from exports.alignment.scores import scores_of
 from exports.importing.items import import_paths
 from tests.makers import make_member, make_person, make_project

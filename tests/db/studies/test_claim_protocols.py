@@ -15,11 +15,11 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score
 from db.permissions import Actor
 from db.scores.write import run_scorer
-from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against

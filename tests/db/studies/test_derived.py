@@ -17,8 +17,8 @@ from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
-from db.studies.labels import import_labels
 from db.studies.ratings import CriterionRatings, decided_labels, ratings, unit_name
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.agreement.study import agreement_report

@@ -26,11 +26,11 @@ from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page
 from db.designing.making import create_study, plan_study
 from db.elsewhere.handed_over import items_elsewhere
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Document, ItemVersion, Study, StudyItem
 from db.people.pseudonyms import raters_of
 from db.studies.design import StudyPlan
-from db.studies.labels import import_labels
 from db.studies.remarks import item_labels
 from db.studies.revisions import revise_item
 from db.studies.settlements import stream_settled

@@ -18,11 +18,11 @@ from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.annotations import reopen
 from db.annotating.assignments import return_to_annotator, skip
 from db.batches import withdraw_batch
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Event, Membership, StudyItem
 from db.people.accounts import erase_person
 from db.permissions import Actor
-from db.studies.labels import import_labels
 from db.studies.revisions import revise_item
 from db.studies.settlements import stream_settled
 from db.studies.why import Act, Explanation, explain_label

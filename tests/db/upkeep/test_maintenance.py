@@ -21,6 +21,7 @@ from db.annotating.amendments import set_state
 from db.annotating.annotations import save_draft, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.jobs import queue_job
 from db.judging.examples import prompt_with_examples
@@ -45,7 +46,6 @@ from db.people.unsaved import keep_unsaved
 from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out
 from db.releasing.endings import end_item
-from db.studies.labels import import_labels
 from db.studies.revisions import revise_item
 from db.upkeep.maintenance import delete_project, redact_text
 from db.upkeep.soundness import wrong_hashes

@@ -13,11 +13,11 @@ from sqlmodel import select
 
 from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
+from db.elsewhere.foreign import import_study_of_labels
 from db.engine import Database
 from db.models import Item, Question
 from db.permissions import Actor
 from db.studies.design import find_study
-from db.studies.foreign import import_study_of_labels
 from exports.agreement.study import agreement_report
 from exports.importing.items import import_paths
 from exports.results.document import Results

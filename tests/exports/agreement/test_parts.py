@@ -18,11 +18,11 @@ from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.annotating.annotations import reopen
 from db.batches import withdraw_batch
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.items.imports import staged
 from db.people.accounts import erase_person
 from db.scores.write import run_scorer
-from db.studies.labels import import_labels
 from db.studies.ratings import alignment_stamp, ratings, ratings_stamp, scores_stamp
 from exports.agreement.annotators import (
     beside_table,

@@ -25,12 +25,12 @@ from annotators.items.parsed import ForeignLabel, ParsedDocument
 from annotators.protocols import Material, Protocol, Step
 from db.annotating.annotations import Submitted, reopen, submit
 from db.annotating.committing import StepSubmission
+from db.elsewhere.labels import import_labels
 from db.engine import Database, DatabaseBusy
 from db.items.documents import document_file
 from db.items.imports import import_items
 from db.models import Account, Event, ItemVersion, StudyItem
 from db.people.pseudonyms import pseudonyms
-from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
 from exports.bundles.labels.table import COLUMNS
 from exports.bundles.manifest import Manifest

@@ -14,10 +14,10 @@ from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate
+from db.elsewhere.labels import ForeignLabel, import_labels
 from db.engine import Database
 from db.models import StudyItem
 from db.query import pick
-from db.studies.labels import ForeignLabel, import_labels
 from exports.bundles.bundle import export_project
 from tests.makers import StudyInUse, tiny_protocol
 

@@ -14,8 +14,8 @@ import pytest
 from annotators.agreement.report import agreement_report as report_of
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
+from db.elsewhere.labels import import_labels
 from db.engine import Database
-from db.studies.labels import import_labels
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.study import agreement_report
 from exports.bundles import bundle

@@ -31,7 +31,7 @@ from db.annotating.annotations import answer_phase
 from db.engine import Database
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import Actor
-from db.studies.labels import items_of_study
+from db.studies.items import items_of_study
 from db.studies.revisions import revise_item
 from exports.agreement.quality import annotator_quality
 from exports.agreement.study import agreement_report

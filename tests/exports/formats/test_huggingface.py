@@ -23,10 +23,10 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.protocols import Material, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.items.documents import keep_documents
 from db.models import Study, StudyItem
-from db.studies.labels import import_labels
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against, verify_folder

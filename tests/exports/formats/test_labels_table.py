@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
+from db.elsewhere.labels import import_labels
 from db.engine import Database
-from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
 from exports.formats.labels import LabelTable, check_heading, read_labels
 from tests.makers import StudyInUse

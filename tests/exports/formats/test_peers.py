@@ -22,10 +22,10 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.items.targets import TargetKind
 from annotators.protocols import PROTOCOLS, Material, Step
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Study, StudyItem
 from db.releasing.what_holds import labels_that_hold, places_that_hold
-from db.studies.labels import import_labels
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against

@@ -22,9 +22,9 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.items.targets import TargetKind
 from annotators.protocols import Material, Step
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.judging.items import read_to_judge
 from db.models import StoredLabel, Study
-from db.studies.labels import import_labels
 from exports.bundles.bundle import export_project
 from exports.formats import FORMATS
 from exports.formats.base import protocol_of_labels

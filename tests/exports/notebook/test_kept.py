@@ -21,11 +21,11 @@ from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.annotations import reopen
 from db.batches import withdraw_batch
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Account
 from db.people.accounts import erase_person
 from db.quality.omissions import leave_out, restore
-from db.studies.labels import import_labels
 from db.studies.revisions import revise_item
 from db.upkeep.backups import back_up
 from db.upkeep.backups import restore as put_back

@@ -12,8 +12,8 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
-from db.studies.labels import import_labels
 from exports.importing.items import import_paths
 from exports.results.document import Results
 from tests.exports.results.verified import AT

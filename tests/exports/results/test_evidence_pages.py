@@ -18,9 +18,9 @@ from annotators.protocols import PROTOCOLS
 from annotators.protocols.evidence_pages import evidence_pages
 from db.annotating.annotations import work
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.items.documents import list_documents
-from db.studies.labels import import_labels
 from exports.results.base import Figure
 from exports.results.document import Results
 from exports.results.evidence_pages import MOST_SETS

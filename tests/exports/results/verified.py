@@ -12,10 +12,10 @@ from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS, Protocol
 from db.designing.making import create_study
+from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Evidence, Item, ItemVersion, Project, Question
 from db.permissions import Actor
-from db.studies.labels import import_labels
 from tests.makers import make_member, make_person, make_project
 
 AT = datetime(2026, 5, 4, 9, tzinfo=UTC)

@@ -10,9 +10,9 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement
-from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
+from annotators.asking.settling import ItemLabels
 from annotators.asking.submissions import check_kept, checked_rationale, stored_text
 from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
@@ -21,6 +21,9 @@ from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import TargetKind, target_kind
 from annotators.protocols import Protocol
+from db.allotting.ledger import end_leases_of
+from db.allotting.settling import settle_batch, update_settlements
+from db.elsewhere.label_checks import StudyParts
 from db.engine import Database, dumps, insert_many
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -31,13 +34,9 @@ from db.models import (
     Assignment,
     AssignmentState,
     Batch,
-    Item,
-    ItemVersion,
     Person,
-    Purpose,
     StoredLabel,
     Study,
-    StudyItem,
     StudyMember,
     StudyState,
     now,
@@ -46,8 +45,8 @@ from db.people.pseudonyms import called_in_exports
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids, is_sqlite, pick
 from db.studies.design import protocol_of
-from db.studies.label_checks import StudyParts
-from db.studies.settlements import ItemLabels, parsed_value, settle_batch, update_settlements
+from db.studies.items import items_of_study
+from db.studies.settlements import parsed_value
 from db.studies.tallies import Tallies
 
 NOTHING_KNOWN = StudyParts()
@@ -352,6 +351,7 @@ def add_labels(
     states = {of: standing.state(people[of[1]], _given_at(cells)) for of, cells in grouped.items()}
     _insert(session, study, batch, grouped, people, earlier=earlier, states=states, surplus=standing.closed)
     counting = {of: cells for of, cells in grouped.items() if states[of] == AssignmentState.SUBMITTED}
+    _end_leases(session, study, {(item, people[name]) for item, name in counting})
     if counting:
         settle_batch(session.connection(), study, protocol, _by_item(counting), batch.id)
     if len(counting) < len(grouped):  # what they took the place of counts no more
@@ -366,6 +366,14 @@ def add_labels(
     return LabelImport(batch.id, checked.n, len(grouped), sorted(people), not_counted)
 
 
+def _end_leases(session: Session, study: Study, given: Collection[tuple[int, int]]) -> None:
+    """Take back what people have before them whose labels of it (study item, person) have come in."""
+    assert study.id is not None
+    counts = Tallies(study.id)
+    end_leases_of(session.connection(), study, given, counts)
+    counts.write(session.connection())
+
+
 _Cell = tuple[str, str, str, str | None, datetime | None, float | None, str | None]
 """Criterion, target, value as JSON, comment, time, seconds of the annotation, and rationale as JSON."""
 _Grouped = dict[tuple[int, str], list[_Cell]]
@@ -374,33 +382,6 @@ _Grouped = dict[tuple[int, str], list[_Cell]]
 def _given_at(cells: Iterable[_Cell]) -> datetime | None:
     """When an annotation was given: the last of the times of its labels."""
     return max((cell[4] for cell in cells if cell[4]), default=None)
-
-
-def items_of_study(session: Session, study_id: int, purpose: Purpose = Purpose.SAMPLE) -> dict[str, int]:
-    """External id, or the name of a pair (`annotators.items.pairs`), → study item; of those that are for this."""
-    other, version = aliased(Item), aliased(ItemVersion)
-    rows = session.execute(
-        select(Item.external_id, other.external_id, StudyItem.id)
-        .select_from(StudyItem)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .outerjoin(version, col(version.id) == StudyItem.other_version_id)
-        .outerjoin(other, col(other.id) == version.item_id)
-        .where(StudyItem.study_id == study_id, StudyItem.purpose == purpose.value)
-        .order_by(col(StudyItem.id))
-    )
-    return {pair_name(item, second) if second else item: study_item for item, second, study_item in rows}
-
-
-def places_of_study(session: Session, study_id: int) -> dict[str, int]:
-    """As `items_of_study`, with the study item of the latest version of an item that came back in a later one."""
-    return items_of_study(session, study_id) | items_of_study(session, study_id, purpose=Purpose.RECHECK)
-
-
-def names_in_study(session: Session, study_id: int) -> dict[int, str]:
-    """Study item → external id, or name of a pair: of the sample and of the items that came back in a later version."""
-    purposes = (Purpose.SAMPLE, Purpose.RECHECK)
-    return {of: name for purpose in purposes for name, of in items_of_study(session, study_id, purpose).items()}
 
 
 def _grouped(

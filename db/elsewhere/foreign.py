@@ -14,22 +14,22 @@ from annotators.items.pairs import BETWEEN
 from annotators.items.parsed import ForeignLabel, Reading, Rejected
 from annotators.items.sampling import Candidate
 from annotators.protocols import Protocol
-from db.engine import Database
-from db.items.imports import staged
-from db.models import Study
-from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.studies.design import _insert_study
-from db.studies.label_checks import StudyParts
-from db.studies.labels import (
+from db.elsewhere.label_checks import StudyParts
+from db.elsewhere.labels import (
     CheckedLabels,
     LabelImport,
     LabelPlan,
     add_labels,
     checked_labels,
-    items_of_study,
     planned,
     rejections,
 )
+from db.engine import Database
+from db.items.imports import staged
+from db.models import Study
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.studies.design import _insert_study
+from db.studies.items import items_of_study
 from db.studies.selection import ChosenItems, candidates
 
 

@@ -13,20 +13,15 @@ from annotators.errors import InvalidInput
 from annotators.figures import count, some
 from annotators.items.parsed import ForeignLabel, Reading
 from annotators.protocols import Protocol
+from db.elsewhere.foreign import StudyOfLabels
+from db.elsewhere.label_checks import StudyParts
+from db.elsewhere.labels import LabelPlan, add_labels, checked_for_study, planned
 from db.engine import Database
 from db.items.imports import ImportReport, LabelledItems, Written, preview_import, staged
 from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.design import protocol_of
-from db.studies.foreign import StudyOfLabels
-from db.studies.label_checks import StudyParts
-from db.studies.labels import (
-    LabelPlan,
-    add_labels,
-    checked_for_study,
-    items_of_study,
-    planned,
-)
+from db.studies.items import items_of_study
 
 _NAMED = 5
 
@@ -87,7 +82,7 @@ def import_labelled_items(
 ) -> ImportReport:
     """Add the documents and items of a source, and what people said of them as annotations of a study, or nothing.
 
-    A study that is there takes the labels as it takes those of a table (`db.studies.labels.import_labels`): they have
+    A study that is there takes the labels as it takes those of a table (`db.elsewhere.labels.import_labels`): they have
     to fit its protocol and its items. One that is not is made without slots, of the items that have labels. Labels of
     items that are there with other content are left out, and a note says so. Raises what `import_items` raises, and
     InvalidInput for a source without labels and for labels that do not fit.

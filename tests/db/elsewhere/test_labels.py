@@ -20,10 +20,12 @@ from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, settlement_counts
+from db.allotting.settling import update_settlements
 from db.annotating.amendments import set_state
 from db.annotating.assignments import return_to_annotator
 from db.annotating.status import study_status
 from db.batches import withdraw_batch
+from db.elsewhere.labels import NotCounted, import_labels, plan_labels
 from db.engine import Database
 from db.models import Image, ItemVersion, Study, StudyState
 from db.people.accounts import erase_person
@@ -31,9 +33,7 @@ from db.quality.omissions import leave_out
 from db.query import plain_rows
 from db.studies import tallies
 from db.studies.design import list_studies, protocol_of
-from db.studies.labels import NotCounted, import_labels, plan_labels
 from db.studies.ratings import ratings
-from db.studies.settlements import update_settlements
 from db.studies.tallies import Tallies
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
