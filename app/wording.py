@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING
@@ -54,6 +54,18 @@ def at_least(numbers: Iterable[int], noun: str = "", *, most: int) -> str:
 def state(name: str) -> str:
     """The state of an item, as JSON has it (`in_study`), in words."""
     return name.replace("_", " ")
+
+
+def said_of_lacks(holds: Mapping[str, Sequence[str]], left_out: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is said of the items that a release has or leaves out though they lack something, a sentence each."""
+    from db.releasing.releases import lack_in_words  # noqa: PLC0415 - most pages and commands need nothing of releases
+
+    said = [(f"It has {count(len(items), 'item')} {lack_in_words(lack)}", items) for lack, items in holds.items()]
+    said += [
+        (f"Left out: {count(len(items), 'accepted item')} {lack_in_words(lack)}", items)
+        for lack, items in left_out.items()
+    ]
+    return [f"{words}: {figures.some(items, 5)}." for words, items in said]
 
 
 def fallen_verdicts(n: int) -> str:

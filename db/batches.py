@@ -87,24 +87,31 @@ def withdraw_batch(
             stack.enter_context(only_import(db, project_id, wait=0))
             clear_broken_off(db, project_id, actor=actor, data_folder=None)
         session = stack.enter_context(db.write())
-        batch = session.get(Batch, batch_id)
-        hidden = session.execute(unpublished_batches().where(col(UnpublishedBatch.batch_id) == batch_id)).first()
-        if batch is None or batch.project_id != project_id or hidden is not None:
-            raise NotFound(f"The project has no batch {batch_id}.")
-        query = withdrawn_batches().where(col(Withdrawal.batch_id) == batch_id)
-        is_withdrawn = session.execute(query).first() is not None
-        if is_withdrawn is not reinstates:
-            state = "withdrawn already" if is_withdrawn else "not withdrawn"
-            raise Conflict(f"Batch {batch_id} ({batch.source}) is {state}. Nothing was changed.")
-        if reinstates:
-            _refuse_second_labels(session, batch)
-        person = actor.person_id
-        session.add(Withdrawal(batch_id=batch_id, reinstates=reinstates, reason=reason.strip(), person_id=person))
-        kind = "batch reinstated" if reinstates else "batch withdrawn"
-        session.flush()
-        ended = _count_again(session, batch_id, reinstates=reinstates)
-        details = {"reason": reason.strip(), **({"skips ended": ended} if ended else {})}
-        record(session, actor, kind, "batch", batch_id, project_id=project_id, details=details)
+        withdraw_in(session, actor, project_id, batch_id, reason=reason, reinstates=reinstates)
+
+
+def withdraw_in(
+    session: Session, actor: Actor, project_id: int, batch_id: int, *, reason: str, reinstates: bool = False
+) -> None:
+    """As `withdraw_batch`, in the caller's transaction; nobody imports into the project meanwhile."""
+    batch = session.get(Batch, batch_id)
+    hidden = session.execute(unpublished_batches().where(col(UnpublishedBatch.batch_id) == batch_id)).first()
+    if batch is None or batch.project_id != project_id or hidden is not None:
+        raise NotFound(f"The project has no batch {batch_id}.")
+    query = withdrawn_batches().where(col(Withdrawal.batch_id) == batch_id)
+    is_withdrawn = session.execute(query).first() is not None
+    if is_withdrawn is not reinstates:
+        state = "withdrawn already" if is_withdrawn else "not withdrawn"
+        raise Conflict(f"Batch {batch_id} ({batch.source}) is {state}. Nothing was changed.")
+    if reinstates:
+        _refuse_second_labels(session, batch)
+    person = actor.person_id
+    session.add(Withdrawal(batch_id=batch_id, reinstates=reinstates, reason=reason.strip(), person_id=person))
+    kind = "batch reinstated" if reinstates else "batch withdrawn"
+    session.flush()
+    ended = _count_again(session, batch_id, reinstates=reinstates)
+    details = {"reason": reason.strip(), **({"skips ended": ended} if ended else {})}
+    record(session, actor, kind, "batch", batch_id, project_id=project_id, details=details)
 
 
 def _refuse_second_labels(session: Session, batch: Batch) -> None:

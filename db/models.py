@@ -1080,7 +1080,8 @@ class Release(Table, table=True):
     """The accepted items of a project, or of one study, with their final labels at one moment. Append-only.
 
     `sha256` follows from what is in it alone (`db/releasing/releases.py`); `event_id` is the last event that it
-    knows of, and `states` counts all items by where they stood then.
+    knows of, and `states` counts all items by where they stood then. `holds` names the items that lack something, and
+    those that were left out for it; releases from before it was looked at have none.
     """
 
     append_only: ClassVar[bool] = True
@@ -1095,6 +1096,7 @@ class Release(Table, table=True):
     n_labels: int
     n_pairs: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     states: dict[str, Any] = _json()
+    holds: dict[str, Any] | None = _json(lambda: None, nullable=True)
     event_id: int = Field(sa_column=Column(BigInteger, nullable=False))
     person_id: int | None = _ref("person.id", optional=True)
     created_at: datetime = _time()

@@ -132,6 +132,11 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
                     "Nothing was changed. Restore a backup, or look at the rows with `assay doctor`."
                 )
             if revision in ("head", head_revision()):
+                if found is not None:
+                    from db.upkeep.resettling import CHANGED_BY, settle_again  # noqa: PLC0415 - only where it is due
+
+                    if found < CHANGED_BY:
+                        settle_again(connection)
                 guards.install(connection)
     return True
 

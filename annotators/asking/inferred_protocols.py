@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -33,7 +34,7 @@ those of the table, with the labels that were given.
 @dataclass(frozen=True)
 class LabelColumn:
     """One criterion of a table of labels: its name there, the values that were given (as texts; repeats do no harm),
-    what they are about, and on which scale they are to be read.
+    what they are about, and on which scale they are to be read; and whether every item has one (`everywhere`).
     """
 
     criterion: str
@@ -41,6 +42,7 @@ class LabelColumn:
     scale: Literal["nominal", "ordinal", "interval"] = "nominal"
     target: TargetKind = TargetKind.ITEM
     per_hop: bool = False
+    everywhere: bool = True
 
 
 @lru_cache(1_000)
@@ -50,6 +52,19 @@ def criterion_name(text: str) -> str:
     if not name:
         raise InvalidInput(f"{text!r} cannot name a criterion: it has no letter from a to z. Rename it in the table.")
     return name if name[0].isalpha() else f"c_{name}"
+
+
+def planned_overlap(annotators: Iterable[int]) -> int:
+    """How many annotations a study of labels plans for each item, by how many annotators each of its items has.
+
+    As many as most of its items have, the larger number of two that are as frequent. Where some item has several, one
+    label alone settles none. A study can say otherwise.
+    """
+    counts = Counter(annotators)
+    if not counts:
+        return 1
+    usual = max(counts, key=lambda n: (counts[n], n))
+    return max(usual, min(2, max(counts)))
 
 
 def infer_protocol(name: str, columns: Sequence[LabelColumn], *, overlap: int = 1) -> Protocol:
@@ -109,6 +124,7 @@ def _criterion(column: LabelColumn) -> Criterion:
         "title": _title(column.criterion),
         "target": column.target,
         "per_hop": column.per_hop,
+        "required": column.everywhere,
     }
     match column.scale:
         case "interval":

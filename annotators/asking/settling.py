@@ -241,6 +241,9 @@ def to_decide(
     return disputed_units(protocol, units, n_annotations, decided) or list(units)
 
 
+_ONE: Unit = ("", "")
+
+
 class Contested(NamedTuple):
     """What two adjudicators who were blind to each other said of a unit, not alike; empty: left to its votes."""
 
@@ -250,9 +253,8 @@ class Contested(NamedTuple):
     def is_settled_as(self, settled: Settled) -> bool:
         """Whether what the one decided is what the votes, to which the other left it, settle."""
         said = [*self.first, *self.second]
-        return (
-            len(said) == 1 and settled.outcome is not Outcome.OPEN and alike({"": said[0]}, {"": settled.value}) != []
-        )
+        is_settled = len(said) == 1 and settled.outcome is not Outcome.OPEN
+        return is_settled and bool(alike({_ONE: said[0]}, {_ONE: settled.value}))
 
 
 class Wanted(NamedTuple):

@@ -14,12 +14,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
-from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.designing.arms import ALLOTS, ITEMS, PEOPLE, Arm
 from annotators.designing.known import Gold, Qualification, Repeats, known_faults, planting_of
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
+from annotators.designing.talk import NEVER, TALKS
 from annotators.designing.values import Flag, Share, Whole, Word, Words
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
@@ -112,7 +112,7 @@ class StudyDesign(ItemChoice):
     who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
     the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
-    `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
+    `talk`: about which items annotators talk once all have labelled them (annotators/designing/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
     nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
     their first item and after their last. `own_figures`: what they see of their own (annotators/designing/

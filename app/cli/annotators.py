@@ -11,10 +11,12 @@ from annotators.figures import count
 from annotators.moments import moment
 from app.cli.base import (
     AsJson,
+    DryRun,
     ProjectName,
     StudyName,
     check_names,
     command,
+    follows,
     opened,
     option,
     study_id_of,
@@ -112,6 +114,7 @@ def drop(
     *,
     since: Annotated[str, option("TIME", "Since when: 2026-03-02, or 2026-03-02T14:00 (local).", "--from")],
     reason: Why,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Leave out what an annotator submitted since a moment. Nothing is deleted, and all of it can be restored.
@@ -123,6 +126,12 @@ def drop(
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
+        if dry_run:
+            from db.releasing.consequences import if_left_out
+
+            tried = if_left_out(here.db, here.actor, study_id, annotator=person, since=moment(since))
+            follows(tried, as_json=as_json)
+            return
         found = leave_out(here.db, here.actor, study_id, annotator=person, since=moment(since), reason=reason)
         words = f"{count(found.annotations, 'annotation')} by {person} left out, of {count(found.items, 'item')}."
         if found.short:
@@ -145,6 +154,7 @@ def restore(
     person: Person,
     *,
     reason: Why,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Put back what `drop` left out. What lost its slot to somebody else meanwhile is surplus from then on."""
@@ -152,6 +162,11 @@ def restore(
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
+        if dry_run:
+            from db.releasing.consequences import if_restored
+
+            follows(if_restored(here.db, here.actor, study_id, annotator=person), as_json=as_json)
+            return
         found = omissions.restore(here.db, here.actor, study_id, annotator=person, reason=reason)
         words = f"{count(found.annotations, 'annotation')} by {person} put back, of {count(found.items, 'item')}"
         words += f"; {found.surplus:,} surplus, as their slots are taken." if found.surplus else "."

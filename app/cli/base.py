@@ -16,13 +16,14 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
 from annotators.errors import Interrupted, NotFound
-from app.cli.output import say_aside
+from app.cli.output import emit, say_aside
 
 if TYPE_CHECKING:
     from annotators.intervals.result import IntervalKind, Raters
     from app.settings import Settings
     from db.engine import Database
     from db.permissions import Actor
+    from db.releasing.consequences import Consequences
 
 F = TypeVar("F", bound=Callable[..., Any])
 N = TypeVar("N", bound=str)
@@ -39,6 +40,7 @@ def column(help_text: str) -> Any:
 
 
 PeopleNamed = Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would follow; nothing is changed.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
 
 
@@ -294,3 +296,8 @@ def password_from_stdin() -> str:
     if sys.stdin.isatty():
         return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")
+
+
+def follows(found: Consequences, *, as_json: bool) -> None:
+    """Print what would follow from an act that is only tried."""
+    emit(found.to_json(), "\n".join(found.sentences()), as_json=as_json)

@@ -63,6 +63,12 @@ def import_labels(
             "S", "With --infer: nominal, ordinal or interval, or CRITERION=S for one; repeatable.  [default: nominal]"
         ),
     ] = None,
+    overlap: Annotated[
+        int | None,
+        option(
+            "K", "With --infer: so many annotations settle an item.  [default: as many as most items of the table have]"
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -73,6 +79,8 @@ def import_labels(
     """
     if scale and not infer:
         raise typer.BadParameter("Only a protocol that is inferred takes scales: add --infer.", param_hint="--scale")
+    if overlap is not None and not infer:
+        raise typer.BadParameter("Only a study that is made takes an overlap: add --infer.", param_hint="--overlap")
     if bare_items and not infer:
         raise typer.BadParameter("Only a study that is made takes bare items: add --infer.", param_hint="--bare-items")
     # Before anything large is imported: a wrong word is refused at once.
@@ -94,12 +102,12 @@ def import_labels(
         if dry_run:
             plan = plan_label_table(
                 here.db, here.actor, project_id,
-                study=study, path=file, infer=infer, bare_items=bare_items, scales=scales,
+                study=study, path=file, infer=infer, bare_items=bare_items, scales=scales, overlap=overlap,
             )  # fmt: skip
         else:
             done = import_label_table(
                 here.db, here.actor, project_id,
-                study=study, path=file, infer=infer, bare_items=bare_items, scales=scales,
+                study=study, path=file, infer=infer, bare_items=bare_items, scales=scales, overlap=overlap,
             )  # fmt: skip
     if dry_run:
         emit({**plan.to_json(), "study": study}, lambda: _plan_in_words(plan, study), as_json=as_json)

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, FieldColumns, ProjectName, command, group, opened, option, project_id_of
+from app.cli.base import (
+    AsJson,
+    DryRun,
+    FieldColumns,
+    ProjectName,
+    command,
+    follows,
+    group,
+    opened,
+    option,
+    project_id_of,
+)
 from app.cli.output import as_lines, emit, progress, say_aside, table
 from app.wording import import_counts
 
@@ -227,6 +238,7 @@ def withdraw(
     batch: Annotated[int, typer.Argument(metavar="BATCH", help="Number of the import.", show_default=False)],
     reason: Annotated[str, typer.Option(help="Why; people read it later.", show_default=False)],
     undo: Annotated[bool, typer.Option("--undo", help="Put a withdrawn import back.")] = False,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Take an import out of everything current.
@@ -236,6 +248,12 @@ def withdraw(
     from db.batches import withdraw_batch
 
     with opened(context) as here:
-        withdraw_batch(here.db, here.actor, project_id_of(here, project), batch, reason=reason, reinstates=undo)
+        project_id = project_id_of(here, project)
+        if dry_run:
+            from db.releasing.consequences import if_withdrawn
+
+            follows(if_withdrawn(here.db, here.actor, project_id, batch, reinstates=undo), as_json=as_json)
+            return
+        withdraw_batch(here.db, here.actor, project_id, batch, reason=reason, reinstates=undo)
         words = f"Batch {batch} is back." if undo else f"Batch {batch} is withdrawn."
         emit({"batch": batch, "withdrawn": not undo, "reason": reason}, words, as_json=as_json)

@@ -9,11 +9,11 @@ import typer
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, check_names, command, opened, option, project_id_of, study_id_of
 from app.cli.output import emit, table
-from app.wording import state
+from app.wording import said_of_lacks, state
 
 if TYPE_CHECKING:
     from db.releasing.comparing import Comparison
-    from db.releasing.releases import ReleaseRow
+    from db.releasing.releases import ReleasePlan, ReleaseRow
 
 MOST_SHOWN = 20
 """Items and labels of each sort that are listed in words; with --json all are there."""
@@ -25,6 +25,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         "release",
         "assay --home ./assay-home release finance v1",
+        "assay --home ./assay-home release finance v1 --dry-run",
         "assay --home ./assay-home release finance v1 --study verification --json",
     )(release)
     command(
@@ -41,34 +42,48 @@ def release(
     project: ProjectName,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the release.", show_default=False)],
     study: Annotated[str | None, option("STUDY", "What this study accepts, with its labels alone.")] = None,
+    keep: Annotated[
+        str | None,
+        option("A,B", "Also items accepted by hand that lack a final label: no_label, open. Else they are left out."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would hold.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Freeze the accepted items with their final labels.
 
+    An item that was accepted by hand and lacks a final label is left out, and named, unless --keep says otherwise.
     Pairs come with theirs. A release never changes. Its hash follows from what is in it: two with the same items and
     labels have the same.
     """
     check_names(context, project, study)
-    from db.releasing.releases import make_release
+    from db.releasing.releases import make_release, plan_release
 
+    lacks = tuple(lack.strip() for lack in (keep or "").split(",") if lack.strip())
     with opened(context) as here:
         project_id = project_id_of(here, project)
         study_id = study_id_of(here, project, study) if study else None
-        made = make_release(here.db, here.actor, project_id, name=name, study_id=study_id)
+        if dry_run:
+            plan = plan_release(here.db, here.actor, project_id, study_id=study_id, keep=lacks)
+            emit(plan.to_json(), lambda: "\n".join(_held(plan, f"Release {name} would hold")), as_json=as_json)
+            return
+        made = make_release(here.db, here.actor, project_id, name=name, study_id=study_id, keep=lacks)
         emit(made.to_json(), lambda: _made(made), as_json=as_json)
 
 
+def _held(found: ReleasePlan | ReleaseRow, begins: str, *, pairs: bool = False) -> list[str]:
+    states = ", ".join(f"{n:,} {state(name)}" for name, n in found.states.items())
+    return [
+        f"{begins}: {count(found.items, 'item')}, "
+        + (f"{count(found.pairs, 'pair')}, " if found.pairs else "")
+        + f"{count(found.labels, 'final label')}.",
+        *said_of_lacks(found.holds, found.left_out),
+        f"{'Pairs' if pairs else 'Items'} by state: {states}.",
+    ]
+
+
 def _made(made: ReleaseRow) -> str:
-    states = ", ".join(f"{n:,} {state(name)}" for name, n in made.states.items())
-    return "\n".join(
-        [
-            f"Release {made.name}: {count(made.items, 'item')}, "
-            + (f"{count(made.pairs, 'pair')}, " if made.pairs else "")
-            + f"{count(made.labels, 'final label')}.",
-            f"{'Pairs' if made.pairs and made.study else 'Items'} by state: {states}.",
-            f"SHA-256 {made.sha256}",
-        ]
-    )
+    lines = _held(made, f"Release {made.name}", pairs=bool(made.pairs and made.study))
+    return "\n".join([*lines, f"SHA-256 {made.sha256}"])
 
 
 def releases(

@@ -12,12 +12,14 @@ from annotators.figures import count
 from annotators.moments import moment
 from app.cli.base import (
     AsJson,
+    DryRun,
     ProjectName,
     Resamples,
     Seed,
     StudyName,
     check_names,
     command,
+    follows,
     group,
     opened,
     option,
@@ -662,6 +664,7 @@ def amend(
     own_figures: Annotated[
         str | None, option("WHAT", "What annotators see of their own figures: none, progress, quality or gold.")
     ] = None,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Change the annotators, the overlap, the deadline or the quotas of a study that is under way."""
@@ -680,6 +683,11 @@ def amend(
     )
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
+        if dry_run:
+            from db.releasing.consequences import if_amended
+
+            follows(if_amended(here.db, here.actor, study_id, change=change), as_json=as_json)
+            return
         changes = amend_study(here.db, here.actor, study_id, change=change, reason=reason)
         emit({"study": study, "changes": changes}, f"Study {study}: {'; '.join(changes)}.", as_json=as_json)
 

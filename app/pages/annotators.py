@@ -10,6 +10,7 @@ from annotators.figures import count
 from app import ui, wording
 from app.pages.agreement.shared import note, table
 from app.widgets import blocks, choices
+from app.widgets.following import follows
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
 from app.worker.report_tasks import Annotator, Team
@@ -17,6 +18,7 @@ from db.models import Study
 from db.quality import omissions
 from db.quality.omissions import Decided, leave_out, omissions_of
 from db.quality.qualification import let_in
+from db.releasing.consequences import if_left_out, if_restored
 from db.studies.design import list_studies, study_facts
 from db.studies.ratings import ratings_stamp
 from exports.agreement.annotators import (
@@ -298,10 +300,15 @@ def _leave_out_form(study: Study, name: str) -> None:
         reason = st.text_input(
             "Reason", max_chars=2000, key="annotators-reason", help="It is kept, and exports say it."
         )
-        pressed = st.form_submit_button("Leave out", type="primary", key="annotators-leave-out-save")
-    if pressed and isinstance(day, date):
+        with st.container(horizontal=True):
+            pressed = st.form_submit_button("Leave out", type="primary", key="annotators-leave-out-save")
+            asked = st.form_submit_button("What would follow?", key="annotators-leave-out-look")
+    if (pressed or asked) and isinstance(day, date):
         since = datetime.combine(day, at or time(0, 0), ui.zone())
         with ui.problems():
+            if asked:
+                follows(if_left_out(ui.db(), ui.actor(), study.id or 0, annotator=name, since=since))
+                return
             decided = leave_out(ui.db(), ui.actor(), study.id or 0, annotator=name, since=since, reason=reason)
             _say(decided, "left out")
 
@@ -310,9 +317,14 @@ def _restore_form(study: Study, name: str) -> None:
     with st.form("annotators-restore", border=False):
         st.write("All of it counts again; what others have taken the slot of meanwhile is surplus.")
         reason = st.text_input("Reason", max_chars=2000, key="annotators-restore-reason")
-        pressed = st.form_submit_button("Restore", type="primary", key="annotators-restore-save")
-    if pressed:
+        with st.container(horizontal=True):
+            pressed = st.form_submit_button("Restore", type="primary", key="annotators-restore-save")
+            asked = st.form_submit_button("What would follow?", key="annotators-restore-look")
+    if pressed or asked:
         with ui.problems():
+            if asked:
+                follows(if_restored(ui.db(), ui.actor(), study.id or 0, annotator=name))
+                return
             decided = omissions.restore(ui.db(), ui.actor(), study.id or 0, annotator=name, reason=reason)
             _say(decided, "put back")
 

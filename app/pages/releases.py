@@ -12,7 +12,14 @@ from app.widgets import blocks
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.releasing.comparing import Comparison, compare_releases
-from db.releasing.releases import ReleaseRow, list_releases, make_release
+from db.releasing.releases import (
+    LEFT_OUT,
+    ReleaseRow,
+    lack_in_words,
+    list_releases,
+    make_release,
+    plan_release,
+)
 from db.studies.design import list_studies
 
 SHOWN = 200
@@ -39,7 +46,7 @@ def page() -> None:
 
 def _form(project: ProjectRow) -> None:
     studies = {study.study_id: study.name for study in list_studies(ui.db(), ui.actor(), project.project_id)}
-    with st.form("release", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", key="release-name", placeholder="v1", max_chars=200)
         study_id = st.selectbox(
             "What",
@@ -47,15 +54,41 @@ def _form(project: ProjectRow) -> None:
             format_func=lambda of: "All accepted items" if of is None else f"What {studies[of]} accepts",
             key="release-study",
         )
-        pressed = st.form_submit_button("Make the release", type="primary")
-    if pressed:
-        with ui.problems(), st.spinner("Making the release"):
-            made = make_release(ui.db(), ui.actor(), project.project_id, name=name, study_id=study_id)
+        pressed = st.button("Make the release", type="primary", key="release-make")
+    if not name.strip():
+        return
+    with ui.problems():
+        keep = _plan(project, study_id)
+        if pressed:
+            with st.spinner("Making the release"):
+                made = make_release(ui.db(), ui.actor(), project.project_id, name=name, study_id=study_id, keep=keep)
             pairs = f" and {wording.count(made.pairs, 'pair')}" if made.pairs else ""
             st.success(
                 f"Release {ui.plain(made.name)}: {wording.count(made.items, 'item')}{pairs} with "
                 f"{wording.count(made.labels, 'final label')}."
             )
+
+
+def _plan(project: ProjectRow, study_id: int | None) -> list[str]:
+    """Say what a release would hold, and ask whether items that lack something are to be kept; which are."""
+    about = (ui.db(), ui.actor(), project.project_id)
+    plan = plan_release(*about, study_id=study_id)
+    keep = [
+        lack.value
+        for lack in LEFT_OUT
+        if (items := plan.left_out.get(lack.value))
+        and st.checkbox(
+            f"Keep {wording.count(len(items), 'accepted item')} {lack_in_words(lack)}", key=f"release-{lack}"
+        )
+    ]
+    if keep:
+        plan = plan_release(*about, study_id=study_id, keep=keep)
+    pairs = f" and {wording.count(plan.pairs, 'pair')}" if plan.pairs else ""
+    labels = wording.count(plan.labels, "final label")
+    st.caption(f"It would hold {wording.count(plan.items, 'item')}{pairs} with {labels}.")
+    for line in wording.said_of_lacks(plan.holds, plan.left_out):
+        st.caption(ui.plain(line))
+    return keep
 
 
 def _list(project: ProjectRow, rows: Sequence[ReleaseRow]) -> None:

@@ -16,7 +16,6 @@ from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.protocol_names import PROTOCOL_NAMES
 from annotators.asking.rounds import DOUBLE, SINGLE
-from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.asking.versioned import VersionedName
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.arms import ITEMS as DEAL_ITEMS
@@ -25,6 +24,7 @@ from annotators.designing.design import BALANCED, DYNAMIC, RULES, StudyDesign
 from annotators.designing.files import arms_from_yaml, arms_to_yaml, design_to_yaml, phases_from_yaml, phases_to_yaml
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
+from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.items.sampling import BY_SCORE, ORDERS

@@ -875,8 +875,8 @@ def _checked(
     unit = (decision.criterion, decision.target)
     if unit not in settled:
         raise InvalidInput(
-            f"{decision.criterion!r} of {decision.target!r} is not decided: nobody labelled it, and it is not asked of "
-            "this item. Leave it out."
+            f"Nobody labelled {decision.criterion!r} of {decision.target!r}, and it is not asked of this item, so that "
+            "it is not decided. Leave it out."
         )
     criterion = protocol.criterion(decision.criterion)
     value = criterion.check(decision.value)

@@ -16,8 +16,8 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlmodel import Session, col, func, select
 
-from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria import Criterion
+from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Material
 from db.adjudicating.adjudications import DisputedUnit, votes_of_item

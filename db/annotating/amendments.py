@@ -240,35 +240,40 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
     annotate here or is no annotator of the study, a deadline that has passed), or that changes nothing; Conflict for a
     study that is closed.
     """
-    why = stated_reason(reason)
     with db.write() as session:
-        team = lock_team(session, study_id)
-        study = amended_study(session, study_id)
-        team_before = set(team.active)
-        words = [
-            *_change_team(session, actor, study, team, change=change, reason=why),
-            *_change_overlap(session, actor, study, change=change, reason=why),
-            *_share_out(session, actor, study, before=team_before, change=change, reason=why),
-            *_change_deadline(session, actor, study, change=change, reason=why),
-            *_change_quotas(session, actor, study, change=change, reason=why),
-            *_change_own_figures(session, actor, study, change=change, reason=why),
-        ]
-        if not words:
-            raise InvalidInput(
-                "Nothing would change. Give an overlap, annotators, a deadline, a quota or own figures that differ."
-            )
-        _check_quotas(session, study)
-        n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
-        check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
-        # Whoever is named in what was changed is of the team, or was.
-        team_of_study = select(StudyMember.person_id).where(StudyMember.study_id == study_id)
-        accounts = select(Account.name, Account.person_id).where(col(Account.person_id).in_(team_of_study))
-        numbers = dict(session.exec(accounts).all())
-        record(
-            session, actor, AMENDED, "study", study_id,
-            project_id=study.project_id, details={"changes": by_number(words, numbers), "reason": why},
-        )  # fmt: skip
-        return words
+        return amend_in(session, actor, study_id, change=change, reason=reason)
+
+
+def amend_in(session: Session, actor: Actor, study_id: int, *, change: StudyChange, reason: str) -> list[str]:
+    """As `amend_study`, in the caller's transaction."""
+    why = stated_reason(reason)
+    team = lock_team(session, study_id)
+    study = amended_study(session, study_id)
+    team_before = set(team.active)
+    words = [
+        *_change_team(session, actor, study, team, change=change, reason=why),
+        *_change_overlap(session, actor, study, change=change, reason=why),
+        *_share_out(session, actor, study, before=team_before, change=change, reason=why),
+        *_change_deadline(session, actor, study, change=change, reason=why),
+        *_change_quotas(session, actor, study, change=change, reason=why),
+        *_change_own_figures(session, actor, study, change=change, reason=why),
+    ]
+    if not words:
+        raise InvalidInput(
+            "Nothing would change. Give an overlap, annotators, a deadline, a quota or own figures that differ."
+        )
+    _check_quotas(session, study)
+    n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
+    check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
+    # Whoever is named in what was changed is of the team, or was.
+    team_of_study = select(StudyMember.person_id).where(StudyMember.study_id == study_id)
+    accounts = select(Account.name, Account.person_id).where(col(Account.person_id).in_(team_of_study))
+    numbers = dict(session.exec(accounts).all())
+    record(
+        session, actor, AMENDED, "study", study_id,
+        project_id=study.project_id, details={"changes": by_number(words, numbers), "reason": why},
+    )  # fmt: skip
+    return words
 
 
 def stated_reason(reason: str) -> str:

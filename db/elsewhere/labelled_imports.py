@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlmodel import Session, select
 
+from annotators.asking.inferred_protocols import planned_overlap
 from annotators.errors import InvalidInput
 from annotators.figures import count, some
 from annotators.items.parsed import ForeignLabel, Reading
@@ -157,11 +158,11 @@ def _of_items_there(labelled: LabelledItems, report: ImportReport) -> list[Forei
 
 
 def _overlap(rows: Iterable[ForeignLabel]) -> int:
-    """How many annotators every item has at least."""
+    """How many annotations the study plans for each item."""
     by_item: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         by_item[row.name].add(row.annotator)
-    return min(map(len, by_item.values()))
+    return planned_overlap(map(len, by_item.values()))
 
 
 def _nothing(reading: Reading, into: LabelsInto) -> str:

@@ -136,10 +136,18 @@ def leave_out(db: Database, actor: Actor, study_id: int, *, annotator: str, sinc
     Raises InvalidInput without a reason or for a moment to come, NotFound for somebody who is no annotator of the
     study, Conflict where exactly that is left out already.
     """
+    with db.write() as session:
+        return leave_out_in(session, actor, study_id, annotator=annotator, since=since, reason=reason)
+
+
+def leave_out_in(
+    session: Session, actor: Actor, study_id: int, *, annotator: str, since: datetime, reason: str
+) -> Decided:
+    """As `leave_out`, in the caller's transaction."""
     moment = since.astimezone(UTC)
     if moment > now():
         raise InvalidInput(f"{since:%Y-%m-%d %H:%M} is still to come. Give the time of the first label to leave out.")
-    return _decide(db, actor, study_id, annotator=annotator, since=moment, reason=reason)
+    return _decide(session, actor, study_id, annotator=annotator, since=moment, reason=reason)
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -149,55 +157,60 @@ def restore(db: Database, actor: Actor, study_id: int, *, annotator: str, reason
     Raises InvalidInput without a reason, NotFound for somebody who is no annotator of the study, Conflict where
     nothing of theirs is left out.
     """
-    return _decide(db, actor, study_id, annotator=annotator, since=None, reason=reason)
+    with db.write() as session:
+        return restore_in(session, actor, study_id, annotator=annotator, reason=reason)
+
+
+def restore_in(session: Session, actor: Actor, study_id: int, *, annotator: str, reason: str) -> Decided:
+    """As `restore`, in the caller's transaction."""
+    return _decide(session, actor, study_id, annotator=annotator, since=None, reason=reason)
 
 
 def _decide(
-    db: Database, actor: Actor, study_id: int, *, annotator: str, since: datetime | None, reason: str
+    session: Session, actor: Actor, study_id: int, *, annotator: str, since: datetime | None, reason: str
 ) -> Decided:
     if not (why := reason.strip()[:2000]):
         raise InvalidInput("Say why: the reason is kept, and stands in the exports of the study.")
-    with db.write() as session:
-        members = {member.person_id: member for member in session.exec(_members(study_id).with_for_update())}
-        study = session.get_one(Study, study_id, with_for_update=True)
-        member = members[_person(session, annotator, members)]
-        _check_changes(member, annotator, since)
-        before = _set_aside(session, member)
-        member.left_out_from = since
-        session.add(member)
-        omission = Omission(
-            study_id=study_id, annotator_id=member.person_id, since=since, reason=why, person_id=actor.person_id
-        )
-        session.add(omission)
-        session.flush()
-        counts = Tallies(study_id)
-        if since is not None:
-            give_back(session.connection(), study, member.person_id, counts)
-            _free_slots(session, member, since, counts)
-        _take_slots(session, study, member, since, counts)
-        after = _write_set_aside(session, member, omission)
-        touched = {annotation for annotation in before.keys() | after.keys()
-                   if before.get(annotation) != after.get(annotation)}  # fmt: skip
-        standing = _standing(session, member, touched)
-        items = _items_of(session, member, standing)
-        again = _items_of(session, member, touched)
-        update_settlements(session.connection(), study, protocol_of(study), again, counts)
-        balance(session.connection(), study, again, counts)
-        counts.write(session.connection())
-        gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at or row.failed_at]
-        details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
-                   "annotations": len(standing), "items": len(items), "reason": why}  # fmt: skip
-        kind = "labels restored" if since is None else "labels left out"
-        record(session, actor, kind, "study", study_id, project_id=study.project_id, details=details)
-        foreign = bool(study.settings.get("foreign"))
-        most_wanted = max(study.overlap, study.settings.get("part_overlap", 0))
-        return Decided(
-            annotator,
-            len(standing),
-            sum(1 for annotation in standing if after.get(annotation) == AnnotationKind.SURPLUS),
-            len(items),
-            0 if foreign else max(0, most_wanted - len(members) + len(gone)),
-        )
+    members = {member.person_id: member for member in session.exec(_members(study_id).with_for_update())}
+    study = session.get_one(Study, study_id, with_for_update=True)
+    member = members[_person(session, annotator, members)]
+    _check_changes(member, annotator, since)
+    before = _set_aside(session, member)
+    member.left_out_from = since
+    session.add(member)
+    omission = Omission(
+        study_id=study_id, annotator_id=member.person_id, since=since, reason=why, person_id=actor.person_id
+    )
+    session.add(omission)
+    session.flush()
+    counts = Tallies(study_id)
+    if since is not None:
+        give_back(session.connection(), study, member.person_id, counts)
+        _free_slots(session, member, since, counts)
+    _take_slots(session, study, member, since, counts)
+    after = _write_set_aside(session, member, omission)
+    touched = {annotation for annotation in before.keys() | after.keys()
+               if before.get(annotation) != after.get(annotation)}  # fmt: skip
+    standing = _standing(session, member, touched)
+    items = _items_of(session, member, standing)
+    again = _items_of(session, member, touched)
+    update_settlements(session.connection(), study, protocol_of(study), again, counts)
+    balance(session.connection(), study, again, counts)
+    counts.write(session.connection())
+    gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at or row.failed_at]
+    details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
+               "annotations": len(standing), "items": len(items), "reason": why}  # fmt: skip
+    kind = "labels restored" if since is None else "labels left out"
+    record(session, actor, kind, "study", study_id, project_id=study.project_id, details=details)
+    foreign = bool(study.settings.get("foreign"))
+    most_wanted = max(study.overlap, study.settings.get("part_overlap", 0))
+    return Decided(
+        annotator,
+        len(standing),
+        sum(1 for annotation in standing if after.get(annotation) == AnnotationKind.SURPLUS),
+        len(items),
+        0 if foreign else max(0, most_wanted - len(members) + len(gone)),
+    )
 
 
 def _members(study_id: int) -> Any:

@@ -6,16 +6,19 @@ import hashlib
 import pickle
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import IO, Any, NamedTuple
 
 import orjson
 from sqlalchemy import func
 from sqlmodel import Session, col
 
-from annotators.errors import Conflict, NotFound, listed, shown
+from annotators.asking.submissions import GivenLabel, is_asked
+from annotators.errors import Conflict, InvalidInput, NotFound, listed, shown
+from annotators.figures import some
 from db.engine import Database, dumps, insert_many
 from db.items.current import item_is_published
 from db.models import (
@@ -36,11 +39,13 @@ from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.releasing.pairs import PairKey, PairStanding, pair_standings, sampled_pairs
 from db.releasing.states import BLOCK, Place, Standing, State, sampled_items, standings
+from db.studies.asked import units_needed
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, settled_units
 
 _IN_MEMORY = 8 << 20
 _LONGEST = 200
+_NAMED = 5
 
 
 class FinalLabel(NamedTuple):
@@ -71,11 +76,54 @@ class ReleasedPair:
     labels: list[FinalLabel]
 
 
+class Lack(StrEnum):
+    """What an accepted item may lack. Only one that was accepted by hand can lack a label."""
+
+    NO_LABEL = "no_label"
+    OPEN = "open"
+    EARLIER_VERSION = "earlier_version"
+
+
+LEFT_OUT = (Lack.NO_LABEL, Lack.OPEN)
+"""What is left out of a release unless it is asked for by name: a unit that its protocol asks has no final label.
+
+Labels that were given for an earlier version and that stand, as the protocol says of what was revised, are final
+labels: they are counted, and go in.
+"""
+
+
+@dataclass(frozen=True)
+class ReleasePlan:
+    """What a release made now would hold: items, pairs and labels, and all items by state.
+
+    `holds` names, by what they lack, the accepted items that go in, `left_out` those that do not.
+    """
+
+    items: int
+    pairs: int
+    labels: int
+    states: dict[str, int]
+    holds: dict[str, list[str]]
+    left_out: dict[str, list[str]]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay release --dry-run --json` prints it."""
+        return {
+            "items": self.items,
+            "pairs": self.pairs,
+            "labels": self.labels,
+            "states": self.states,
+            "holds": self.holds,
+            "left_out": self.left_out,
+        }
+
+
 @dataclass(frozen=True)
 class ReleaseRow:
     """A release in a list: what is in it, of which study (None: of all), when and by whom it was made.
 
-    `labels` are those of items and of pairs.
+    `labels` are those of items and of pairs. `holds` names the items that lack something, `left_out` those that were
+    left out for it, by what (`Lack`).
     """
 
     release_id: int
@@ -89,6 +137,8 @@ class ReleaseRow:
     event: int
     at: datetime
     by: str | None
+    holds: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As `assay release --json` and `assay releases --json` print it."""
@@ -99,6 +149,8 @@ class ReleaseRow:
             "pairs": self.pairs,
             "states": self.states,
             "labels": self.labels,
+            "holds": self.holds,
+            "left_out": self.left_out,
             "study": self.study,
             "event": self.event,
             "at": self.at.isoformat(),
@@ -107,13 +159,43 @@ class ReleaseRow:
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def make_release(db: Database, actor: Actor, project_id: int, *, name: str, study_id: int | None = None) -> ReleaseRow:
+def plan_release(
+    db: Database, _actor: Actor, project_id: int, *, study_id: int | None = None, keep: Collection[str] = ()
+) -> ReleasePlan:
+    """What `make_release` would hold, and what it would leave out and why; nothing is written."""
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as kept, db.read() as session:
+        _check_study(session, project_id, study_id)
+        found = _Found(kept, _checked_lacks(keep))
+        found.read(session, project_id, study_id)
+        return ReleasePlan(found.items, found.pairs, found.labels, dict(found.states), found.holds, found.left_out)
+
+
+def _checked_lacks(keep: Collection[str]) -> frozenset[Lack]:
+    """InvalidInput for what nothing is left out for."""
+    for name in keep:
+        if name not in LEFT_OUT:
+            raise InvalidInput(f"No item is left out of a release for {shown(name)}. Known: {', '.join(LEFT_OUT)}.")
+    return frozenset(Lack(name) for name in keep)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def make_release(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    name: str,
+    study_id: int | None = None,
+    keep: Collection[str] = (),
+) -> ReleaseRow:
     """Freeze the accepted items, in their present versions, with their final labels that stand.
 
     With `study_id` the items that this study accepts, and its labels; without, all items that every study of theirs
-    accepts, with the labels of each. Of a study that compares two answers the pairs are released whose labels are
-    settled and hold, with their two items; without `study_id` those of which no other study wants anything of either
-    item. All is read in one view of the database and stored in one transaction.
+    accepts, with the labels of each. An item that was accepted by hand while a unit that its protocol asks has no
+    label, or its votes settle nothing, is left out, unless `keep` names that (`LEFT_OUT`); the release says which those
+    are. Of a study that compares two answers the pairs are released whose labels are settled and hold, with their two
+    items; without `study_id` those of which no other study wants anything of either item. All is read in one view of
+    the database and stored in one transaction.
     Raises Conflict for a name that is taken, and where nothing is accepted; InvalidInput for a name that is none;
     NotFound for a study of another project.
     """
@@ -123,10 +205,17 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
         _check_study(session, project_id, study_id)
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as kept:
         with db.read() as session:
-            found = _Found(kept)
+            found = _Found(kept, _checked_lacks(keep))
             found.read(session, project_id, study_id)
             event: int = session.execute(pick(func.max(Event.id))).scalar_one() or 0
         if not found.items:
+            if found.left_out:
+                lacks = "; ".join(
+                    f"{lack_in_words(lack)}: {some(names, _NAMED)}" for lack, names in found.left_out.items()
+                )
+                raise Conflict(
+                    f"All accepted items would be left out ({lacks}). Have them labelled, or name what is to be kept."
+                )
             there = ", ".join(f"{n:,} {state.replace('_', ' ')}" for state, n in found.states.items())
             whose = "all its studies have" if study_id is None else "the study has"
             raise Conflict(
@@ -146,6 +235,7 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
                 n_labels=found.labels,
                 n_pairs=found.pairs,
                 states=dict(found.states),
+                holds={"holds": found.holds, "left_out": found.left_out},
                 event_id=event,
                 person_id=actor.person_id,
             )
@@ -176,7 +266,10 @@ def _check_study(session: Session, project_id: int, study_id: int | None) -> Non
 class _Found:
     """What goes into a release, read block by block and kept in a file, and counted."""
 
-    def __init__(self, kept: IO[bytes]) -> None:
+    def __init__(self, kept: IO[bytes], keep: frozenset[Lack]) -> None:
+        self.holds: dict[str, list[str]] = {}
+        self.left_out: dict[str, list[str]] = {}
+        self._keep_lacking = keep
         self.items = self.labels = self.pairs = 0
         self.states: Counter[str] = Counter()
         self._kept, self._digests = kept, list[bytes]()
@@ -228,6 +321,8 @@ class _Found:
     ) -> None:
         """Put a block aside: items with their labels, if they have any, and pairs with theirs."""
         labels = self._labels(session, items) if labelled else {}
+        if labelled:
+            items = self._without_lacks(session, items, labels)
         of_pairs = self._labels(session, pairs)
         self._digests += self._digested(session, items, labels)
         self._digests += self._digested(session, pairs, of_pairs)
@@ -247,6 +342,23 @@ class _Found:
         self.items += len(items)
         self.pairs += len(pairs)
         self.labels += len(rows) + len(pair_rows)
+
+    def _without_lacks(
+        self, session: Session, items: list[Standing], labels: Mapping[_Key, list[FinalLabel]]
+    ) -> list[Standing]:
+        """The accepted items that go in; what they lack, and what the others do, is noted."""
+        lacking = _lacks_of(session, [item for item in items if item.by_hand], labels)
+        kept = []
+        for item in items:
+            lacks = lacking.get(item.item_id, set())
+            goes_in = lacks <= self._keep_lacking
+            if goes_in and any(label.version < item.number for label in labels.get(_key(item), ())):
+                lacks = lacks | {Lack.EARLIER_VERSION}
+            for lack in sorted(lacks if goes_in else lacks - self._keep_lacking):
+                (self.holds if goes_in else self.left_out).setdefault(lack.value, []).append(item.external_id)
+            if goes_in:
+                kept.append(item)
+        return kept
 
     def _labels(self, session: Session, items: Iterable[Standing | PairStanding]) -> dict[_Key, list[FinalLabel]]:
         """Item or pair → its final labels that stand: of each criterion those of the last place that asks it."""
@@ -322,6 +434,51 @@ class _Found:
             insert_many(connection, "release_pair", _PAIR, [(release_id, *pair) for pair in pairs])
 
 
+_LACKS = {
+    Lack.NO_LABEL: "without a label on something that is asked",
+    Lack.OPEN: "with something open",
+    Lack.EARLIER_VERSION: "with labels given for an earlier version",
+}
+
+
+def lack_in_words(lack: str) -> str:
+    """What an item lacks, as it is said behind "items"."""
+    return _LACKS[Lack(lack)]
+
+
+def _lacks_of(
+    session: Session, items: Sequence[Standing], labels: Mapping[_Key, list[FinalLabel]]
+) -> dict[int, set[Lack]]:
+    """Item → what it lacks of a final label in each unit that its studies ask, by its labels that stand."""
+    found: dict[int, set[Lack]] = defaultdict(set)
+    by_study: dict[int, list[Standing]] = defaultdict(list)
+    for item in items:
+        for of, there in item.studies.items():
+            if there.state is not None:  # a study that was closed before says nothing
+                by_study[of].append(item)
+    for of, asked in by_study.items():
+        study = session.get_one(Study, of)
+        protocol, places = protocol_of(study), [place.study_item_id for i in asked for place in i.studies[of].places]
+        needed = units_needed(session.connection(), study, protocol, places)
+        said = {(unit.study_item_id, unit.criterion, unit.target) for unit in settled_units(session, of, places)}
+        for item in asked:
+            mine = [label for label in labels.get(_key(item), ()) if label.study_id == of]
+            final = {(label.criterion, label.target): GivenLabel(label.criterion, label.target, label.value)
+                     for label in mine}  # fmt: skip
+            there = item.studies[of]
+            for place in there.places:
+                for name, target in needed[place.study_item_id]:
+                    is_last = there.last.get(name) is place
+                    if not is_last or (name, target) in final:
+                        continue
+                    if name in there.missing:
+                        found[item.item_id].add(Lack.NO_LABEL)
+                    elif is_asked(protocol.criterion(name), target, final):
+                        is_open = (place.study_item_id, name, target) in said
+                        found[item.item_id].add(Lack.OPEN if is_open else Lack.NO_LABEL)
+    return found
+
+
 _Key = int | PairKey
 _RELEASABLE = {State.ACCEPTED, State.NO_STUDY}
 """Where the items of a pair may stand that is released."""
@@ -395,7 +552,7 @@ def _row(session: Session, release: Release) -> ReleaseRow:
     assert release.id is not None
     return ReleaseRow(
         release.id, release.name, release.sha256, release.n_items, release.n_pairs, release.n_labels,
-        release.states, study, release.event_id, release.created_at, by,
+        release.states, study, release.event_id, release.created_at, by, **(release.holds or {}),
     )  # fmt: skip
 
 

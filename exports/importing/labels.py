@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
+from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol, planned_overlap
 from annotators.errors import InvalidInput, NotFound
+from annotators.figures import count
 from annotators.items.normal import read_item
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import Protocol
@@ -132,6 +133,7 @@ def plan_label_table(
     infer: bool = False,
     bare_items: bool = False,
     scales: Sequence[str] = (),
+    overlap: int | None = None,
 ) -> LabelTablePlan:
     """What `import_label_table` would do; nothing is written.
 
@@ -141,7 +143,7 @@ def plan_label_table(
     table = read_labels(path)
     if not table.rows:
         table.checked()
-    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
+    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales, overlap=overlap)
     protocol = ready.protocol
     if ready.study_id is None:
         items = _BareItems(table)
@@ -156,7 +158,7 @@ def plan_label_table(
         protocol if ready.study_id is None else None,
         len(plan.unmatched) if ready.study_id is None and bare_items else 0,
         dict(table.left_out),
-        table.notes(),
+        _notes(table, ready),
     )
 
 
@@ -183,6 +185,7 @@ def _ready(
     table: LabelTable,
     infer: bool,
     scales: Sequence[str],
+    overlap: int | None,
 ) -> _Ready:
     study_id = _study_there(db, actor, project_id, study, infer=infer)
     counted = Counter((row.criterion, row.value) for row in table.rows)
@@ -190,7 +193,7 @@ def _ready(
     for (criterion, value), n in counted.items():
         values.setdefault(criterion, Counter())[value] = n
     if study_id is None:
-        protocol = _inferred(study, table, _columns(table, values, scales))
+        protocol = _inferred(study, table, _columns(table, values, scales), overlap)
     else:
         protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
     names = {criterion.name for criterion in protocol.criteria}
@@ -224,17 +227,19 @@ def import_label_table(
     infer: bool = False,
     bare_items: bool = False,
     scales: Sequence[str] = (),
+    overlap: int | None = None,
 ) -> LabelTableImport:
     """Import a table of labels into the study of this name.
 
     With `infer`, and no such study, it is made: its protocol is inferred from the table and its items are those of the
     table. Items that the project lacks are NotFound, or (`bare_items`) added with their id for a question. `scales` are
     texts `ordinal`, or `criterion=ordinal` for one of several (default nominal); a study that is there keeps its own.
+    `overlap` is how many annotations settle an item of a study that is made (`planned_overlap`).
     Without `infer` an unknown study is NotFound, and an item that the study lacks is InvalidInput.
     """
     table = read_labels(path)
     table.checked()
-    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
+    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales, overlap=overlap)
     if ready.study_id is not None:
         labels = import_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
         return LabelTableImport(labels, ready.study_id, None, 0, dict(table.left_out), table.notes())
@@ -250,7 +255,7 @@ def import_label_table(
         add_missing=bare_items,
     )
     return LabelTableImport(
-        made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out), table.notes()
+        made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out), _notes(table, ready)
     )
 
 
@@ -268,8 +273,15 @@ def _columns(table: LabelTable, values: Mapping[str, Counter[str]], scales: Sequ
     targets = targets_in(table.rows, table.source)
     per_hop = {row.criterion for row in table.rows if "|hop:" in row.target}
     chosen = _scales(scales, list(values))
+    items: dict[str, set[str]] = {}
+    for row in table.rows:
+        items.setdefault(row.criterion, set()).add(row.name)
+    n_items = len({row.name for row in table.rows})
     return [
-        LabelColumn(value, list(values[value]), chosen[value], targets[value], value in per_hop) for value in values
+        LabelColumn(
+            value, list(values[value]), chosen[value], targets[value], value in per_hop, len(items[value]) == n_items
+        )
+        for value in values
     ]
 
 
@@ -292,11 +304,33 @@ def _scales(given: Sequence[str], criteria: list[str]) -> dict[str, _Scale]:
     return {criterion: cast(_Scale, by_name.get(criterion, default)) for criterion in criteria}
 
 
-def _inferred(study: str, table: LabelTable, columns: list[LabelColumn]) -> Protocol:
+def _inferred(study: str, table: LabelTable, columns: list[LabelColumn], overlap: int | None) -> Protocol:
+    if overlap is not None and overlap < 1:
+        raise InvalidInput(f"With an overlap of {overlap} no label would be wanted of an item. Give at least 1.")
+    return infer_protocol(study, columns, overlap=overlap or planned_overlap(_annotators(table).values()))
+
+
+def _annotators(table: LabelTable) -> dict[str, int]:
+    """Item → how many annotators have labelled it."""
     by_item: dict[str, set[str]] = {}
     for row in table.rows:
         by_item.setdefault(row.name, set()).add(row.annotator)
-    return infer_protocol(study, columns, overlap=min(map(len, by_item.values()), default=1))
+    return {item: len(annotators) for item, annotators in by_item.items()}
+
+
+def _notes(table: LabelTable, ready: _Ready) -> list[str]:
+    """What is said of the table, and of a new study which of its items lack annotations."""
+    if ready.study_id is not None:
+        return table.notes()
+    wanted = ready.protocol.overlap
+    short = [item for item, n in _annotators(table).items() if n < wanted]
+    if not short:
+        return table.notes()
+    return [
+        *table.notes(),
+        f"An item is settled by {count(wanted, 'annotation')}; {len(short):,} of {count(len(_annotators(table)), 'item')} "
+        f"have fewer, and stay open: {shortened(short)}. An overlap that is given says otherwise.",
+    ]
 
 
 class _BareItems:

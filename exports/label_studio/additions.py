@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.planting import Planting
-from annotators.asking.talk import NEVER
 from annotators.designing.arms import PEOPLE
 from annotators.designing.design import BALANCED
 from annotators.designing.phases import phases_of
+from annotators.designing.talk import NEVER
 from annotators.figures import count
 from annotators.items.sampling import OWN
 from db.elsewhere.handed_over import StudyElsewhere

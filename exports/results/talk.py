@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotators.asking.talk import ALL, NEVER
 from annotators.criteria import Criterion
+from annotators.designing.talk import ALL, NEVER
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.shares import share_interval
 from annotators.protocols import Protocol

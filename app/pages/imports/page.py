@@ -16,10 +16,12 @@ from app.pages.imports import columns_form, label_form, proposals
 from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
+from app.widgets.following import follows
 from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
+from db.releasing.consequences import if_withdrawn
 from exports.formats import FORMATS
 from exports.formats._losing import losses_of
 from exports.formats.base import LOST
@@ -336,7 +338,11 @@ def _withdraw(project: ProjectRow, rows: list[BatchRow]) -> None:
         reason = st.text_input("Reason", key="imports-reason")
         withdrawn = by_id[batch_id].withdrawn
         pressed = st.button("Take the withdrawal back" if withdrawn else "Withdraw", key="imports-withdraw")
-    if pressed:
+        asked = st.button("What would follow?", key="imports-withdraw-look")
+    if pressed or asked:
         with ui.problems():
+            if asked:
+                follows(if_withdrawn(ui.db(), ui.actor(), project.project_id, batch_id, reinstates=withdrawn))
+                return
             withdraw_batch(ui.db(), ui.actor(), project.project_id, batch_id, reason=reason, reinstates=withdrawn)
             st.rerun()

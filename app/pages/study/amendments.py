@@ -10,12 +10,14 @@ from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from app import ui
 from app.pages.study import planting, rechecks
 from app.widgets import blocks
+from app.widgets.following import follows
 from db.annotating.amendments import AmendmentRow, StudyChange, amend_study, amendments_of, set_state
 from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.people.accounts import who_may_annotate
 from db.permissions import READERS, RESEARCHERS
 from db.projects import my_projects
+from db.releasing.consequences import if_amended
 
 _STEPS = {
     StudyState.RUNNING: (("Pause", StudyState.PAUSED), ("Close", StudyState.CLOSED)),
@@ -152,8 +154,10 @@ def _amend_form(study: Study) -> None:
             help="Who leaves gives back what is at hand. What they submitted stands.",
         )
         reason = st.text_input("Reason", max_chars=2000, key="amend-reason", help="It is kept, and exports say it.")
-        pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
-    if pressed:
+        with st.container(horizontal=True):
+            pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
+            asked = st.form_submit_button("What would follow?", key="study-amend-look")
+    if pressed or asked:
         deadline = datetime.combine(day, at or time(23, 59), ui.zone()) if isinstance(day, date) else None
         same = deadline is not None and study.deadline is not None and deadline == study.deadline.replace(second=0)
         change = StudyChange(
@@ -167,6 +171,9 @@ def _amend_form(study: Study) -> None:
             own_figures=seen,
         )
         with ui.problems():
+            if asked:
+                follows(if_amended(ui.db(), ui.actor(), study.id or 0, change=change))
+                return
             amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)
             st.rerun()
 

@@ -10,10 +10,10 @@ from annotators.asking.asides import ASIDES, asked_by
 from annotators.asking.planting import Planting
 from annotators.asking.qualifying import Qualifying
 from annotators.asking.rounds import DOUBLE, SINGLE
-from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.designing.design import DYNAMIC
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import phases_of
+from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.items.sampling import BY_SCORE, ORDERS
 from annotators.protocols import Protocol
 from app import ui, wording

@@ -282,8 +282,7 @@ def test_a_returned_item_comes_back_with_the_reason_and_supersedes(database: Dat
     item = study.work(0)["items"][0]
     study.submit(0, item, {"right": "yes"})
     return_to_annotator(database, study.researcher, item["assignment"], reason="look at page 3")
-    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
-    again = study.work(0)["items"][0]
+    again = study.work(0)["items"][0]  # before what nobody has judged yet
     assert (again["assignment"], again["returned"], again["sitting"]) == (item["assignment"], "look at page 3", 2)
     assert [label["value"] for label in again["previous"]] == ["yes"]
     study.submit(0, again, {"right": "no"})

@@ -12,7 +12,7 @@ from db.engine import Database
 from db.models import Event, Release, ReleaseItem, ReleaseLabel
 from db.releasing.comparing import compare_releases
 from db.releasing.endings import end_item
-from db.releasing.releases import find_release, list_releases, make_release
+from db.releasing.releases import find_release, list_releases, make_release, plan_release
 from db.studies.revisions import revise_item
 from tests.db.releasing.test_states import decide, label, two_by
 from tests.makers import StudyInUse, make_project
@@ -107,7 +107,7 @@ def test_a_comparison_has_what_came_and_went_and_the_labels_that_are_others(data
     label(study, "yy", "nn", "ny")
     for item in ("i00002", "i00003"):
         end_item(*about, external_id=item, state="accepted", reason="all the same")
-    release(study)
+    release(study, keep=["open"])
     decide(study, "i00003", "no")
     end_item(*about, external_id="i00001", state="rejected", reason="x")
     end_item(*about, external_id="i00002", state=None, reason="x")
@@ -122,3 +122,24 @@ def test_a_comparison_has_what_came_and_went_and_the_labels_that_are_others(data
     back = compared(study, "v2", "v1")
     assert back["added"] == ["i00001", "i00002"] and back["labels"][0]["before"] == "no"
     assert compared(study, "v1", "v1")["same"]
+
+
+def test_what_lacks_a_final_label_is_named_and_left_out_unless_it_is_asked_for(database: Database) -> None:
+    study = two_by(database, 4)
+    about = (database, study.researcher, study.project_id)
+    label(study, "yy", "nn", "ny", "yy")
+    for item in ("i00002", "i00003", "i00004"):
+        if item == "i00004":  # its label of `right` falls, that of `clear` stands
+            revise_item(*about, external_id=item, fields={"answer": "Better."}, reason="wrong")
+        end_item(*about, external_id=item, state="accepted", reason="all the same")
+    plan = plan_release(*about)
+    assert plan.left_out == {"open": ["i00003"], "no_label": ["i00004"]}
+    assert (plan.items, plan.holds) == (2, {})
+    made = release(study, keep=["open"])
+    assert made.left_out == {"no_label": ["i00004"]}
+    assert made.holds == {"open": ["i00003"]}
+    whole = release(study, "v2", keep=["open", "no_label"])
+    assert (whole.items, whole.left_out) == (4, {})
+    assert whole.holds == {"open": ["i00003"], "no_label": ["i00004"], "earlier_version": ["i00004"]}
+    with pytest.raises(InvalidInput, match="'earlier'"):
+        release(study, "v3", keep=["earlier"])

@@ -35,7 +35,7 @@ def test_a_story_goes_from_the_first_version_to_the_release(database: Database, 
     [proposal] = list_proposals(*about)
     answer_proposal(*about, proposal_id=proposal.proposal_id, accept=False, reason="no")
     end_item(*about, external_id="i00001", state="accepted", reason="read again")
-    make_release(*about, name="v1")
+    make_release(*about, name="v1", keep=["no_label"])
     found = item_story(*about, external_id="i00001")
     told = found.to_json()
     assert (told["state"], told["by_hand"], told["releases"], told["studies"]) == (
