@@ -328,7 +328,7 @@ def _notes(table: LabelTable, ready: _Ready) -> list[str]:
         return table.notes()
     return [
         *table.notes(),
-        f"An item is settled by {count(wanted, 'annotation')}; {len(short):,} of {count(len(_annotators(table)), 'item')} "
+        f"An item is settled by {count(wanted, 'annotation')}; {len(short):,} of {len(_annotators(table)):,} items "
         f"have fewer, and stay open: {shortened(short)}. An overlap that is given says otherwise.",
     ]
 

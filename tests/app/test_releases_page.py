@@ -27,11 +27,13 @@ def test_a_release_is_made_and_two_are_compared(filled: Filled) -> None:
     assert "No item is accepted yet" in page.error[0].value
     accept(filled, "i00001")
     page = filled.open("rosa", "releases")
-    page.text_input(key="release-name").input("v1")
+    page.text_input(key="release-name").input("v1").run()
+    assert "Left out: 1 accepted item with something open: i00001." in no_problem(page)
+    page.checkbox(key="release-open").check().run()
     assert "1 item with" in no_problem(press(page, "Make the release")) + page.success[0].value
     accept(filled, "i00001", "rejected")
     accept(filled, "i00002")
-    make_release(filled.pages.db, filled.study.researcher, filled.project_id, name="v2")
+    make_release(filled.pages.db, filled.study.researcher, filled.project_id, name="v2", keep=["open"])
     for who in ("rosa", "vera"):
         shown = no_problem(filled.open(who, "releases"))
         assert "Items that came and went" in shown
@@ -44,7 +46,7 @@ def test_a_release_is_made_and_two_are_compared(filled: Filled) -> None:
 
 def test_a_release_is_chosen_for_the_export_and_has_no_single_labels(filled: Filled) -> None:
     accept(filled, "i00001")
-    make_release(filled.pages.db, filled.study.researcher, filled.project_id, name="v1")
+    make_release(filled.pages.db, filled.study.researcher, filled.project_id, name="v1", keep=["open"])
     page = filled.open("rosa", "exports", release="v1")
     assert [box.key for box in page.checkbox if box.key == "exports-format-labels"] == []
     press(page, "Make the export")

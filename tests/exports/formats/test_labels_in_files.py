@@ -600,7 +600,7 @@ def test_a_release_has_its_own_labels_and_no_others(database: Database, tmp_path
     end = {"state": "accepted", "reason": "good enough"}
     for item in ("port/78:a", "port/79:a"):
         end_item(place.db, place.actor, place.project, external_id=item, **end)
-    make_release(place.db, place.actor, place.project, name="v1")
+    make_release(place.db, place.actor, place.project, name="v1", keep=["open"])
     found = human_labels(place, tmp_path / "release", release="v1")
     assert found == {"77": ["Contradiction", "Entailment"], "78": ["-"], "79": CAME["79"]}
 

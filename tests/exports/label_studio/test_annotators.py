@@ -363,7 +363,7 @@ def test_a_skip_that_came_in_while_labels_were_withdrawn_ends_when_they_are_put_
     assert (there.pull()["skipped"], there.tallies()) == (1, skipped)
 
 
-def test_labels_from_there_use_no_slot_and_members_alone_have_a_row(
+def test_labels_from_there_take_the_slots_and_members_alone_have_a_row(
     there: There, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for first, who in ((10, ADA), (50, BEN)):
@@ -371,7 +371,7 @@ def test_labels_from_there_use_no_slot_and_members_alone_have_a_row(
     n = len(there.tasks)
     there.pull(IS_ADA)
     status = there.status(capsys)
-    assert f"{n} items, not finished\nassignments: {2 * n} open, {2 * n} submitted; 0 disputed items" in status
+    assert f"{n} items, finished\nassignments: {2 * n} submitted; 0 disputed items" in status
     assert f"items: {n} accepted" in status
     assert "ada " in status
     assert "ben@example.org" not in status
