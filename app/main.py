@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotators.errors import NotSignedIn
 from app import navigation, shell, ui
+from app.widgets.doing import acts
 from db.projects import my_projects
 
 
@@ -26,6 +27,7 @@ def run() -> None:
         page = st.navigation(pages + shell.closed_to(entries, chosen), position="hidden")
         ui.go_on()
         shell.draw(actor, projects, chosen, entries, navigation.name_of(page))
+        acts.say()
         with ui.problems():
             page.run()
 

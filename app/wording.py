@@ -13,6 +13,7 @@ from annotators import figures
 
 if TYPE_CHECKING:
     from db.items.imports import ImportReport
+    from db.quality.omissions import Decided
     from db.releasing.story import Chapter
 
 NO_REASON = "no reason given"
@@ -106,6 +107,17 @@ def chapter(row: Chapter) -> str:
     falls = [f"{', '.join(criteria)} in {of}" for of, criteria in about.get("falls", {}).items()]
     fell = f"; labels fall: {'; '.join(falls)}" if falls else ""
     return words + (f": {row.reason.rstrip('.')}" if row.reason else "") + fell
+
+
+def decided(found: Decided, did: str) -> str:
+    """What leaving out or restoring somebody's labels has done, in sentences."""
+    words = f"{figures.count(found.annotations, 'annotation')} {did}, of {figures.count(found.items, 'item')}."
+    if found.surplus:
+        words += f" {found.surplus:,} of them surplus."
+    if found.short:
+        needs = figures.count(found.short, "annotator")
+        words += f" The overlap needs {needs} more than are left: amend the study's design."
+    return words
 
 
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:

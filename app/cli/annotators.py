@@ -21,7 +21,7 @@ from app.cli.base import (
     option,
     study_id_of,
 )
-from app.cli.output import emit, table
+from app.cli.output import emit, needs_in_words, table
 
 if TYPE_CHECKING:
     from exports.agreement.quality import AnnotatorQuality, ShareRight
@@ -66,16 +66,19 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
     It is what `annotators` does without another command.
     """
     check_names(context, project, study)
+    from db.needs.of_studies import needs_of
     from exports.agreement.quality import annotator_quality
 
     with opened(context) as here:
-        found = annotator_quality(here.db, here.actor, study_id_of(here, project, study))
-        emit([annotator.to_json() for annotator in found], lambda: _in_words(found), as_json=as_json)
+        study_id = study_id_of(here, project, study)
+        found = annotator_quality(here.db, here.actor, study_id)
+        needs = [need.to_json() for need in needs_of(here.db, here.actor, study_id) if need.people]
+        emit([annotator.to_json() for annotator in found], lambda: _in_words(found, needs), as_json=as_json)
 
 
-def _in_words(found: list[AnnotatorQuality]) -> str:
-    headers = ("annotator", "state", "submitted", "with the rest", "seconds an item", "warnings")
-    rows = [
+def _in_words(found: list[AnnotatorQuality], needs: list[dict[str, Any]]) -> str:
+    headers = ["annotator", "state", "submitted", "with the rest", "seconds an item", "warnings"]
+    rows: list[list[object]] = [
         [
             row.member.name,
             row.member.state.replace("_", " "),
@@ -91,7 +94,11 @@ def _in_words(found: list[AnnotatorQuality]) -> str:
         for row in found
         for remark in row.remarks
     ]
-    return "\n".join([table(headers, rows, decimals=1), *(["", *said] if said else [])])
+    if any(row.qualification is not None for row in found):
+        headers.append("qualification")
+        for cells, row in zip(rows, found, strict=True):
+            cells.append("" if row.qualification is None else row.qualification.in_words())
+    return "\n".join([table(headers, rows, decimals=1), *(["", *said] if said else []), *needs_in_words(needs)])
 
 
 def _share(share: ShareRight) -> str:

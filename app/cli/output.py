@@ -72,6 +72,15 @@ def _for_terminal(text: Callable[[], str]) -> str:
         LINE.reset(before)
 
 
+def needs_in_words(needs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What waits for a study's researcher (`Need.to_json`), a line each with what ends it; empty where nothing does."""
+    said = []
+    for need in needs:
+        ends = f"{need['ends_it']}: {need['command']}" if need["command"] else f"{need['ends_it']}, in the browser"
+        said.append(f"- {'at least ' if need['at_least'] else ''}{need['words']}. {ends}")
+    return ["", "waits for the researcher:", as_lines(said)] if said else []
+
+
 def emit_error(
     message: str, kind: str, *, as_json: bool, said: bool = False, details: Mapping[str, Any] | None = None
 ) -> None:

@@ -26,7 +26,7 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
-from app.cli.output import emit, table
+from app.cli.output import emit, needs_in_words, table
 from app.cli.protocols import protocol_named
 from app.wording import state as in_words
 
@@ -897,12 +897,14 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
     check_names(context, project, study)
     from db.adjudicating.threads import what_waits
     from db.annotating.status import study_status
+    from db.needs.of_studies import needs_of
     from db.releasing.counts import study_stages
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         found = study_status(here.db, here.actor, study_id) | study_stages(here.db, here.actor, study_id).to_json()
         found["waiting"] = what_waits(here.db, here.actor, study_id)
+        found["needs_researcher"] = [need.to_json() for need in needs_of(here.db, here.actor, study_id)]
         emit(found, lambda: _status_in_words(found), as_json=as_json)
 
 
@@ -920,29 +922,15 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + ("" if found["state"] == "running" else f", {found['state']}")
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], f'disputed {noun}')}",
-            *([_stuck(found["stuck"], noun)] if found["stuck"] else []),
-            *([_held(found)] if _held(found) else []),
+            *([f"{count(n, noun)} that nobody of the team can annotate any more"] if (n := found["stuck"]) else []),
             *([f"{count(n, noun)} to be resolved together"] if (n := found["waiting"]["together"]) else []),
             f"{noun}s: {_stages(found['item_states'])}",
             "",
             table([name.replace("_", " ").replace("item", noun) for name in headers], rows, decimals=1),
+            *needs_in_words(found["needs_researcher"]),
         ]
     )
 
 
 def _stages(states: dict[str, int]) -> str:
     return ", ".join(f"{n:,} {in_words(state)}" for state, n in states.items() if n) or "none that ends"
-
-
-def _held(found: dict[str, Any]) -> str:
-    """What is allotted to people who get no items, in words."""
-    held = [row for row in found["annotators"] if row["allotted"] and not row["gets_items"]]
-    names = ", ".join(row["annotator"] for row in held)
-    return f"{names}: items that are allotted wait for nobody (`assay study amend --hand-on`)." if held else ""
-
-
-def _stuck(n: int, noun: str) -> str:
-    return (
-        f"{count(n, noun)} that nobody of the team can annotate any more: add annotators, raise quotas, or lower the "
-        "overlap (`assay study amend`)."
-    )

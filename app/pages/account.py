@@ -84,8 +84,8 @@ def _password(actor: Actor) -> None:
     st.subheader("Change the password")
     with st.form("change-password", width=480):
         old = st.text_input("Present password", type="password", help="Empty when you have none yet.")
-        new = st.text_input("New password", type="password", help="At least 8 characters.")
-        again = st.text_input("New password again", type="password")
+        new = st.text_input("New password", type="password", required=True, help="At least 8 characters.")
+        again = st.text_input("New password again", type="password", required=True)
         if st.form_submit_button("Change password", type="primary"):
             if new != again:
                 st.error("The two new passwords differ; nothing was changed. Type them again.")

@@ -10,17 +10,17 @@ from annotators.figures import count
 from app import ui, wording
 from app.pages.agreement.shared import note, table
 from app.widgets import blocks, choices
+from app.widgets.doing import acts, needs
 from app.widgets.following import follows
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
 from app.worker.report_tasks import Annotator, Team
 from db.models import Study
-from db.quality import omissions
-from db.quality.omissions import Decided, leave_out, omissions_of
-from db.quality.qualification import let_in
-from db.releasing.consequences import if_left_out, if_restored
+from db.needs.of_studies import needs_of
+from db.quality.omissions import leave_out, omissions_of
+from db.quality.team import team_stamp
+from db.releasing.consequences import if_left_out
 from db.studies.design import list_studies, study_facts
-from db.studies.ratings import ratings_stamp
 from exports.agreement.annotators import (
     beside_table,
     bias_plot,
@@ -33,7 +33,14 @@ from exports.agreement.one_annotator import OnCriterion, OneAnnotator
 from exports.agreement.quality import AnnotatorQuality, Remark, ShareRight
 
 _KINDS = {"pace": "pace", "straight-lining": "one label", "gold": "gold items"}
-_STATES = {"active": "", "left": "left the study", "left_out": "left out", "paused": "paused", "imported": "imported"}
+_STATES = {
+    "active": "",
+    "left": "left the study",
+    "left_out": "left out",
+    "failed": "failed",
+    "paused": "paused",
+    "imported": "imported",
+}
 
 
 def page() -> None:
@@ -47,7 +54,10 @@ def page() -> None:
         blocks.to("The study", "study", study=study.id, project=study.project_id),
         blocks.to("Agreement", "agreement", study=study.id, project=study.project_id),
     )
-    stamp = (study.id, *ratings_stamp(ui.db(), ui.actor(), study.id))
+    waiting = [need for need in needs_of(ui.db(), ui.actor(), study.id) if need.people]
+    needs.draw(waiting, needs.StudyPlace(study.id, study.project_id, study.name), where="annotators")
+    needs.dialog("annotators")
+    stamp = (study.id, *team_stamp(ui.db(), ui.actor(), study.id))
     (team,) = measured(("annotators", stamp), Team(ui.actor(), study.id))
     _all(study, team)
     names = [row.member.name for row in team]
@@ -99,7 +109,7 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
                 "" if row.self_agreement is None else share(row.self_agreement),
                 "" if seconds is None else wording.number(seconds, 1),
                 blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
-                _qualified(row),
+                "" if row.qualification is None else row.qualification.in_words(),
             )
         )
     columns = (
@@ -129,17 +139,6 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
     )
 
 
-def _qualified(row: AnnotatorQuality) -> str:
-    """How they stand in the qualification, and the latest try."""
-    found = row.qualification
-    if found is None or (found.state == "open" and not found.tries):
-        return "" if found is None else "not begun"
-    state = "under way" if found.state == "open" else found.state
-    if not found.tries:
-        return "let in" if found.state == "passed" else state
-    return f"{state}: {found.right:,} of {found.labels:,} right, {wording.count(found.tries, 'try', 'tries')}"
-
-
 def share(found: ShareRight) -> str:
     """A share with its interval, or why there is none."""
     if found.value is None:
@@ -157,8 +156,6 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     name = row.member.name
     if (since := row.member.left_out_from) is not None:
         note(f"What {name} submitted since {ui.when(since)} is left out.")
-    if said := st.session_state.pop("annotators-decided", None):
-        st.success(said)
     if row.remarks:
         project = study.project_id
         blocks.table(
@@ -266,27 +263,19 @@ def _criterion(study: Study, found: OnCriterion) -> None:
 def _decide(study: Study, row: AnnotatorQuality) -> None:
     if row.member.state == "imported":
         return  # no annotator of the study: nothing is given them, and what came in is withdrawn with its batch
-    since = row.member.left_out_from
-    if row.qualification is not None and row.qualification.state != "passed":
-        with st.popover("Let in…"):
-            _let_in_form(study, row.member.name)
+    since, study_id, people = row.member.left_out_from, study.id or 0, [row.member.name]
+    if row.qualification is not None and row.qualification.may_be_let_in and row.member.state != "left":
+        with acts.popover("Let in…", key="annotators-let-in"):
+            needs.let_in_form(study_id, people, "annotators")
+    if row.member.state == "paused":
+        with acts.popover("Let go on…", key="annotators-let-go-on"):
+            needs.let_go_on_form(study_id, people, "annotators")
     if since is not None:
-        with st.popover("Restore…"):
-            _restore_form(study, row.member.name)
-    with st.popover("Leave out…" if since is None else "Leave out from another time…"):
+        with acts.popover("Restore…", key="annotators-restore"):
+            needs.restore_form(study_id, people, "annotators")
+    label = "Leave out…" if since is None else "Leave out from another time…"
+    with acts.popover(label, key="annotators-leave-out"):
         _leave_out_form(study, row.member.name)
-
-
-def _let_in_form(study: Study, name: str) -> None:
-    with st.form("annotators-let-in", border=False):
-        st.write("They get the study's items from now on, without passing the qualification.")
-        reason = st.text_input("Reason", max_chars=2000, key="annotators-let-in-reason", help="The audit log keeps it.")
-        pressed = st.form_submit_button("Let in", type="primary", key="annotators-let-in-save")
-    if pressed:
-        with ui.problems():
-            let_in(ui.db(), ui.actor(), study.id or 0, annotator=name, reason=reason)
-            st.session_state["annotators-decided"] = f"{name} gets the study's items now."
-            st.rerun()
 
 
 def _leave_out_form(study: Study, name: str) -> None:
@@ -297,9 +286,7 @@ def _leave_out_form(study: Study, name: str) -> None:
         )
         day = st.date_input("From", value="today", max_value="today", key="annotators-day")
         at = st.time_input("Time", value=time(0, 0), key="annotators-time")
-        reason = st.text_input(
-            "Reason", max_chars=2000, key="annotators-reason", help="It is kept, and exports say it."
-        )
+        reason = acts.reason("annotators-reason", blocks=False)
         with st.container(horizontal=True):
             pressed = st.form_submit_button("Leave out", type="primary", key="annotators-leave-out-save")
             asked = st.form_submit_button("What would follow?", key="annotators-leave-out-look")
@@ -310,33 +297,7 @@ def _leave_out_form(study: Study, name: str) -> None:
                 follows(if_left_out(ui.db(), ui.actor(), study.id or 0, annotator=name, since=since))
                 return
             decided = leave_out(ui.db(), ui.actor(), study.id or 0, annotator=name, since=since, reason=reason)
-            _say(decided, "left out")
-
-
-def _restore_form(study: Study, name: str) -> None:
-    with st.form("annotators-restore", border=False):
-        st.write("All of it counts again; what others have taken the slot of meanwhile is surplus.")
-        reason = st.text_input("Reason", max_chars=2000, key="annotators-restore-reason")
-        with st.container(horizontal=True):
-            pressed = st.form_submit_button("Restore", type="primary", key="annotators-restore-save")
-            asked = st.form_submit_button("What would follow?", key="annotators-restore-look")
-    if pressed or asked:
-        with ui.problems():
-            if asked:
-                follows(if_restored(ui.db(), ui.actor(), study.id or 0, annotator=name))
-                return
-            decided = omissions.restore(ui.db(), ui.actor(), study.id or 0, annotator=name, reason=reason)
-            _say(decided, "put back")
-
-
-def _say(decided: Decided, did: str) -> None:
-    words = f"{count(decided.annotations, 'annotation')} {did}, of {count(decided.items, 'item')}."
-    if decided.surplus:
-        words += f" {decided.surplus:,} of them surplus."
-    if decided.short:
-        words += f" The overlap needs {count(decided.short, 'annotator')} more than are left: amend the study's design."
-    st.session_state["annotators-decided"] = words
-    st.rerun()
+            acts.done(wording.decided(decided, "left out"))
 
 
 def _decisions(study: Study) -> None:

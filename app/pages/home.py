@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -11,12 +11,16 @@ from streamlit.delta_generator import DeltaGenerator
 from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, next_steps
+from app.widgets.doing import needs
 from app.widgets.next_steps import Standing
 from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.adjudicating.threads import ThreadRow, my_threads
 from db.models import StudyState
+from db.needs.base import Need
+from db.needs.of_studies import my_needs
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, create_project, my_projects
+from db.releasing.proposals import count_proposals
 from db.releasing.revising import MOST, count_to_revise
 from db.studies.design import StudyRow, my_studies
 
@@ -63,12 +67,14 @@ def page() -> None:
         return
     if not waiting and not own:
         _nothing(studies, projects)
+    needs.dialog("home")
+    waits = my_needs(ui.db(), actor, besides=("revision",))  # what is in revision has a row for all of a project
     found = [(row, next_steps.standing(row, studies)) for row in own]
     for project, standing in sorted(
         found, key=lambda of_project: of_project[1].labelled
     ):  # what is to be begun comes first
         with st.container(border=True, key=f"card-{project.project_id}"):
-            _project(project, standing, disputed)
+            _project(project, standing, disputed, waits)
     if may_create and actor.is_admin and not any(row.name == _sample() for row in projects):
         _sample_project(actor)
 
@@ -168,7 +174,9 @@ def _nothing(studies: Sequence[StudyRow], projects: Sequence[ProjectRow]) -> Non
 # Projects of a researcher ---------------------------------------------------------------------------------------------
 
 
-def _project(project: ProjectRow, found: Standing, disputed: Mapping[int, int]) -> None:
+def _project(
+    project: ProjectRow, found: Standing, disputed: Mapping[int, int], waits: Mapping[int, Sequence[Need]]
+) -> None:
     new = not found.items and not found.studies
     tag = '<span class="assay-quiet-tag">new, empty</span> ' if new else ""
     about = "four steps to the first label" if new else found.in_words()
@@ -176,6 +184,9 @@ def _project(project: ProjectRow, found: Standing, disputed: Mapping[int, int]) 
         f'<div class="assay-card-head"><h2>{escape(project.name)}</h2>{tag}'
         f'<span class="assay-soft">{escape(about)}</span></div>'
     )
+    for row in reversed(found.studies):
+        study = needs.StudyPlace(row.study_id, row.project_id, row.name)
+        needs.draw(waits.get(row.study_id, ()), study, where="home", named=True)
     if not found.labelled:
         next_steps.draw(project, found)
         return
@@ -183,7 +194,7 @@ def _project(project: ProjectRow, found: Standing, disputed: Mapping[int, int]) 
     with left:
         _studies(project, found)
     with right:
-        _for_me(project, found.studies, disputed)
+        _for_me(project, found.studies, disputed, waits={row.study_id for row in found.studies} & set(waits))
     with st.container(horizontal=True, key=f"card-more-{project.project_id}"):
         for label, name, parameters in (
             ("Import…", "imports", {}),
@@ -227,8 +238,10 @@ def _state(row: StudyRow) -> str:
     return "all labelled" if row.submitted >= row.slots else "running"
 
 
-def _for_me(project: ProjectRow, studies: Sequence[StudyRow], disputed: Mapping[int, int]) -> None:
-    """What waits for me in this project, each with its button."""
+def _for_me(
+    project: ProjectRow, studies: Sequence[StudyRow], disputed: Mapping[int, int], *, waits: Collection[int]
+) -> None:
+    """What waits for me in this project, each with its button; `waits` are the studies that need their researcher."""
     st.html('<h3 class="assay-small-head">Waiting for you</h3>')
     found = False
     for row in reversed(studies):
@@ -248,8 +261,12 @@ def _for_me(project: ProjectRow, studies: Sequence[StudyRow], disputed: Mapping[
             {"project": project.project_id, "queue": 1}, primary=not found,
         )  # fmt: skip
         found = True
+    if n := count_proposals(ui.db(), ui.actor(), project.project_id):
+        what = f"{'revision' if n == 1 else 'revisions'} that an import proposes"
+        _wait(f"{n:,}", what, "Answer", "imports", {"project": project.project_id}, primary=not found)
+        found = True
     if not found:
-        st.html('<p class="assay-soft">Nothing.</p>')
+        st.html(f'<p class="assay-soft">Nothing{" but what is above" if waits else ""}.</p>')
         outside = not any(row.is_annotator for row in studies)
         if outside and st.button("Annotate myself", key=f"card-{project.project_id}-annotate"):
             with ui.problems():
@@ -280,7 +297,7 @@ def _new_project_dialog() -> None:
 
 def _project_form(actor: Actor, *, horizontal: bool) -> None:
     with st.form("new-project", border=False), st.container(horizontal=horizontal, vertical_alignment="bottom"):
-        name = st.text_input("Name of the project", max_chars=100, key="new-project-name")
+        name = st.text_input("Name of the project", max_chars=100, key="new-project-name", required=True)
         pressed = st.form_submit_button("Create project", type="primary")
     if pressed:
         with ui.problems():

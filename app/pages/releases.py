@@ -47,7 +47,7 @@ def page() -> None:
 def _form(project: ProjectRow) -> None:
     studies = {study.study_id: study.name for study in list_studies(ui.db(), ui.actor(), project.project_id)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name", key="release-name", placeholder="v1", max_chars=200)
+        name = st.text_input("Name", key="release-name", placeholder="v1", max_chars=200, required=True)
         study_id = st.selectbox(
             "What",
             [None, *studies],

@@ -9,6 +9,7 @@ import streamlit as st
 from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks
+from app.widgets.doing import acts
 from app.worker import jobs
 from app.worker.kinds.base import known
 from db.jobs import JobRow, cancel_job, list_jobs, resume_job
@@ -90,10 +91,13 @@ def _waits(job: JobRow) -> str:
 def actions(job: JobRow) -> None:
     """Buttons: cancel an unfinished job, resume one that was cancelled or failed."""
     if job.is_unfinished:
-        if st.button("Cancel", key=f"job-cancel-{job.job_id}", disabled=job.cancel_requested):
-            with ui.problems():
-                cancel_job(ui.db(), ui.actor(), job.project_id, job_id=job.job_id)
-                st.rerun()
+        # It becomes *Resume* under the pointer: so it asks first.
+        with acts.popover("Cancel…", key=f"job-cancel-{job.job_id}-asks", disabled=job.cancel_requested):
+            st.write("What it has done so far is kept, and it can be resumed.")
+            if st.button("Cancel it", type="primary", key=f"job-cancel-{job.job_id}"):
+                with ui.problems():
+                    cancel_job(ui.db(), ui.actor(), job.project_id, job_id=job.job_id)
+                    acts.done("The job ends with what it is at.")
     elif job.state in (JobState.CANCELLED, JobState.FAILED) and st.button("Resume", key=f"job-resume-{job.job_id}"):
         with ui.problems():
             resume_job(ui.db(), ui.actor(), job.project_id, job_id=job.job_id)

@@ -120,33 +120,42 @@ def next_stage(session: Session, study: Study, study_item_id: int) -> Stage | No
 
 def _others(session: Session, study: Study, study_item_id: int) -> bool:
     """Whether somebody besides the two who decided it may decide the item."""
-    people = _deciders(session, study)
+    people = _deciders(study)
     waiting = select(Settlement.study_item_id).where(Settlement.study_item_id == study_item_id)
     return session.execute(waiting.where(_another(people, study))).first() is not None
 
 
-def _deciders(session: Session, study: Study) -> Any:
-    """A query for the people whose role in the study's project lets them decide; administrators need one as well."""
+def _deciders(study: Study, *, administrators: bool = False) -> Any:
+    """A query for the people whose role in the study's project lets them decide.
+
+    That of administrators does so, too; they are counted on only where `administrators` says so, else they need a role
+    here as well.
+    """
     here = aliased(Membership)
-    role = func.coalesce(here.role, Person.default_role)
+    may = func.coalesce(here.role, Person.default_role).in_(sorted(ADJUDICATORS))
     return (
         pick(col(Person.id))
         .select_from(Person)
         .outerjoin(here, (col(here.person_id) == Person.id) & (col(here.project_id) == study.project_id))
         .join(Account, col(Account.person_id) == Person.id)
-        .where(col(Person.erased_at).is_(None), role.in_(sorted(ADJUDICATORS)))
+        .where(col(Person.erased_at).is_(None), or_(may, col(Person.is_admin)) if administrators else may)
     )
 
 
-def _another(people: Any, study: Study) -> ColumnElement[bool]:
-    """The condition on `Settlement` that one of these people neither decided its item blind nor annotated it."""
+def _another(people: Any, study: Study, *, final_too: bool = False) -> ColumnElement[bool]:
+    """The condition on `Settlement` that one of these people neither decided its item blind nor annotated it.
+
+    `final_too`: in the final round it is enough that they did not annotate it, as either of the two may where there is
+    nobody else.
+    """
     there = people.subquery()
     decided = pick(Adjudication.id).where(
         col(Adjudication.study_item_id) == Settlement.study_item_id,
         col(Adjudication.person_id) == there.c.id,
         col(Adjudication.stage).in_(BLIND),
     )
-    found = pick(there.c.id).where(~decided.exists())
+    fresh = ~decided.exists()
+    found = pick(there.c.id).where(or_(fresh, col(Settlement.stage) == Stage.FINAL) if final_too else fresh)
     if not study.settings.get("allow_own_adjudication"):
         annotated = pick(Annotation.id).where(
             col(Annotation.study_id) == study.id,
@@ -176,8 +185,33 @@ def waits_for(session: Session, study: Study, actor: Actor) -> Sequence[ColumnEl
         col(Adjudication.person_id) == actor.person_id,
         col(Adjudication.stage).in_(BLIND),
     )
-    alone = (col(Settlement.stage) == Stage.FINAL) & ~_another(_deciders(session, study), study)
+    alone = (col(Settlement.stage) == Stage.FINAL) & ~_another(_deciders(study), study)
     return [*waiting, or_(~mine.exists(), alone)]
+
+
+def n_without_decider(session: Session, study: Study, *, most: int) -> int:
+    """How many disputed items of a study wait for a decision that nobody may make; `most` are counted.
+
+    Everybody whose role lets them decide has annotated the item, or made the other one of its two decisions.
+    """
+    people = _deciders(study, administrators=True)
+    there = people.subquery()
+    took_part = pick(Annotation.id).where(
+        col(Annotation.study_id) == study.id,
+        col(Annotation.person_id) == there.c.id,
+        col(Annotation.kind).in_(COUNTING),
+    )
+    outsiders = pick(func.count()).select_from(there)
+    if not study.settings.get("allow_own_adjudication"):
+        outsiders = outsiders.where(~took_part.exists())
+    if session.execute(outsiders).scalar_one() >= (len(BLIND) if is_double(study) else 1):
+        return 0  # whoever has annotated nothing may decide everything
+    waiting = pick(Settlement.study_item_id).where(
+        col(Settlement.study_id) == study.id,
+        col(Settlement.state) == SettlementState.DISPUTED,
+        ~_another(people, study, final_too=True),
+    )
+    return int(session.execute(pick(func.count()).select_from(waiting.limit(most).subquery())).scalar_one())
 
 
 def is_by_uncertainty(session: Session, study_id: int) -> bool:

@@ -90,17 +90,17 @@ def commit(
     """
     study = member.study
     if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
-        raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
+        how = "skipped" if row.state == AssignmentState.SKIPPED else "gave up"
+        raise Conflict(
+            f"You {how} this item, so that it goes to somebody else. What you sent now is not stored. Go on with "
+            "the next item."
+        )
     if row.kind == AnnotationKind.QUALIFICATION and row.state == AssignmentState.SUBMITTED:
         raise Conflict("This item of the qualification is submitted, and stays as it is. Go on with the next one.")
     asks = asks_of(session.connection(), study, row.study_item_id)
     expected = next_step(row, protocol, asks)
     if (step.sitting, step.step) != expected:
-        raise Conflict(
-            "This was submitted already, probably in another window: open the item again. "
-            f"(Sent was step {step.step + 1} of sitting {step.sitting}, next is step {expected[1] + 1} of sitting "
-            f"{expected[0]}.)"
-        )
+        raise Conflict(_why_not_next(protocol, sent=(step.sitting, step.step), expected=expected))
     labels = _validated(session, study, protocol, row, step)
     moment = now()
     connection = session.connection()
@@ -127,6 +127,18 @@ def commit(
         return "step", moment
     seconds = within_a_day(step.seconds)
     return _complete(connection, member, protocol, row=row, seconds=seconds, counts=counts), moment
+
+
+def _why_not_next(protocol: Protocol, *, sent: tuple[int, int], expected: tuple[int, int]) -> str:
+    """Why a step is refused that is not the one to be answered next, (sitting, step) each, and what to do about it."""
+    if sent > expected:
+        title = protocol.steps[expected[1]].title
+        return f"The step “{title}” of this item comes first. Open the item again, and answer that."
+    step = f"The step “{protocol.steps[sent[1]].title}” of this" if sent[0] == expected[0] else "This"
+    return (
+        f"{step} item was submitted already, probably in another window. What you sent now is not stored. Return to "
+        "the item: it shows what is stored, and you can correct it there."
+    )
 
 
 def _aids(protocol: Protocol, step: StepSubmission) -> set[str]:

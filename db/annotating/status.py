@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, case, func, select, text
+from sqlalchemy import case, func, select
 from sqlmodel import Session, col
 
 from annotators.asking.qualifying import Qualifying
@@ -15,6 +14,7 @@ from annotators.designing.finish import finish
 from annotators.designing.phases import AFTER, DECLINED, phases_of
 from db.allotting.slots import is_balanced, waiting_by_person
 from db.annotating.guidelines import readers
+from db.annotating.nobody_left import n_of_nobody
 from db.engine import Database
 from db.models import (
     Account,
@@ -35,41 +35,6 @@ from db.phases.answers import Standing, standings
 from db.query import pick, table_of
 from db.studies import tallies
 from db.studies.design import disputed_items, protocol_of
-
-# An open slot of an item that somebody has skipped, or whose labels of it are left out, or that is to be given to one
-# more as people disagreed, and that everybody who is left in the study has had.
-_MAY_BE = (
-    "SELECT s.study_item_id FROM assignment s WHERE s.study_id = :study "
-    "AND s.state IN ('skipped', 'left_out', 'barred') UNION "
-    "SELECT z.study_item_id FROM settlement z WHERE z.study_id = :study AND z.state = 'pending' "
-    "AND z.wanted IS NOT NULL"
-)
-_NOBODY = (
-    "SELECT count(*) FROM ({items}) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
-    "WHERE o.study_item_id = item.study_item_id AND o.state = 'open') AND NOT EXISTS (SELECT 1 "
-    "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL "
-    "AND m.paused_at IS NULL AND m.failed_at IS NULL AND m.person_id NOT IN :full AND NOT EXISTS "
-    "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id))"
-)
-_FULL: BindParameter[Any] = bindparam("full", expanding=True)
-_STUCK = text(_NOBODY.format(items=_MAY_BE)).bindparams(_FULL)
-# Where somebody has reached their quota any open slot may be one that nobody is left for: so many are looked at.
-_OF_THE_LAST = text(
-    _NOBODY.format(
-        items="SELECT DISTINCT l.study_item_id FROM (SELECT study_item_id FROM assignment WHERE study_id = :study "
-        "AND state = 'open' ORDER BY queue LIMIT 10000) AS l"
-    )
-).bindparams(_FULL)
-
-
-def _stuck(session: Session, study_id: int, full: Sequence[int]) -> int:
-    """How many items still want an annotation that nobody of the team can give.
-
-    Each of it has had or skipped them, or is one of those who are `full`, as they have reached their quota.
-    """
-    about = {"study": study_id, "full": [*full, 0]}
-    return int(session.execute(_OF_THE_LAST if full else _STUCK, about).scalar_one())
-
 
 DAYS = 14
 """Days that are looked back on to say when a study will be finished."""
@@ -143,13 +108,14 @@ def study_status(db: Database, actor: Actor, study_id: int) -> dict[str, Any]:
         read, standing = readers(session, study), standings(session, study)
         is_over = not any(everybody.get(state, 0) for state in _UNFINISHED)
         waiting = waiting_by_person(session.connection(), study_id) if is_balanced(study) else None
-        annotators, full = [], list[int]()
+        annotators, idle = [], list[int]()
         for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota, failed_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
-            if quota is not None and tallies.done(own) >= quota:
-                full.append(person_id)
+            gone = bool(left_at or left_out_from or paused_at or failed_at)
+            if gone or (quota is not None and tallies.done(own) >= quota):
+                idle.append(person_id)
             seconds = spent.seconds if spent else 0  # labels made elsewhere have none
             annotators.append(
                 {
@@ -163,14 +129,14 @@ def study_status(db: Database, actor: Actor, study_id: int) -> dict[str, Any]:
                     "left": left_at.isoformat() if left_at else None,
                     "left_out_from": left_out_from.isoformat() if told and left_out_from else None,
                     "paused": paused_at.isoformat() if paused_at else None,
+                    "failed": failed_at.isoformat() if failed_at else None,
                     "phase": _phase_of(study, standing.get(person_id), qualified_at, submitted, is_over=is_over),
                     "quota": quota,
-                    "gets_items": not (left_at or left_out_from or paused_at or failed_at),
+                    "gets_items": not gone,
                     "allotted": None if waiting is None else waiting.get(person_id, 0),
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
-        may_be_stuck = states["skipped"] or states["left_out"] or "most_overlap" in study.settings
         return {
             "study": study.name,
             "protocol": study.protocol_name,
@@ -180,7 +146,7 @@ def study_status(db: Database, actor: Actor, study_id: int) -> dict[str, Any]:
             "pairs": protocol_of(study).about_pairs,
             "states": states,
             "disputed": disputed_items(session, study_id),
-            "stuck": _stuck(session, study_id, full) if states["open"] and (may_be_stuck or full) else 0,
+            "stuck": n_of_nobody(session, study, everybody, team=[row.person_id for row in members], idle=idle),
             "annotators": annotators,
             "finish": _finish(session, study, sum(states[state] for state in _UNFINISHED)),
             "finished": is_over,

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import update
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from annotators.asking.qualifying import Qualifying
 from annotators.errors import Conflict, InvalidInput, NotFound, Problem
+from annotators.figures import count
 from db.annotating.amendments import add_amendment, amended_study, lock_team, locked_study, stated_reason
 from db.annotating.qualifying import tries_by_person
 from db.engine import Database
-from db.models import Account, AnnotationKind, Assignment, AssignmentState, Purpose, Study, StudyMember, now
+from db.models import Account, AnnotationKind, Assignment, AssignmentState, Event, Purpose, Study, StudyMember, now
 from db.people.accounts import names_of
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.quality.gold import GoldRow, add_known_items, possible_rows
+
+_LET_IN = "annotator let in"
+"""The kind of event that says of somebody that they were let in."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,24 @@ class QualificationSet:
 
 
 @dataclass(frozen=True)
+class LetIn:
+    """That somebody was let in without passing: by whom, why, when."""
+
+    by: str
+    reason: str
+    at: datetime
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay annotators --json` prints it."""
+        return {"by": self.by, "reason": self.reason, "at": self.at.isoformat()}
+
+
+@dataclass(frozen=True)
 class QualificationOf:
-    """How somebody stands: `open`, `passed`, `failed`; tries begun, and right of so many labels of the latest one."""
+    """How somebody stands: `open`, `passed`, `failed`, `let_in`; tries begun, right of the labels of the latest.
+
+    `let_in` says by whom and why, where they did not pass.
+    """
 
     person_id: int
     name: str
@@ -43,10 +64,26 @@ class QualificationOf:
     tries: int
     right: int
     labels: int
+    let_in: LetIn | None = None
+
+    @property
+    def may_be_let_in(self) -> bool:
+        """Whether they get none of the study's items until they pass or are let in."""
+        return self.state in ("open", "failed")
+
+    def in_words(self) -> str:
+        """`passed: 21 of 24 right, 1 try`, `let in by eve: they asked (1 of 4 right, 2 tries)`, `not begun`."""
+        tried = f"{self.right:,} of {self.labels:,} right, {count(self.tries, 'try', 'tries')}" if self.tries else ""
+        if self.let_in is not None:
+            return f"let in by {self.let_in.by}: {self.let_in.reason}" + (f" ({tried})" if tried else "")
+        if self.state == "open":
+            return f"under way: {tried}" if tried else "not begun"
+        return f"{self.state}: {tried}" if tried else self.state
 
     def to_json(self) -> dict[str, Any]:
         """As `assay annotators --json` prints it."""
-        return {"state": self.state, "tries": self.tries, "right": self.right, "labels": self.labels}
+        let_in = {} if self.let_in is None else {"let_in": self.let_in.to_json()}
+        return {"state": self.state, "tries": self.tries, "right": self.right, "labels": self.labels, **let_in}
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -123,7 +160,7 @@ def let_in(db: Database, actor: Actor, study_id: int, *, annotator: str, reason:
                 f"Study {study.name!r} asks for no qualification: there is nothing to let {annotator!r} into."
             )
         if member.qualified_at is not None:
-            raise Conflict(f"{annotator!r} has passed the qualification already.")
+            raise Conflict(f"{annotator!r} gets the study's items already: they passed, or were let in.")
         member.qualified_at, member.failed_at = now(), None
         session.add(member)
         begun = update(Assignment).where(
@@ -134,7 +171,7 @@ def let_in(db: Database, actor: Actor, study_id: int, *, annotator: str, reason:
         )
         session.execute(begun.values(state=AssignmentState.EXPIRED.value))
         details = {"person": found, "reason": why}
-        record(session, actor, "annotator let in", "study", study_id, project_id=study.project_id, details=details)
+        record(session, actor, _LET_IN, "study", study_id, project_id=study.project_id, details=details)
 
 
 @operation(On.STUDY, RESEARCHERS)
@@ -147,13 +184,31 @@ def qualifications(db: Database, _actor: Actor, study_id: int) -> list[Qualifica
         query = select(StudyMember).where(StudyMember.study_id == study_id).order_by(col(StudyMember.person_id))
         members = session.exec(query).all()
         names = names_of(session, [member.person_id for member in members])
-        tried = tries_by_person(session, study)
+        tried, let_in_so = tries_by_person(session, study), _let_in(session, study_id)
         return [
             QualificationOf(
                 member.person_id,
                 names[member.person_id],
-                "passed" if member.qualified_at else "failed" if member.failed_at else "open",
+                _state(member, let_in_so),
                 *tried.get(member.person_id, (0, 0, 0)),
+                let_in_so.get(member.person_id),
             )
             for member in members
         ]
+
+
+def _state(member: StudyMember, let_in_so: Mapping[int, LetIn]) -> str:
+    if member.qualified_at is None:
+        return "failed" if member.failed_at else "open"
+    return "let_in" if member.person_id in let_in_so else "passed"
+
+
+def _let_in(session: Session, study_id: int) -> dict[int, LetIn]:
+    """Person → that they were let in, as the audit log has it: nobody who passed is."""
+    rows = session.exec(
+        select(Event)
+        .where(Event.thing == "study", Event.thing_id == study_id, Event.kind == _LET_IN)
+        .order_by(col(Event.id))
+    ).all()
+    names = names_of(session, {row.person_id for row in rows if row.person_id is not None})
+    return {row.details["person"]: LetIn(names[row.person_id or 0], row.details["reason"], row.at) for row in rows}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.studies import tallies
+from db.studies.ratings import ratings_stamp
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,9 @@ class TeamMember:
     """One annotator: how many items they submitted and the mean seconds of each (None without times), and their state.
 
     `state` is `active`, `left` (no annotator of the study any more), `left_out` (their labels since `left_out_from`
-    are), `paused` (too many of their gold labels were wrong; they get nothing until they are let go on), or `imported`
-    (never an annotator of the study: their labels came in from elsewhere).
+    are), `failed` (the qualification; they get nothing unless they are let in), `paused` (too many of their gold labels
+    were wrong; they get nothing until they are let go on), or `imported` (never an annotator of the study: their labels
+    came in from elsewhere).
     """
 
     person_id: int
@@ -63,6 +66,24 @@ def team_of(db: Database, _actor: Actor, study_id: int) -> list[TeamMember]:
         return found
 
 
+@operation(On.STUDY, RESEARCHERS)
+def team_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
+    """Numbers that change whenever what is said of the study's annotators does: those of `ratings_stamp`, and how each
+    stands.
+    """
+    standing = pick(
+        StudyMember.person_id,
+        StudyMember.left_at,
+        StudyMember.left_out_from,
+        StudyMember.paused_at,
+        StudyMember.qualified_at,
+        StudyMember.failed_at,
+    ).where(col(StudyMember.study_id) == study_id)
+    with db.read() as session:
+        rows = [tuple(row) for row in session.execute(standing.order_by(col(StudyMember.person_id)))]
+    return (*ratings_stamp(db, actor, study_id), zlib.crc32(repr(rows).encode()))
+
+
 def _labelled(session: Session, study_id: int) -> list[int]:
     """The people who have submitted something."""
     return list(
@@ -82,7 +103,9 @@ def _labelled(session: Session, study_id: int) -> list[int]:
 def _state(member: StudyMember) -> str:
     if member.left_out_from:
         return "left_out"
-    return "left" if member.left_at else "paused" if member.paused_at else "active"
+    if member.left_at:
+        return "left"
+    return "failed" if member.failed_at else "paused" if member.paused_at else "active"
 
 
 @operation(On.STUDY, READERS)

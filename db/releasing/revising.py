@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -38,6 +38,7 @@ from db.models import (
     Study,
     now,
 )
+from db.people.accounts import who_may_revise
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows, table_of
 from db.releasing.recheck import fresh_people
@@ -154,7 +155,7 @@ def _in_revision(session: Session, actor: Actor, project_id: int) -> Iterator[St
     n = 0
     for start in range(0, len(rows), BLOCK):
         ids = [item_id for item_id, _ in rows[start : start + BLOCK]]
-        barred = _barred(session, actor, ids, strict)
+        barred = _barred(session, actor.person_id, ids, strict)
         found = standings(session, ids)
         for item_id in ids:
             if item_id in found and found[item_id].state is State.IN_REVISION and item_id not in barred:
@@ -164,15 +165,36 @@ def _in_revision(session: Session, actor: Actor, project_id: int) -> Iterator[St
                     return
 
 
-def _barred(session: Session, actor: Actor, items: Sequence[int], strict: set[int | None]) -> set[int]:
+def n_in_revision(session: Session, study: Study) -> int:
+    """How many items of a study wait to be revised, of the first `BLOCK` that fail; which do is as it was kept."""
+    return len(_waiting(session, study))
+
+
+def n_without_reviser(session: Session, study: Study, strict: Collection[int]) -> int:
+    """How many of these nobody may revise.
+
+    `strict` are the studies of the project that keep items from those who judged, decided or revised them.
+    """
+    left = set(_waiting(session, study)) if strict else set()
+    for person_id in who_may_revise(session, study.project_id) if left else ():
+        left &= _barred(session, person_id, sorted(left), strict)
+    return len(left)
+
+
+def _waiting(session: Session, study: Study) -> list[int]:
+    ids = [item_id for item_id, _ in session.execute(_FAILING, {"studies": [study.id]}).all()[:BLOCK]]
+    return [item.item_id for item in standings(session, ids).values() if item.state is State.IN_REVISION]
+
+
+def _barred(session: Session, person_id: int, items: Sequence[int], strict: Collection[int | None]) -> set[int]:
     """The items that studies with separate revisers keep from this person, who judged, decided or revised them."""
-    if not strict:
+    if not strict or not items:
         return set()
     among, values = in_clause(session, "v.item_id", items)
     of = ", ".join(map(str, strict))
     places = " JOIN study_item x ON x.item_version_id = v.id OR x.other_version_id = v.id "
-    did = "SELECT 1 FROM {} a WHERE a.study_item_id = x.id AND a.person_id = " + str(actor.person_id)
-    revised = f"SELECT 1 FROM revision r WHERE r.item_id = v.item_id AND r.person_id = {actor.person_id}"
+    did = "SELECT 1 FROM {} a WHERE a.study_item_id = x.id AND a.person_id = " + str(person_id)
+    revised = f"SELECT 1 FROM revision r WHERE r.item_id = v.item_id AND r.person_id = {person_id}"
     rows = plain_rows(
         session,
         f"SELECT DISTINCT v.item_id FROM item_version v{places}WHERE {among} AND x.study_id IN ({of}) AND "

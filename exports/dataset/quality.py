@@ -54,6 +54,9 @@ def quality(source: Source, of: OfStudy) -> Part:
     failed = [one for one in of.team if one.qualification is not None and one.qualification.state == "failed"]
     if failed:
         limits.append(f"{count(len(failed), 'person', 'people')} did not pass the qualification of study {of.name}.")
+    if let_in := sum(one.qualification is not None and one.qualification.state == "let_in" for one in of.team):
+        were = "person was" if let_in == 1 else "people were"
+        limits.append(f"{let_in:,} {were} let into study {of.name} without passing its qualification.")
     sections = (
         [Section(source.titled("Gold and qualification", of), tables, name=f"gold-{of.study_id}")] if tables else []
     )
@@ -75,6 +78,6 @@ def _row(of: OfStudy, one: AnnotatorQuality) -> list[str] | None:
         "" if gold is None else f"{gold.hits:,} of {gold.n:,}",
         "" if gold is None or gold.value is None else percent(gold),
         "" if again is None else percent(again) if again.value is not None else f"{again.hits:,} of {again.n:,}",
-        "" if qualified is None else qualified.state,
+        "" if qualified is None else qualified.state.replace("_", " "),
         "" if qualified is None else f"{qualified.tries:,}",
     ]

@@ -82,12 +82,13 @@ def test_what_waits_for_nobody_else_is_handed_on(pages: Pages) -> None:
     leave_out(*about, annotator=gone.name, since=now(), reason="to be looked at")
     page = pages.open(pages.token("admin"), "study", study=str(study.study_id))
     no_problem(page)
-    assert "4 slots of" in page.warning[0].value
-    page.button(key=f"study-hand-on-{gone.name}").click().run()
+    assert f"items allotted to {gone.name}, who gets none now, wait for nobody else" in no_problem(page)
+    page.button(key=f"needs-progress-{study.study_id}-allotted").click().run()
+    page.button(key="need-hand-on-save").click().run()
     assert "Say why" in page.error[0].value
-    page.text_input(key=f"study-hand-on-reason-{gone.name}").input("They are ill.")
-    page.button(key=f"study-hand-on-{gone.name}").click().run()
+    page.text_input(key="need-hand-on-reason").input("They are ill.")
+    page.button(key="need-hand-on-save").click().run()
+    assert [toast.value for toast in page.toast] == ["4 slots handed on."]
     page = pages.open(pages.token("admin"), "study", study=str(study.study_id))
-    no_problem(page)
-    assert not page.warning
+    assert "allotted to" not in no_problem(page)
     assert amendments_of(*about)[-1].reason == "They are ill."

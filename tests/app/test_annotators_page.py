@@ -40,14 +40,15 @@ def test_labels_are_left_out_and_restored_on_the_page(filled: Filled) -> None:
     page.text_input(key="annotators-reason").input("clicked <b>through</b>")
     page.button(key="annotators-leave-out-save").click().run()
     said = no_problem(page)
-    assert "4 annotations left out, of 4 items. The overlap needs 1 annotator more" in said
+    assert "4 annotations left out, of 4 items. The overlap needs 1 annotator more" in page.toast[0].value
     assert "&lt;b&gt;through&lt;/b&gt;" in said
     assert "No label of theirs counts." in said
     assert f"{name} (left out)" in no_problem(filled.open("rosa", "study", study=filled.study_id))
     page = filled.open("rosa", "annotators", study=filled.study_id, annotator=name)
     page.text_input(key="annotators-restore-reason").input("they had asked")
     page.button(key="annotators-restore-save").click().run()
-    assert "4 annotations put back, of 4 items." in no_problem(page)
+    no_problem(page)
+    assert page.toast[0].value.replace("\\", "") == f"{name}: 4 annotations put back, of 4 items."
     rows = omissions_of(filled.pages.db, filled.study.researcher, filled.study_id)
     assert [row.reason for row in rows] == ["clicked <b>through</b>", "they had asked"]
 
@@ -61,4 +62,6 @@ def test_somebody_who_has_not_qualified_is_let_in_on_the_page(filled: Filled) ->
     assert "not begun" in no_problem(page)
     page.text_input(key="annotators-let-in-reason").input("they know it")
     page.button(key="annotators-let-in-save").click().run()
-    assert f"{name} gets the study's items now." in no_problem(page)
+    said = no_problem(page)
+    assert f"{name} gets the study's items now" in page.toast[0].value.replace("\\", "")
+    assert "let in by rosa: they know it" in said

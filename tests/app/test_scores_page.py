@@ -193,7 +193,7 @@ def test_jobs_are_cancelled_and_resumed_from_their_page(scored: ScoredPages) -> 
     complete, _ = plan_scoring(scored.db, scored.admin, scored.project_id, scorer="phrase_recall")
     given = {"scorer": "phrase_recall", "parameters": complete}
     queue_job(scored.db, scored.admin, scored.project_id, kind="score", parameters=given)
-    press(scored.open("jobs"), "Cancel")
+    press(scored.open("jobs"), "Cancel it")
     assert scored.jobs()[0].state == "cancelled"
     page = scored.open("jobs")
     assert "It was cancelled." in no_problem(page)

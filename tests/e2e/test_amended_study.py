@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,8 @@ def amend(page: Page, scene: Scene, overlap: int) -> None:
     page.get_by_role("textbox", name="Reason").fill("A pilot shows that one is too few.")
     page.get_by_role("button", name="Amend the study").click()
     expect(page.get_by_text("A pilot shows that one is too few.")).to_be_visible()
+    expect(page.get_by_text("The study was amended: overlap")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Reason")).to_have_count(0)  # what was done is done: its popover is closed
 
 
 def work_to_the_end(page: Page) -> None:
@@ -128,3 +131,4 @@ def change_state(page: Page, label: str, reason: str) -> None:
     page.get_by_role("textbox", name="Reason").fill(reason)
     page.get_by_role("button", name=label, exact=True).last.click()
     expect(page.get_by_role("cell", name=reason)).to_be_visible()
+    expect(page.get_by_text(re.compile(r"The study is (closed|running) now\."))).to_be_visible()

@@ -148,6 +148,7 @@ def test_whatever_comes_back_a_submission_is_stored_once_and_work_goes_on(
     expect(saved).to_contain_text(f"{words}{', will retry'}")
     assert "kept in this browser" in (saved.get_attribute("title") or "")
     assert waiting(page) == 1
+    expect(page.get_by_test_id("progress")).to_have_text("0 of 6 + 1 not sent yet")
     second = submit_one(page)
     wait_until_saved(page)  # by itself
     assert waiting(page) == 0
@@ -156,6 +157,7 @@ def test_whatever_comes_back_a_submission_is_stored_once_and_work_goes_on(
     assert first != second
     assert set(stored(scene).values()) == {1}
     assert len(stored(scene)) == 2
+    expect(page.get_by_test_id("progress")).to_have_text("2 of 6")
     assert "2 of 6" in (page.get_by_test_id("progress").get_attribute("title") or "")
     expect(page.get_by_test_id("refused")).to_have_count(0)
 
@@ -251,7 +253,9 @@ def test_what_another_window_submitted_already_comes_back_as_a_correction(scene:
     wait_until_saved(other)
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("refused")).to_contain_text("submitted already, probably in another window")
+    expect(page.get_by_test_id("refused")).to_contain_text(
+        "This item was submitted already, probably in another window. What you sent now is not stored."
+    )
     page.get_by_test_id("return").click()
     expect(page.get_by_test_id("question")).to_have_text(asked)
     expect(page.get_by_text("You are correcting an item that you submitted")).to_be_visible()

@@ -164,7 +164,7 @@ def test_an_item_is_revised_released_and_compared(place: Place, new_page: NewPag
 
     # What fell has been given again by hand here; a recheck by annotators is a study's own matter.
     page.get_by_role("button", name="End by hand").click()
-    page.get_by_label("Why", exact=True).first.fill("Read again by two.")
+    page.get_by_role("textbox", name="Reason").fill("Read again by two.")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("button", name="Ended by hand: accepted")).to_be_visible()
     assert place.states()[1] is State.ACCEPTED

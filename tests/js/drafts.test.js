@@ -50,13 +50,53 @@ test('without a connection it is sent later, and its state says why it is not', 
   assert.deepEqual([sent.length, states], [4, ['offline', 'trouble', 'signed-out', 'saved']]);
 });
 
+test('what could not be saved is trouble exactly as long as it waits', async () => {
+  const { drafts, states } = made(new Unreachable('no answer'), { saved_at: 'now' }, new Unreachable('no answer'), new Refused('gone', 404, 'NotFound'), new Unreachable('no answer'));
+  assert.equal(drafts.trouble, null);
+  drafts.keep(ITEM, content('a'), 3);
+  await pass(900);
+  assert.equal(drafts.trouble, 'offline');
+  await pass(5000);
+  assert.deepEqual([drafts.trouble, states], [null, ['offline', 'saved']]);
+  drafts.keep(ITEM, content('b'), 3);
+  await pass(900);
+  assert.equal(drafts.trouble, 'offline');
+  await pass(5000);
+  assert.deepEqual([drafts.trouble, states.slice(2)], [null, ['offline', 'over']], 'a refused draft waits no more');
+  drafts.keep(ITEM, content('c'), 3);
+  await pass(900);
+  assert.equal(drafts.trouble, 'offline');
+  drafts.drop(ITEM);
+  assert.deepEqual([drafts.trouble, states.slice(4)], [null, ['offline', 'over']], 'its item was submitted or skipped');
+});
+
+test('a change that fails late does not take the place of a later one', async () => {
+  let fail = () => undefined;
+  const sent = [];
+  const states = [];
+  const drafts = new Drafts('7', 1, {
+    draft: async ({ content: { comment } }) => {
+      sent.push(comment);
+      if (comment === 'a') await new Promise((_, no) => { fail = () => no(new Unreachable('no answer')); });
+    },
+  }, (state) => states.push(state));
+  drafts.keep(ITEM, content('a'), 3);
+  await pass(900);
+  drafts.keep(ITEM, content('b'), 3);
+  await pass(900);
+  fail();
+  await settled();
+  await pass(20_000);
+  assert.deepEqual([sent, drafts.trouble], [['a', 'b'], null]);
+});
+
 test('what the server has newer from elsewhere is told, and a refused draft is not sent again', async () => {
   const { drafts, sent, states } = made(new Refused('newer', 409, 'Conflict'), new Refused('gone', 404, 'NotFound'));
   for (const words of ['a', 'b']) {
     drafts.keep(ITEM, content(words), 3);
     await pass(20_000);
   }
-  assert.deepEqual([sent.length, states], [2, ['outdated']]);
+  assert.deepEqual([sent.length, states], [2, ['outdated', 'over']]);
   assert.equal(drafts.restore(ITEM).content.comment, 'b');
 });
 

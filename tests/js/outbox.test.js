@@ -179,3 +179,19 @@ test('no connection is no answer', async () => {
   assert.ok(error instanceof Unreachable);
   assert.equal(error.answered, false);
 });
+
+test('what another tab has sent waits no more, and is said to be saved', async () => {
+  const { outbox } = made(new Unreachable('no answer'));
+  let drawn = 0;
+  outbox.listen({ changed: () => { drawn += 1; }, acknowledged: () => undefined, refused: () => undefined });
+  outbox.add({ uid: 'a' }, 'a');
+  await settled();
+  assert.deepEqual([outbox.trouble, outbox.savedAt], ['offline', null]);
+  const [{ key }] = outbox.entries;
+  localStorage.removeItem(key); // as the other tab does
+  const before = drawn;
+  window.dispatchEvent(Object.assign(new Event('storage'), { key }));
+  assert.deepEqual([outbox.trouble, outbox.state, outbox.savedAt !== null, drawn - before], [null, 'empty', true, 1]);
+  window.dispatchEvent(Object.assign(new Event('storage'), { key: 'something else' }));
+  assert.equal(drawn - before, 1);
+});

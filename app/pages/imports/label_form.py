@@ -199,7 +199,7 @@ def _into(project: ProjectRow) -> _Into:
     )
     if chosen is not None:
         return _Into(chosen, infer=False, scale=None)
-    name = st.text_input("Name of the study", max_chars=100, key="label-import-name").strip()
+    name = st.text_input("Name of the study", max_chars=100, key="label-import-name", required=True).strip()
     scale = st.selectbox(
         "Scale of its labels", INFERABLE, key="label-import-scale", help="Criteria and labels are taken from the table."
     )

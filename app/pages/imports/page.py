@@ -16,6 +16,7 @@ from app.pages.imports import columns_form, label_form, proposals
 from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
+from app.widgets.doing import acts
 from app.widgets.following import follows
 from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
@@ -335,14 +336,19 @@ def _withdraw(project: ProjectRow, rows: list[BatchRow]) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         batch_id = st.selectbox("Import", list(by_id), format_func=name, key="imports-batch")
-        reason = st.text_input("Reason", key="imports-reason")
         withdrawn = by_id[batch_id].withdrawn
-        pressed = st.button("Take the withdrawal back" if withdrawn else "Withdraw", key="imports-withdraw")
-        asked = st.button("What would follow?", key="imports-withdraw-look")
-    if pressed or asked:
-        with ui.problems():
-            if asked:
-                follows(if_withdrawn(ui.db(), ui.actor(), project.project_id, batch_id, reinstates=withdrawn))
-                return
-            withdraw_batch(ui.db(), ui.actor(), project.project_id, batch_id, reason=reason, reinstates=withdrawn)
-            st.rerun()
+        label = "Take the withdrawal back" if withdrawn else "Withdraw"
+        # A button that becomes its opposite under the pointer asks first.
+        with acts.popover(f"{label}…", key=f"imports-withdraw-{batch_id}"):
+            reason = acts.reason("imports-reason", note="It is kept, and the list of imports says it.", blocks=False)
+            with st.container(horizontal=True):
+                pressed = st.button(label, type="primary", key="imports-withdraw")
+                asked = st.button("What would follow?", key="imports-withdraw-look")
+            with ui.problems():
+                if asked:
+                    follows(if_withdrawn(ui.db(), ui.actor(), project.project_id, batch_id, reinstates=withdrawn))
+                elif pressed:
+                    withdraw_batch(
+                        ui.db(), ui.actor(), project.project_id, batch_id, reason=reason, reinstates=withdrawn
+                    )
+                    acts.done(f"Import {batch_id} is {'in use again' if withdrawn else 'withdrawn'}.")

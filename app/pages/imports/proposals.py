@@ -7,6 +7,7 @@ import streamlit as st
 from annotators.errors import AssayError
 from app import ui, wording
 from app.widgets import blocks, pager, revision_view
+from app.widgets.doing import acts
 from db.projects import ProjectRow
 from db.releasing.proposals import ProposalRow, answer_proposal, count_proposals, list_proposals, plan_proposal
 
@@ -62,7 +63,9 @@ def _one(project: ProjectRow, row: ProposalRow) -> None:
         if plan is not None:
             st.subheader("Labels")
             revision_view.effects(plan)
-        reason = st.text_input("Why", key=f"proposal-reason-{row.proposal_id}", max_chars=2_000)
+        reason = acts.reason(
+            f"proposal-reason-{row.proposal_id}", label="Why", note="It is kept, whether accepted or declined."
+        )
         with st.container(horizontal=True):
             accepted = st.button("Accept", type="primary", disabled=plan is None, key=f"accept-{row.proposal_id}")
             declined = st.button("Decline", key=f"decline-{row.proposal_id}")
@@ -72,5 +75,4 @@ def _one(project: ProjectRow, row: ProposalRow) -> None:
                     ui.db(), ui.actor(), project.project_id,
                     proposal_id=row.proposal_id, accept=accepted, reason=reason,
                 )  # fmt: skip
-                st.toast(f"{row.external_id} is revised." if accepted else "The proposal is declined.")
-                st.rerun()
+                acts.done(f"{row.external_id} is revised." if accepted else "The proposal is declined.")

@@ -13,6 +13,7 @@ from annotators.errors import NotFound
 from annotators.judges.prompts import PROMPTS, AnyPrompt, Prompt
 from app import ui
 from app.widgets import blocks
+from app.widgets.doing import acts
 from db.judging.decisions import CheckedDecision, checked_decisions, study_of_decisions
 from db.judging.examples import prompt_with_examples
 from db.judging.judges import JudgeRow, list_judges
@@ -57,7 +58,7 @@ def draw(project: ProjectRow, prompt: AnyPrompt, own: Sequence[Entry[AnyPrompt]]
             width=330,
         )
         if may_write:
-            with st.popover("Have a sample checked…"):
+            with acts.popover("Have a sample checked…", key="prompt-sample"):
                 _sample(project, judge, judged)
     if study is None:
         ui.empty("Nobody has checked it yet.", "A drawn sample of each decision says how many of them are right.")
@@ -106,7 +107,7 @@ def _sample(project: ProjectRow, judge: JudgeRow, judged: Sequence[StudyRow]) ->
         names = [row.name for row in who_may_annotate(ui.db(), ui.actor(), project.project_id)]
         annotators = st.multiselect("Annotators", names, key="prompt-sample-people")
         overlap = st.number_input("Annotators an item", 1, 50, min(2, max(1, len(names))), key="prompt-sample-overlap")
-        name = st.text_input("Name of the study", f"{judge.name}, checked", key="prompt-sample-name")
+        name = st.text_input("Name of the study", f"{judge.name}, checked", key="prompt-sample-name", required=True)
         seed = st.number_input("Seed of the draw", 0, 2**31, 0, key="prompt-sample-seed")
         pressed = st.form_submit_button("Make the study", type="primary", key="prompt-sample-save")
     if pressed:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks, job_bar, pager
+from app.widgets.doing import acts
 from app.worker import jobs
 from app.worker.kinds.review import REVIEW, ReviewParameters
 from db.jobs import JobRow, latest_job
@@ -148,7 +149,7 @@ def _review(project: ProjectRow, job: JobRow, result: dict[str, Any]) -> None:
     if result["changes"]:
         _changes(job.job_id, result["changes"], result["n_labels"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        reason = st.text_input("Why (kept with the version)", key=f"training-reason-{job.job_id}")
+        reason = acts.reason(f"training-reason-{job.job_id}", label="Why", note="It is kept with the version.")
         if st.button("Accept", type="primary", key=f"training-accept-{job.job_id}"):
             with ui.problems():
                 row = accept_training_set(ui.db(), ui.actor(), project.project_id, job_id=job.job_id, reason=reason)

@@ -10,6 +10,7 @@ from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from app import ui
 from app.pages.study import planting, rechecks
 from app.widgets import blocks
+from app.widgets.doing import acts
 from app.widgets.following import follows
 from db.annotating.amendments import AmendmentRow, StudyChange, amend_study, amendments_of, set_state
 from db.annotating.status import study_status
@@ -30,6 +31,11 @@ _MEANS = {
     "they have begun is kept. They read the reason.",
     StudyState.CLOSED: "Nobody gets items any more, and what is still submitted is surplus. Adjudication goes on. It "
     "can be started again.",
+}
+_READ = {
+    StudyState.RUNNING: "It is kept, and exports say it.",
+    StudyState.PAUSED: "Annotators read it; it is kept, and exports say it.",
+    StudyState.CLOSED: "Annotators read it; it is kept, and exports say it.",
 }
 _WHAT = {
     "state": "State",
@@ -94,25 +100,24 @@ def _buttons(study: Study) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"study-state-{study.id}"):
         st.html(f"The study is <strong>{state.value}</strong>.", width="content")
         for label, to in _STEPS[state]:
-            # One of another state is another one: it does not stand open because the button before it did.
-            with st.popover(label, key=f"study-to-{to.value}-{study.amended}"):
+            with acts.popover(f"{label}…", key=f"study-to-{to.value}"):
                 _state_form(study, label, to)
         if state != StudyState.CLOSED:
-            with st.popover("Amend…"):
+            with acts.popover("Amend…", key="study-amend"):
                 _amend_form(study)
-            with st.popover("Gold items…"):
+            with acts.popover("Gold items…", key="study-gold"):
                 planting.form(study)
 
 
 def _state_form(study: Study, label: str, to: StudyState) -> None:
     with st.form(f"study-{to.value}", border=False):
         st.write(_MEANS[to])
-        reason = st.text_input("Reason", max_chars=2000, key=f"study-{to.value}-reason")
+        reason = acts.reason(f"study-{to.value}-reason", note=_READ[to])
         pressed = st.form_submit_button(label, type="primary", key=f"study-{to.value}-save")
     if pressed:
         with ui.problems():
             set_state(ui.db(), ui.actor(), study.id or 0, state=to, reason=reason)
-            st.rerun()
+            acts.done(f"The study is {to.value} now.")
 
 
 def _amend_form(study: Study) -> None:
@@ -153,7 +158,7 @@ def _amend_form(study: Study) -> None:
             key="amend-remove",
             help="Who leaves gives back what is at hand. What they submitted stands.",
         )
-        reason = st.text_input("Reason", max_chars=2000, key="amend-reason", help="It is kept, and exports say it.")
+        reason = acts.reason("amend-reason", blocks=False)
         with st.container(horizontal=True):
             pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
             asked = st.form_submit_button("What would follow?", key="study-amend-look")
@@ -174,8 +179,8 @@ def _amend_form(study: Study) -> None:
             if asked:
                 follows(if_amended(ui.db(), ui.actor(), study.id or 0, change=change))
                 return
-            amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)
-            st.rerun()
+            words = amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)
+            acts.done(f"The study was amended: {'; '.join(words)}.")
 
 
 def _people(study: Study) -> tuple[list[str], list[str]]:

@@ -20,6 +20,7 @@ from app import ui, wording
 from app.pages.study import amendments, criteria, draft, progress, results, so_far
 from app.widgets import blocks, choices, protocol_view
 from app.widgets.designing.known_items import BELOW_WORDS
+from app.widgets.doing import needs
 from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.designing.arms import arms_of
@@ -65,6 +66,7 @@ def page() -> None:
     about = f"{protocol.title}, {wording.count(study.n_items, protocol.noun)}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
     _links(row, protocol.noun)
+    needs.dialog("progress")
     asked = st.query_params.get("show", "").lower()
     first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
     tabs = st.tabs(_TABS, default=first, key=f"study-tabs-{study.id}", on_change="rerun")
@@ -111,7 +113,7 @@ def _links(row: StudyRow, noun: str) -> None:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
     cells += _arms(row)
     role = _role(row.project_id)
-    if row.submitted and role is not None and ui.may(role, RESEARCHERS):
+    if role is not None and ui.may(role, RESEARCHERS):
         cells.append(blocks.to("Annotators", "annotators", **parameters))
     if decisions := disputes_for_me(ui.db(), ui.actor()).get(row.study_id, 0):
         waiting = wording.at_least([decisions], noun, most=MOST_COUNTED)

@@ -10,6 +10,7 @@ import streamlit as st
 from annotators.asking.planting import BELOW, Planting
 from app import ui, wording
 from app.widgets.designing.known_items import BELOW_WORDS
+from app.widgets.doing import acts
 from db.models import Study
 from exports.importing.decisions import import_gold
 
@@ -38,7 +39,7 @@ def form(study: Study) -> None:
         least = middle.number_input("Gold items before it", 1, None, planting.mark_after, key="gold-mark-after")
         now = BELOW.index(planting.below)
         below = right.selectbox("Below the mark", BELOW, now, BELOW_WORDS.__getitem__, key="gold-below")
-        reason = st.text_input("Reason", max_chars=2000, key="gold-reason", help="It is kept, and exports say it.")
+        reason = acts.reason("gold-reason")
         pressed = st.form_submit_button("Save", type="primary", key="gold-save")
     if not pressed:
         return
@@ -56,4 +57,4 @@ def form(study: Study) -> None:
             path = Path(folder) / f"gold{Path(file.name).suffix.lower()}"
             path.write_bytes(file.getvalue())
         import_gold(ui.db(), ui.actor(), study.id or 0, path=path, rates=rates, reason=reason)
-        st.rerun()
+        acts.done("Gold items and repeats are planted as you said.")

@@ -11,9 +11,10 @@ import streamlit as st
 from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks
-from db.annotating.amendments import StudyChange, amend_study
+from app.widgets.doing import needs
 from db.annotating.status import study_status
 from db.models import StudyState
+from db.needs.of_studies import needs_of
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
 from db.releasing.counts import StudyStages, study_stages
@@ -42,6 +43,8 @@ def draw(row: StudyRow) -> None:
     """Draw it."""
     with ui.problems():
         status = study_status(ui.db(), ui.actor(), row.study_id)
+        waiting = needs_of(ui.db(), ui.actor(), row.study_id)
+        needs.draw(waiting, needs.StudyPlace(row.study_id, row.project_id, row.name), where="progress")
         states: dict[str, int] = status["states"]
         noun = _noun(status)
         _items(row, noun)
@@ -51,13 +54,6 @@ def draw(row: StudyRow) -> None:
         if left := time_left(status):
             st.caption(left)
         _annotators(row, status)
-        if status["stuck"]:
-            items = wording.count(status["stuck"], noun)
-            st.warning(
-                f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
-                "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
-            )
-        _held(row, status)
         others = [f"{n:,} {state.replace('_', ' ')}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
 
@@ -155,22 +151,6 @@ def _day(at: str | None) -> str:
     return ui.when(datetime.fromisoformat(at)).rsplit(" ", 1)[0] if at else "later"
 
 
-def _held(row: StudyRow, status: dict[str, Any]) -> None:
-    """What is allotted to people who get no items, and the one act that gives it to the others."""
-    held = [annotator for annotator in status["annotators"] if annotator["allotted"] and not annotator["gets_items"]]
-    for annotator in held:
-        name, n = annotator["annotator"], annotator["allotted"]
-        with st.container(horizontal=True, vertical_alignment="center", key=f"study-held-{row.study_id}-{name}"):
-            st.warning(f"{wording.count(n, 'slot')} of {ui.plain(name)}, who gets no items now, wait for nobody else.")
-            with st.popover("Hand on…"):
-                reason = st.text_input("Reason", max_chars=2000, key=f"study-hand-on-reason-{name}")
-                if st.button("Give them to the others", type="primary", key=f"study-hand-on-{name}"):
-                    change = StudyChange(hand_on=(name,))
-                    with ui.problems():
-                        amend_study(ui.db(), ui.actor(), row.study_id, change=change, reason=reason)
-                        st.rerun()
-
-
 _PHASES = {
     "declined": "declined",
     "consent": "consent",
@@ -209,7 +189,7 @@ def _annotators(row: StudyRow, status: dict[str, Any]) -> None:
 
 def _standing(annotator: dict[str, Any]) -> str:
     """What is to be known of somebody's place in the study, behind the name."""
-    known = (("left", "left"), ("left out", "left_out_from"), ("paused", "paused"))
+    known = (("left", "left"), ("left out", "left_out_from"), ("failed", "failed"), ("paused", "paused"))
     words = [word for word, field in known if annotator[field]]
     return f" ({', '.join(words)})" if words else ""
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks
+from app.widgets.doing import acts
 from db.models import Study
 from db.releasing.recheck import ItemRecheck, send_to_recheck, to_recheck
 
@@ -35,7 +36,8 @@ def draw(study: Study, *, may_send: bool) -> None:
     )
     ready = [row for row in found if row.waits is None]
     if ready and may_send:
-        with st.popover(f"Send back {wording.count(len(ready), 'pair' if ready[0].other else 'item')}…"):
+        label = f"Send back {wording.count(len(ready), 'pair' if ready[0].other else 'item')}…"
+        with acts.popover(label, key="study-recheck"):
             _form(study, ready)
 
 
@@ -57,11 +59,13 @@ def _form(study: Study, ready: list[ItemRecheck]) -> None:
                 "version of either item, in whichever pair; the sides stay as they were drawn."
             )
         names = [row.name for row in ready]
-        chosen = st.multiselect("Items", names, default=names, key="recheck-items")
+        chosen = st.multiselect(acts.required("Items"), names, default=names, key="recheck-items")
         overlap = st.number_input("Annotators an item", 1, 50, study.overlap, key="recheck-overlap")
-        reason = st.text_input("Reason", max_chars=2000, key="recheck-reason", help="It is kept, and exports say it.")
+        reason = acts.reason("recheck-reason")
         pressed = st.form_submit_button("Send back", type="primary", key="recheck-save")
     if pressed:
         with ui.problems():
-            send_to_recheck(ui.db(), ui.actor(), study.id or 0, items=chosen, overlap=int(overlap), reason=reason)
-            st.rerun()
+            sent = send_to_recheck(
+                ui.db(), ui.actor(), study.id or 0, items=chosen, overlap=int(overlap), reason=reason
+            )
+            acts.done(f"{wording.count(len(sent), 'pair' if ready[0].other else 'item')} sent back.")

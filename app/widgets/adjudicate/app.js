@@ -80,7 +80,7 @@ export class App extends Page {
     const deaf = this.outbox.listen({
       changed: () => this.#outboxChanged(),
       acknowledged: (entry, answer) => this.#acknowledged(entry, answer),
-      refused: (entry) => this.#refused(entry),
+      refused: () => this.#refused(),
     });
     signal.addEventListener('abort', deaf);
     signal.addEventListener('abort', () => this.#letGo());
@@ -265,7 +265,7 @@ export class App extends Page {
   #settle() {
     const { decisions, judgement } = this;
     if (!decisions || !judgement) return;
-    const { dispute, again, item, uid } = decisions;
+    const { dispute, item } = decisions;
     if (dispute.allowed) {
       judgement.say(WORDS.notAllowed(dispute.allowed));
       return;
@@ -277,7 +277,6 @@ export class App extends Page {
     this.status.keptAt = null;
     this.decisions = null;
     this.fresh = false;
-    if (!again) this.status.counted.add(uid);
     this.queue.done(settlement);
     this.outbox.add(settlement, itemName(item));
     this.#next();
@@ -374,7 +373,7 @@ export class App extends Page {
   #acknowledged(entry, answer) {
     if (!this.work) return;
     this.fresh = false;
-    this.status.acknowledged(entry.body.uid, answer.conflict === null && !entry.body.again);
+    this.status.acknowledged(answer.conflict === null && !entry.body.again);
     if (answer.conflict !== null) {
       this.queue.undone(entry.body.study_item);
       this.news.say(`${WORDS.notSettled(entry.title)} ${answer.conflict}`);
@@ -384,9 +383,8 @@ export class App extends Page {
     if (this.queue.current === null) this.#next();
   }
 
-  /** @param {Entry} entry */
-  #refused(entry) {
-    this.status.acknowledged(entry.body.uid, false);
+  #refused() {
+    this.status.acknowledged(false);
     this.screens.refused(this.outbox.refused);
     if (this.work && this.queue.current === null) this.#next();
   }

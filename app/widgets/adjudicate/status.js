@@ -11,8 +11,6 @@ export class Status {
     /** How many items the server has settled, and how many wait. */
     this.settled = 0;
     this.disputed = 0;
-    /** @type {Set<string>} decisions under way that will count as settled */
-    this.counted = new Set();
     this.signedOut = false;
     /** Why the last thing that was asked for did not come. @type {import('../shared/ask.js').Trouble | null} */
     this.trouble = null;
@@ -22,9 +20,9 @@ export class Status {
     this.savedAt = null;
   }
 
-  /** Disputes settled, those under way included. */
+  /** Disputes that the server has settled; what is on its way is none of them. */
   get done() {
-    return Math.min(this.settled + this.counted.size, this.of);
+    return this.settled;
   }
 
   get of() {
@@ -38,9 +36,8 @@ export class Status {
     this.show();
   }
 
-  /** The server acknowledged a decision. @param {string} uid @param {boolean} first it was disputed before */
-  acknowledged(uid, first) {
-    this.counted.delete(uid);
+  /** The server acknowledged a decision. @param {boolean} first the item was disputed before */
+  acknowledged(first) {
     if (first) {
       this.settled += 1;
       this.disputed -= 1;
@@ -53,6 +50,6 @@ export class Status {
     const { outbox, signedOut, trouble, keptAt: kept } = this;
     const saved = [outbox.savedAt, this.savedAt].reduce((latest, other) => (other && (!latest || other > latest) ? other : latest));
     this.topLine.saved({ outbox, signedOut, trouble, kept, saved });
-    this.topLine.progress(this.done, this.of);
+    this.topLine.progress(this.done, this.of, { waits: outbox.waiting });
   }
 }

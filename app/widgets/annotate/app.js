@@ -57,7 +57,7 @@ export class App extends Page {
         this.screens.refused(this.outbox.refused);
       },
     });
-    this.status = new Status(this.topLine, this.outbox);
+    this.status = new Status(this.topLine, this.outbox, this.drafts);
     this.clock = new Clock();
     this.breaks = new Breaks(options.person, this.preferences, this.clock);
     this.nextStep = new NextStep(this.preferences);
@@ -196,7 +196,7 @@ export class App extends Page {
     this.enough = work.enough;
     this.status.progress = work.progress;
     this.status.signedOut = false;
-    this.status.draftTrouble = null;
+    if (this.drafts.trouble) void this.drafts.flush(); // the server answers again
     this.screens.signedIn();
     this.#setPhase(work.phase);
     this.keys ??= new Keys(work.keys, work.study.protocol, this.preferences, 'keys');
@@ -375,11 +375,9 @@ export class App extends Page {
     const submission = { uid, assignment, sitting, step, labels: sheet.labels(), comment, flag, seconds: this.clock.seconds, aids: judgement.aids };
     this.clock.stop();
     this.drafts.drop(item);
-    this.status.draftTrouble = null;
     sheet.touched = false;
     const last = step === work.study.protocol.steps.length - 1;
     this.comparing = last && (!!item.qualifying || (work.study.suggestions === 'after' && sitting === 1));
-    if (last && !this.queue.correcting) this.status.counted.add(uid);
     if (!last || this.comparing) {
       this.awaited = uid;
       this.#wait(item.qualifying ? TEXT.waitingFeedback : last ? TEXT.waitingCompare : TEXT.waitingStep);
@@ -393,9 +391,9 @@ export class App extends Page {
 
   /** @param {Entry} entry @param {Submitted} answer */
   #acknowledged(entry, answer) {
+    if (this.drafts.trouble) void this.drafts.flush(); // the server answers again
     if (!this.work) return;
     const awaited = this.awaited === entry.body.uid;
-    this.status.counted.delete(entry.body.uid);
     if (awaited) this.awaited = null;
     if (awaited && answer.feedback) {
       this.#tell(answer, answer.feedback);
@@ -458,7 +456,6 @@ export class App extends Page {
 
   /** @param {Entry} entry */
   #refused(entry) {
-    this.status.counted.delete(entry.body.uid);
     this.screens.refused(this.outbox.refused);
     if (this.awaited === entry.body.uid) {
       this.awaited = null;
@@ -576,6 +573,7 @@ export class App extends Page {
       return;
     }
     this.status.draft(state);
+    if (state === 'saved' && this.outbox.trouble) void this.outbox.send(); // the server answers again
     if (state === 'signed-out') this.#signOut();
     this.#state();
   }
@@ -585,6 +583,7 @@ export class App extends Page {
     const { outbox, status } = this;
     if (outbox.state === 'signed-out' && outbox.waiting && !status.signedOut) this.#signOut();
     status.show();
+    this.#count();
     // The next item comes with the answer: what keeps it away is said in its place.
     if (outbox.trouble && this.work && !this.sheet && this.screens.isWaiting) this.screens.waiting(outbox.trouble, true);
     // Another tab may have sent the submission whose answer is awaited here.

@@ -4,7 +4,7 @@ import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
 import { keys, read, remove, write } from '../shared/storage.js';
 
 /** @typedef {{content: Content, seconds: number}} Draft */
-/** @typedef {'saved' | 'signed-out' | 'outdated' | import('../shared/ask.js').Trouble} DraftState */
+/** @typedef {'saved' | 'signed-out' | 'outdated' | 'over' | import('../shared/ask.js').Trouble} DraftState */
 
 const PREFIX = 'assay.draft.1';
 const DELAY = 800; // milliseconds without a change until a draft is sent
@@ -16,7 +16,8 @@ export class Drafts {
    * @param {string} person
    * @param {number} study
    * @param {import('./api.js').Api} api
-   * @param {(state: DraftState) => void} onstate 'outdated': the server has a newer draft, from elsewhere
+   * @param {(state: DraftState) => void} onstate 'outdated': the server has a newer draft, from elsewhere; 'over': what could
+   *   not be saved waits no more
    */
   constructor(person, study, api, onstate) {
     this.prefix = `${PREFIX}/${person}/${study}/`;
@@ -28,12 +29,19 @@ export class Drafts {
     this.unsent = null;
     /** @type {AbortController | null} */
     this.request = null;
+    /** Why the last draft that was sent is not saved. @type {import('../shared/ask.js').Trouble | null} */
+    this.why = null;
     /** How often each draft has changed, at whatever computer: clocks of computers differ. @type {Map<string, number>} */
     this.revisions = new Map();
     for (const key of keys(PREFIX)) {
       const draft = /** @type {Draft | null} */ (read(key));
       if (!draft || Date.now() - (draft.content.at ?? 0) > KEPT) remove(key);
     }
+  }
+
+  /** What keeps a draft from being saved, as long as one waits. @returns {import('../shared/ask.js').Trouble | null} */
+  get trouble() {
+    return this.unsent || this.request ? this.why : null;
   }
 
   /** Keeps a change. @param {Presentation} item @param {Content} content @param {number} seconds */
@@ -68,15 +76,18 @@ export class Drafts {
       const { content, seconds } = draft;
       const { assignment, sitting, step } = item;
       await this.api.draft({ assignment, sitting, step, content, seconds }, request.signal);
+      this.#ended(request, null);
       this.onstate('saved');
     } catch (error) {
       if (request.signal.aborted) return;
+      this.#ended(request, error instanceof Refused || error instanceof SignedOut ? null : troubleOf(error));
       // A refused draft is not sent again: its item was submitted or taken back, and the mirror still has it.
       if (error instanceof Refused) {
-        if (error.status === 409) this.onstate('outdated');
+        this.onstate(error.status === 409 ? 'outdated' : 'over');
         return;
       }
-      this.unsent ??= unsent;
+      const newest = this.revisions.get(this.#key(item)) === draft.content.revision;
+      if (newest) this.unsent ??= unsent; // else a later one of it is sent, or waits
       this.notBefore = performance.now() + pauseAfter(error, 0);
       this.#later(RETRY);
       this.onstate(error instanceof SignedOut ? 'signed-out' : troubleOf(error));
@@ -91,6 +102,11 @@ export class Drafts {
       clearTimeout(this.timer);
     }
     this.request?.abort();
+    this.request = null;
+    if (this.why && !this.unsent) {
+      this.why = null;
+      this.onstate('over');
+    }
   }
 
   /** The newest draft of a step, from the server or from this browser; what is kept from now on is newer. @param {Presentation} item @returns {Draft | null} */
@@ -105,6 +121,13 @@ export class Drafts {
   /** Whether the server has a draft that was changed after what is on the screen: at another computer. @param {Presentation} item */
   isNewer(item) {
     return revisionOf(item.draft) > (this.revisions.get(this.#key(item)) ?? 0);
+  }
+
+  /** A request has its answer: what that says of the last one that was sent. @param {AbortController} request @param {import('../shared/ask.js').Trouble | null} why */
+  #ended(request, why) {
+    if (this.request !== request) return; // a newer one is on its way, and says how it stands
+    this.request = null;
+    this.why = why;
   }
 
   /** @param {number} delay */

@@ -29,7 +29,8 @@ export class TopLine {
     this.project = h('a', { class: 'project', href: home, title: TEXT.home, dir: 'auto' });
     this.study = h('h1', { class: 'soft study', dir: 'auto' });
     this.fill = h('i', {});
-    this.bar = h('div', { class: 'bar', role: 'progressbar', 'aria-valuemin': 0 }, this.fill);
+    this.fillWaits = h('i', { class: 'waits' });
+    this.bar = h('div', { class: 'bar', role: 'progressbar', 'aria-valuemin': 0 }, this.fill, this.fillWaits);
     this.count = h('span', { class: 'count', 'data-testid': 'progress' });
     this.today = h('span', { class: 'soft today', title: TEXT.todayTitle });
     this.state = h('span', { class: 'saved', role: 'status', 'data-testid': 'saved', 'data-state': 'none' });
@@ -49,14 +50,23 @@ export class TopLine {
     this.buttons.replaceChildren(open('guidelines', TEXT.guidelines), open('keys', TEXT.keys));
   }
 
-  /** @param {number} done @param {number} of @param {number | null} [seconds] of today */
-  progress(done, of, seconds = null) {
-    const words = this.words.progress(done, of);
-    this.fill.style.width = `${of ? Math.min(100, (done / of) * 100) : 0}%`;
+  /**
+   * What is stored, of how much, and apart from it what is not stored yet.
+   *
+   * @param {number} done
+   * @param {number} of
+   * @param {{waits?: number, seconds?: number | null}} [more] waits: submissions that are still to be sent; seconds of today
+   */
+  progress(done, of, { waits = 0, seconds = null } = {}) {
+    const words = [this.words.progress(done, of), ...(waits ? [TEXT.waitsToBeSent(waits)] : [])].join(', ');
+    const share = (/** @type {number} */ n) => `${of ? Math.min(100, (n / of) * 100) : 0}%`;
+    this.fill.style.width = share(done);
+    this.fillWaits.style.width = share(Math.min(waits, of - done));
     this.bar.setAttribute('aria-valuemax', String(of));
     this.bar.setAttribute('aria-valuenow', String(done));
     this.bar.setAttribute('aria-label', words);
-    this.count.replaceChildren(String(done), h('span', { class: 'soft' }, ` ${this.words.of(of)}`));
+    this.count.replaceChildren(String(done), h('span', { class: 'soft' }, ` ${this.words.of(of)}`),
+      ...(waits ? [h('span', { class: 'soft waits' }, ` ${TEXT.waits(waits)}`)] : []));
     this.count.title = words;
     this.today.hidden = seconds === null;
     this.today.textContent = TEXT.today(Math.floor((seconds ?? 0) / 60));

@@ -65,8 +65,15 @@ export class Outbox {
     this.wake = () => {
       if (!document.hidden) void this.send();
     };
+    // Another tab of this browser has sent what waited here, or keeps something in the same outbox.
+    this.heard = (/** @type {StorageEvent} */ event) => {
+      if (event.key !== null && !event.key.startsWith(this.prefix)) return;
+      if (this.watching && !this.waiting) this.savedAt = new Date();
+      this.#changed(this.waiting ? this.state : 'empty');
+    };
     this.warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
     this.watching = false;
+    window.addEventListener('storage', /** @type {EventListener} */ (this.heard));
     this.#watch();
   }
 

@@ -6,6 +6,8 @@ const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 export const TEXT = {
   // top line
   home: 'Back to the start page',
+  waits: (/** @type {number} */ n) => `+ ${n} not sent yet`,
+  waitsToBeSent: (/** @type {number} */ n) => `${count(n, 'submission waits', 'submissions wait')} to be sent`,
   progress: (/** @type {number} */ done, /** @type {number} */ of) => `${done} of ${of} items submitted`,
   of: (/** @type {number} */ of) => `of ${of}`,
   today: (/** @type {number} */ minutes) => minutes < 60

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlmodel import select
+
+from db.models import Study, StudyMember, now
 from tests.app.cli.command_line import CommandLine
 from tests.app.cli.test_disputes import write
 from tests.makers import make_item
@@ -30,10 +33,32 @@ def test_a_qualification_is_asked_for_and_somebody_let_in(begun: CommandLine, tm
     )
     [ada] = begun.json("annotators", "finance", "facts")
     assert ada["qualification"] == {"state": "open", "tries": 0, "right": 0, "labels": 0}
+    database = begun.database()
+    with database.write() as session:
+        [study_id] = session.exec(select(Study.id).where(Study.name == "facts"))
+        member = session.exec(select(StudyMember).where(StudyMember.study_id == study_id)).one()
+        member.failed_at = now()
+        session.add(member)
+    database.dispose()
+    found = {need["kind"]: need for need in begun.json("status", "finance", "facts")["needs_researcher"]}
+    assert set(found) == {"failed", "nobody"}
+    failed = found["failed"]
+    assert (failed["n"], failed["people"], failed["ends_it"]) == (1, ["ada"], "Let in")
+    assert failed["command"] == "assay annotators let-in finance facts ada --reason TEXT"
+    said = f"- 1 annotator failed the qualification and gets no items: ada. Let in: {failed['command']}"
+    assert said in begun("status", "finance", "facts").out.splitlines()
+    shown = begun("annotators", "finance", "facts").out
+    assert said in shown.splitlines()
+    assert "failed" in shown
+    assert "nobody of the team can give" not in shown, "that is about items"
     let = ("annotators", "let-in", "finance", "facts", "ada", "--reason", "knows it")
     assert begun.json(*let) == {"annotator": "ada", "let_in": True}
-    assert "has passed" in begun(*let, code=5).err
+    assert "gets the study's items already" in begun(*let, code=5).err
+    assert begun.json("status", "finance", "facts")["needs_researcher"] == []
+    assert "waits for the researcher" not in begun("status", "finance", "facts").out
     [ada] = begun.json("annotators", "finance", "facts")
-    assert ada["qualification"]["state"] == "passed"
+    assert ada["qualification"]["state"] == "let_in"
+    assert ada["qualification"]["let_in"]["reason"] == "knows it"
+    assert "let in by admin: knows it" in begun("annotators", "finance", "facts").out
     shown = begun.json("study", "show", "finance", "facts")["amendments"]
     assert [(row["what"], row["after"]["mark"]) for row in shown] == [("qualification", 0.8), ("qualification", 0.5)]

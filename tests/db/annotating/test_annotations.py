@@ -12,6 +12,7 @@ from sqlmodel import col, select
 from annotators.criteria.material import PAIR_MARKS
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.annotating.annotations import reopen, save_draft
+from db.annotating.assignments import skip
 from db.annotating.disclosure import may_see_page
 from db.engine import Database
 from db.models import Annotation, Document, Draft, StoredLabel, Submission
@@ -82,6 +83,29 @@ def test_a_submission_id_of_somebody_else_is_refused(database: Database) -> None
         study.submit(1, study.work(1)["items"][0], {"right": "yes"}, uid="u")
 
 
+def test_what_another_window_submitted_is_refused_in_words_about_the_item(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=1, overlap=1, n_evidence=1, protocol="qa_verification")
+    item, skipped, *_ = study.work(0)["items"]
+    second = study.submit(0, item, STEP_1).item
+    assert second is not None
+    titles = [step["title"] for step in study.work(0)["study"]["protocol"]["steps"]]
+    with pytest.raises(Conflict) as refused:
+        study.submit(0, item, STEP_1)
+    assert str(refused.value) == (
+        f"The step “{titles[0]}” of this item was submitted already, probably in another window. What you sent now is "
+        "not stored. Return to the item: it shows what is stored, and you can correct it there."
+    )
+    study.submit(0, second, STEP_2)
+    with pytest.raises(Conflict, match=r"^This item was submitted already, probably in another window"):
+        study.submit(0, second, STEP_2)
+    with pytest.raises(Conflict, match=rf"The step “{titles[0]}” of this item comes first"):
+        study.submit(0, {**second, "sitting": 2}, STEP_2)
+    about = {"assignment_id": skipped["assignment"], "reason": "unreadable"}
+    skip(database, study.annotators[0], study.study_id, **about)
+    with pytest.raises(Conflict, match=r"^You skipped this item.* not stored\. Go on with the next item\.$"):
+        study.submit(0, skipped, STEP_1)
+
+
 def test_missing_labels_are_refused_and_nothing_is_stored(database: Database) -> None:
     study = StudyInUse(database, items=1, annotators=1, overlap=1)
     item = study.work(0)["items"][0]
@@ -145,7 +169,7 @@ def test_a_step_cannot_be_changed_in_the_same_sitting(database: Database) -> Non
     study = StudyInUse(database, items=1, annotators=1, overlap=1, n_evidence=1, protocol="qa_verification")
     item = study.work(0)["items"][0]
     study.submit(0, item, STEP_1)
-    with pytest.raises(Conflict, match="step 2"):
+    with pytest.raises(Conflict, match="“Question alone” of this item was submitted already"):
         study.submit(0, item, {**STEP_1, "human_like": "false"})
 
 

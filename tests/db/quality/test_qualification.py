@@ -109,7 +109,12 @@ def test_who_fails_the_last_try_is_told_and_can_be_let_in(database: Database) ->
         let_in(database, study.annotators[0], study.study_id, annotator=name, reason="x")
     let_in(database, study.researcher, study.study_id, annotator=name, reason="they asked")
     assert study.label_all(0) == 2
-    with pytest.raises(Conflict, match="has passed the qualification already"):
+    found = standing(study)
+    assert {key: found[key] for key in ("state", "tries", "right")} == {"state": "let_in", "tries": 2, "right": 1}
+    assert (found["let_in"]["by"], found["let_in"]["reason"]) == (study.researcher.name, "they asked")
+    [row] = qualifications(database, study.researcher, study.study_id)
+    assert row.in_words() == f"let in by {study.researcher.name}: they asked (1 of 3 right, 2 tries)"
+    with pytest.raises(Conflict, match="gets the study's items already"):
         let_in(database, study.researcher, study.study_id, annotator=name, reason="again")
     with database.read() as session:
         [event] = session.exec(select(Event).where(Event.kind == "annotator let in")).all()

@@ -1,0 +1,1 @@
+"""What one does to something from a page, and what waits for its researcher to do."""
