@@ -102,8 +102,7 @@ def _confusion(part: Beside, person_id: int) -> TextTable | None:
     own = own[part.rest[own] >= 0]
     if not len(own) or len(part.votes) > MOST_LABELS:
         return None
-    stored = [part.column.criterion.vote(label) for label in part.column.criterion.stored_labels()]
-    names = [label for label in stored if label in part.votes] or part.votes
+    names = part.column.criterion.in_order(part.votes)
     place = [part.votes.index(label) for label in names]
     counts = np.zeros((len(part.votes), len(part.votes)), dtype=np.int64)
     np.add.at(counts, (part.rest[own], part.code[own]), 1)

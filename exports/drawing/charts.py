@@ -46,7 +46,9 @@ def axis(**more: Any) -> alt.Axis:
 
     They would stand half beyond it, and be cut, on a page whose style says so.
     """
-    return alt.Axis(labelFlush=True, labelFlushOffset=-1, **({"tickCount": TICKS} if "values" not in more else {}), **more)
+    return alt.Axis(
+        labelFlush=True, labelFlushOffset=-1, **({"tickCount": TICKS} if "values" not in more else {}), **more
+    )
 
 
 def ends(low: float, high: float) -> alt.Axis:

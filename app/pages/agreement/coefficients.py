@@ -110,7 +110,7 @@ def _labels(view: View, criterion: CriterionReport) -> None:
     rows = [
         [units_link(view, label, criterion.criterion.name, label=label, all="1"),
          f"{round(share * criterion.n_ratings):,}", wording.percent(share)]
-        for label, share in list(criterion.shares.items())[:100]
+        for label, share in criterion.most_given(100)
     ]  # fmt: skip
     caption = f"{criterion.title}: share of each label"
     if len(criterion.shares) > 100:
