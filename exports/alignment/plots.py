@@ -93,12 +93,12 @@ def _piles(pairs: Pairs, names: Sequence[str] | None) -> pd.DataFrame:
     )
 
 
-def scatter_caption(pairs: Pairs, human: str, metric: str) -> str:
-    """What `scatter` shows of these pairs."""
+def scatter_caption(pairs: Pairs, human: str, metric: str, held: str) -> str:
+    """What `scatter` shows of these pairs, with how many of how many units they are (`held`)."""
     if is_flag(pairs):
-        return f"{human} against the flag {metric}: how many units have which pair of values."
+        return f"{human} against the flag {metric}: how many units have which pair of values; {held}."
     piles = " Units with the same two values are one point, as large as there are many." if _has_piles(pairs) else ""
-    return f"{human} against {metric}, with a straight fit and its 95 % band.{piles}"
+    return f"{human} against {metric}, with a straight fit and its 95 % band; {held}.{piles}"
 
 
 def _has_piles(pairs: Pairs) -> bool:

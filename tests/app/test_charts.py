@@ -208,7 +208,9 @@ def test_units_with_the_same_values_are_one_point_as_large_as_there_are_many() -
     }  # fmt: skip
     assert points["encoding"]["size"]["field"] == "n"
     assert all(row["shown"] == row["human"] for row in rows if row["n"] > 1)
-    assert "as large as there are many" in alignment_plots.scatter_caption(Pairs.of(people, metric), "grade", "recall")
+    assert "as large as there are many" in alignment_plots.scatter_caption(
+        Pairs.of(people, metric), "grade", "recall", "all 12 units"
+    )
 
 
 def test_single_units_are_shaken_and_have_no_legend_of_sizes() -> None:
@@ -218,7 +220,7 @@ def test_single_units_are_shaken_and_have_no_legend_of_sizes() -> None:
     rows = chart.to_dict()["datasets"][points["data"]["name"]]
     assert "size" not in points["encoding"]
     assert sum(row["shown"] != row["human"] for row in rows) == 30
-    assert "as large" not in alignment_plots.scatter_caption(Pairs.of(people, metric), "grade", "f1")
+    assert "as large" not in alignment_plots.scatter_caption(Pairs.of(people, metric), "grade", "f1", "all 30 units")
 
 
 def test_a_flag_against_people_is_tiles_with_counts_and_a_number_is_points() -> None:
@@ -227,7 +229,7 @@ def test_a_flag_against_people_is_tiles_with_counts_and_a_number_is_points() -> 
     flag = Pairs.of(people.tolist(), rng.integers(0, 2, 60).tolist(), binary=True)
     number = Pairs.of(people.tolist(), rng.random(60).tolist(), binary=True)
     assert marks(alignment_plots.scatter(flag, "right", "flag")) == {"rect", "text"}
-    assert "fit" not in alignment_plots.scatter_caption(flag, "right", "flag")
+    assert "fit" not in alignment_plots.scatter_caption(flag, "right", "flag", "60 of 70 units")
     assert marks(alignment_plots.scatter(number, "right", "f1")) == {"circle", "area", "line"}
     assert ["no", "yes"] in ticks(alignment_plots.scatter(number, "right", "f1"))
 
