@@ -156,4 +156,6 @@ def panel_table(found: PanelReport) -> TextTable:
         for statistic in found.statistics
     ]
     columns = ("Criterion", "Figure", "Judge", "Value", "Units", "Why not")
-    return TextTable.of(f"A panel of {len(found.judges)} by {found.rule}", columns, rows, words=["Figure", "Judge"]).without_empty()
+    return TextTable.of(
+        f"A panel of {len(found.judges)} by {found.rule}", columns, rows, words=["Figure", "Judge"]
+    ).without_empty()
