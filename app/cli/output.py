@@ -60,10 +60,13 @@ def emit(document: Any, text: str | Callable[[], str], *, as_json: bool, is_file
 
 
 def _for_terminal(text: Callable[[], str]) -> str:
-    """The words, their tables no wider than the terminal where standard output is one."""
-    if not sys.stdout.isatty():
+    """The words, their tables no wider than the terminal where standard output is one, or than COLUMNS says.
+
+    A pipe and a file have no width: a row is one line there, for `grep` and what else reads lines.
+    """
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
         return text()
-    from exports.drawing.tables import LINE
+    from exports.drawing.terminal import LINE
 
     before = LINE.set(shutil.get_terminal_size().columns)
     try:
@@ -103,7 +106,7 @@ def _emit_json(document: Any) -> None:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, decimals: int = 4) -> str:
     """Rows under headers, in columns; numbers to the right with so many decimals, None as a dash."""
-    from exports.drawing.tables import in_columns
+    from exports.drawing.terminal import in_columns
 
     given = [list(row) for row in rows]
     if not given:
