@@ -64,11 +64,12 @@ def _for_terminal(text: Callable[[], str]) -> str:
 
     A pipe and a file have no width: a row is one line there, for `grep` and what else reads lines.
     """
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
+    width = shutil.get_terminal_size(fallback=(80 if sys.stdout.isatty() else 0, 24)).columns
+    if not width:
         return text()
     from exports.drawing.terminal import LINE
 
-    before = LINE.set(shutil.get_terminal_size().columns)
+    before = LINE.set(width)
     try:
         return text()
     finally:
