@@ -277,7 +277,7 @@ def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerC
         alt.Tooltip("metric:Q", format=".3f"),
     ]
     if by_number:
-        known = [row["known as"] for row in rows]
+        known = [str(row["known as"]) for row in rows]
         legend = alt.Legend(orient="bottom", columns=1, direction="vertical", labelLimit=400)
         scale = alt.Scale(domain=known, range=charts.palette(len(known)))
         colour = alt.Color("known as:N", sort=known, title=None, scale=scale, legend=legend)

@@ -46,9 +46,8 @@ def axis(**more: Any) -> alt.Axis:
 
     They would stand half beyond it, and be cut, on a page whose style says so.
     """
-    return alt.Axis(
-        labelFlush=True, labelFlushOffset=-1, **({"tickCount": TICKS} if "values" not in more else {}), **more
-    )
+    ticks: dict[str, Any] = {} if "values" in more else {"tickCount": TICKS}
+    return alt.Axis(labelFlush=True, labelFlushOffset=-1, **ticks, **more)
 
 
 def ends(low: float, high: float) -> alt.Axis:
@@ -80,7 +79,7 @@ def values(title: str | None, low: float | None = None, high: float | None = Non
     return {"title": title, "axis": ends(low, high), "scale": alt.Scale(domain=[low, high], nice=False)}
 
 
-def above_legend(chart: alt.LayerChart, height: int) -> alt.LayerChart:
+def above_legend(chart: Any, height: int) -> alt.LayerChart:
     """A chart of this height whose legend stands below it: on a page, whose width it takes, it does not shrink for it.
 
     A page fits a chart with its legend into both sides; where the height counts too, a long legend leaves no plot.

@@ -131,7 +131,8 @@ def _radar(project: ProjectRow, column: Column) -> None:
     drawn = plots.draw(
         lambda ink: radar(values, categories, ink, high=high, on_page=True),
         f"radar-{column.used.scorer}-{column.value}",
-        f"The mean of each category on its axis, from 0 at the centre.{_undrawn(summary, systems)}",
+        "The mean of each category on its axis, from 0 at the centre; a line for each system."
+        + _undrawn(summary, systems),
         stretch=False,
     )
     if not drawn:
