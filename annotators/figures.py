@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 NOT_DEFINED = "not defined"
 
@@ -62,6 +62,18 @@ def p_in_words(value: float) -> str:
 def count(n: int, noun: str, nouns: str | None = None, *, nothing: str = "0") -> str:
     """`1 item`, `1,200 items`; none at all are `0 items`, or `nothing` of them."""
     return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}" if n else f"{nothing} {nouns or f'{noun}s'}"
+
+
+def held_in_words(n: int, rest: Mapping[str, int], noun: str = "unit") -> str:
+    """`280 of 560 units; the rest: 204 on which people tie, 76 without a score`, or `all 560 units`.
+
+    `rest` is why units are not among them → how many; reasons of none are left out.
+    """
+    of = n + sum(rest.values())
+    if n == of:
+        return f"all {count(n, noun)}" if n > 1 else count(n, noun)
+    why = ", ".join(f"{many:,} {reason}" for reason, many in rest.items() if many)
+    return f"{n:,} of {count(of, noun)}; the rest: {why}"
 
 
 def money(amount: float | None) -> str:

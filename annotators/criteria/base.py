@@ -7,8 +7,9 @@ that does for most kinds; a kind says what is otherwise with it.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -125,6 +126,14 @@ def written(value: Any) -> str:
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else json.dumps(value, ensure_ascii=False)
+
+
+def _number(vote: str) -> float | None:
+    try:
+        number = float(vote)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 class Criterion(BaseModel):
@@ -323,6 +332,19 @@ class Criterion(BaseModel):
     def vote(self, value: Any) -> str:
         """The value as the key it is counted under: two that are written alike are the same."""
         return value if isinstance(value, str) else written(value)
+
+    def in_order(self, votes: Iterable[str]) -> list[str]:
+        """Votes in the order of the scale: labels as they are declared, then numbers by size, the rest as they came."""
+        declared = {self.vote(label.value): place for place, label in enumerate(self.label_list())}
+
+        def place(entry: tuple[int, str]) -> tuple[int, float, int]:
+            came, vote = entry
+            if vote in declared:
+                return 0, declared[vote], came
+            number = _number(vote) if self.ordered else None
+            return (2, 0, came) if number is None else (1, number, came)
+
+        return [vote for _, vote in sorted(enumerate(votes), key=place)]
 
     def labels_in(self, value: Any) -> list[str]:
         """The declared labels that a value has, as votes: itself; none of a kind without labels."""

@@ -128,7 +128,7 @@ class Client:
             base_url=self.server,
             api_key=key or "none",
             max_retries=0,
-            timeout=openai.Timeout(seconds, connect=10.0),
+            timeout=openai.Timeout(seconds, connect=min(10.0, seconds)),
             http_client=openai.DefaultHttpxClient(
                 follow_redirects=False,
                 trust_env=not is_here(self.server),
@@ -287,12 +287,16 @@ class Client:
             "another server."
         )
 
+    def models(self) -> list[str]:
+        """The names of the models that the server lists; none where it lists none, or does not answer."""
+        try:
+            return sorted({str(model.id) for model in self._http.models.list().data})
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+            return []
+
     def _what_it_has(self) -> str:
         """The names of the models that the server lists, as a remedy."""
-        try:
-            names = sorted(model.id for model in self._http.models.list().data)
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError):
-            names = []
+        names = self.models()
         if not names:
             return "Name one that it has."
         return f"Name one that it has: {', '.join(names[:_LISTED])}{', …' if len(names) > _LISTED else ''}."
@@ -375,3 +379,15 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _waiting(seconds: float) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def models_of(base_url: str, key: str | None, *, seconds: float) -> list[str]:
+    """The names of the models that a server lists, asked once; none where it does not answer within so many seconds.
+
+    Nothing is sent but the request for the list, with the key.
+    """
+    client = Client(base_url, "", key, seconds=seconds)
+    try:
+        return client.models()
+    finally:
+        client.close()

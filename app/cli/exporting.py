@@ -275,12 +275,23 @@ def formats(context: typer.Context, as_json: AsJson = False) -> None:
             entry["format"],
             entry["title"],
             *("yes" if entry[name] else "" for name in ("writes", "labels")),
-            ", ".join(entry["loses"]) or "nothing",
+            _first(entry["loses"]),
             entry["help"],
         )
         for entry in document
     )
-    emit(document, lambda: table(("format", "title", "writes", "labels", "loses", "takes"), rows), as_json=as_json)
+    headers = ("format", "title", "writes", "labels", "loses", "takes")
+    words = f"\n\nThe first {_LOST} things that a format loses are named; --json names all."
+    emit(document, lambda: table(headers, rows) + words, as_json=as_json)
+
+
+_LOST = 3
+
+
+def _first(losses: list[str]) -> str:
+    """The first things that are lost, and how many more there are."""
+    more = f" and {len(losses) - _LOST:,} more" if len(losses) > _LOST else ""
+    return (", ".join(losses[:_LOST]) or "nothing") + more
 
 
 def convert(

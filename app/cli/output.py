@@ -60,12 +60,16 @@ def emit(document: Any, text: str | Callable[[], str], *, as_json: bool, is_file
 
 
 def _for_terminal(text: Callable[[], str]) -> str:
-    """The words, their tables no wider than the terminal where standard output is one."""
-    if not sys.stdout.isatty():
-        return text()
-    from exports.drawing.tables import LINE
+    """The words, their tables no wider than the terminal where standard output is one, or than COLUMNS says.
 
-    before = LINE.set(shutil.get_terminal_size().columns)
+    A pipe and a file have no width: a row is one line there, for `grep` and what else reads lines.
+    """
+    width = shutil.get_terminal_size(fallback=(80 if sys.stdout.isatty() else 0, 24)).columns
+    if not width:
+        return text()
+    from exports.drawing.terminal import LINE
+
+    before = LINE.set(width)
     try:
         return text()
     finally:
@@ -103,7 +107,7 @@ def _emit_json(document: Any) -> None:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, decimals: int = 4) -> str:
     """Rows under headers, in columns; numbers to the right with so many decimals, None as a dash."""
-    from exports.drawing.tables import in_columns
+    from exports.drawing.terminal import in_columns
 
     given = [list(row) for row in rows]
     if not given:

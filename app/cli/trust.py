@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from exports.judging.data import PeopleBy
     from exports.judging.panel import PanelReport
 
-RULES: tuple[Rule, ...] = ("majority", "dawid_skene")
+RULES: tuple[Rule, ...] = ("majority", "mean", "dawid_skene")
 LABELS: tuple[PeopleBy, ...] = ("majority", "settled")
 
 
@@ -279,7 +279,7 @@ def panel(  # noqa: PLR0917 - the command's options
     study: StudyName,
     judges: Annotated[str, option("A,B,C", "The judges that are combined, with commas between them.")],
     rule: Annotated[
-        str, typer.Option(metavar="R", help="How they are combined: majority or dawid_skene.")
+        str, typer.Option(metavar="R", help="How they are combined: majority, mean or dawid_skene.")
     ] = "majority",
     level: Level = 0.95,
     seed: Seed = 0,
@@ -288,8 +288,9 @@ def panel(  # noqa: PLR0917 - the command's options
 ) -> None:
     """Combine several judges, and hold them against people.
 
-    By majority, or by a model of raters that weighs each judge by its confusions. The panel is compared with its best
-    member, which is chosen on other units than those it is counted on.
+    By majority, by the mean of ordered labels, or by a model of raters that weighs each judge by its confusions. Two
+    judges have no majority that says more than either: take the mean, or name a third. The panel is compared with its
+    best member, which is chosen on other units than those it is counted on.
     """
     which = one_of(rule, RULES, "--rule")
     check_names(context, project, study)
@@ -309,4 +310,4 @@ def _panel_in_words(found: PanelReport) -> str:
     from exports.judging.panel import panel_table
 
     made = panel_table(found)
-    return "\n".join([made.caption, as_text(made), *found.notes])
+    return "\n".join([made.caption, as_text(made) if made.rows else "Nothing is combined.", *found.notes])

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import func
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
+from annotators.figures import count as count_of
 from annotators.judges.prompts import Prompt
 from db.engine import Database
-from db.models import Account, Annotation, Judge, Person, PersonKind
+from db.models import Account, Annotation, Judge, Person, PersonKind, Project
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
 from db.runs.run import parameters_hash
+
+_LONGEST = 80
 
 
 @dataclass(frozen=True)
@@ -151,7 +157,7 @@ def judge_for(session: Session, project_id: int, settings: JudgeSettings) -> tup
     session.add(person)
     session.flush()
     assert person.id is not None
-    name = _free_name(session, f"{_plain(settings.model)} {settings.prompt_name}"[:80])
+    name = _free_name(session, project_id, settings)
     session.add(Account(person_id=person.id, name=name))
     session.add(
         Judge(
@@ -174,10 +180,50 @@ def _plain(model: str) -> str:
     return " ".join("".join(letters).split()) or "model"
 
 
-def _free_name(session: Session, wanted: str) -> str:
-    """The name, with a number behind it where it is taken: names are of the whole home, and lower case is the same."""
-    name, n = wanted, 1
-    while session.execute(pick(Account.name).where(func.lower(Account.name) == name.lower())).first() is not None:
-        n += 1
-        name = f"{wanted} ({n})"
-    return name
+def _free_name(session: Session, project_id: int, settings: JudgeSettings) -> str:
+    """The model and the prompt; where that is taken, with what tells this judge from the one that has it.
+
+    Names are of the whole home, and lower case is the same. Beside another judge of the project that is what differs in
+    their settings; beside one of another project, of which nobody here need know, the name of this one.
+    """
+    wanted = f"{_plain(settings.model)} {settings.prompt_name}"[:_LONGEST]
+    project = _plain(session.get_one(Project, project_id).name)
+    mine = session.execute(
+        pick(Account.name, Judge.settings)
+        .join(Account, col(Account.person_id) == Judge.person_id)
+        .where(col(Judge.project_id) == project_id)
+        .order_by(col(Judge.id))
+    ).all()
+    beside = [kept for name, kept in mine if name.lower().startswith(wanted.lower())]
+    differing = f"{wanted} · {_what_differs(settings, beside[0])}" if beside else wanted
+    names = dict.fromkeys([wanted, differing, f"{differing} of {project}"])
+    for name in chain(names, (f"{differing} ({n})" for n in count(2))):
+        if session.execute(pick(Account.name).where(func.lower(Account.name) == name.lower())).first() is None:
+            return name
+    raise AssertionError("the numbers have no end")
+
+
+_SAYS: dict[str, Callable[[Any], str]] = {
+    "server": lambda server: urlsplit(str(server)).netloc or str(server),
+    "prompt": lambda _prompt: "another text",
+    "samples": lambda n: count_of(n, "sample"),
+    "seed": lambda n: f"seed {n}",
+    "most": lambda n: f"{n} reply tokens",
+    "pictures": lambda n: count_of(n, "picture"),
+    "structured": lambda how: f"form by {how}",
+    "probabilities": lambda given: "with probabilities" if given else "without probabilities",
+}
+"""Setting → how a name says it."""
+
+
+def _what_differs(settings: JudgeSettings, first: Mapping[str, Any]) -> str:
+    """In which settings a judge differs from the first of its name, in words."""
+    mine, theirs = _compared(settings.to_json()), _compared(first)
+    return " · ".join(said(mine[name]) for name, said in _SAYS.items() if mine[name] != theirs[name]) or "again"
+
+
+def _compared(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they are told apart: a prompt by its text, not by what it is called."""
+    prompt = kept.get("prompt", {})
+    return {**{name: kept.get(name) for name in _SAYS}, "prompt": prompt.get("hash"),
+            "probabilities": bool(kept.get("probabilities"))}  # fmt: skip

@@ -14,7 +14,7 @@ from annotators.later import Later
 from db.studies.ratings import StudyRatings
 from exports.agreement.counts import shares_by_rater, word
 from exports.drawing import charts
-from exports.drawing.charts import COLOURS, QUIET, TICKS
+from exports.drawing.charts import COLOURS, QUIET
 from exports.drawing.figures import figure, number, percent, seconds, share
 from exports.drawing.tables import TextTable
 
@@ -82,7 +82,7 @@ def bias_plot(found: Sequence[AnnotatorAgreement]) -> alt.LayerChart | None:
     colour = alt.Color("label:N", sort=labels, title=None, scale=alt.Scale(range=COLOURS))
     base = alt.Chart(frame).encode(y=y, yOffset=offset, color=colour)
     title = "Share of the label, minus the others' share of it"
-    axis = alt.Axis(format="+%", tickCount=TICKS)
+    axis = charts.axis(format="+%")
     bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, title=title), x2=alt.X2("high:Q"))
     tips = [
         alt.Tooltip("annotator:N"),

@@ -125,12 +125,12 @@ def labels_beside(
 
 
 def _shares(sides: tuple[CriterionReport, CriterionReport], level: float) -> list[ShareDifference]:
-    """The share of each label in both, those given most often first."""
+    """The share of each label in both: in the order of the scale; without one, those given most often first."""
     questions = questions_of(*sides)
     drawn = questions or tuple(list(side.items()) for side in sides)
     place = {name: number for number, name in enumerate(dict.fromkeys([*drawn[0], *drawn[1]]))}
     codes = [np.array([place[name] for name in names], dtype=np.int64) for names in drawn]
-    labels = list(dict.fromkeys(label for side in sides for label in side.shares))
+    labels = sides[0].criterion.in_order(dict.fromkeys(label for side in sides for label in side.shares))
     return [
         _difference(
             label,

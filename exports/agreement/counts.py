@@ -13,6 +13,7 @@ import numpy.typing as npt
 from annotators.agreement.statistics.reasons import shown
 from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.arrays import IntArray
+from annotators.figures import held_in_words
 from exports.agreement.study import CriterionReport
 
 Counts = dict[tuple[str, str], int]
@@ -65,6 +66,18 @@ def confusion(ratings: Ratings, first: int, second: int) -> Counts:
         (word(ratings.labels[cell // k]), word(ratings.labels[cell % k])): int(cells[cell])
         for cell in np.flatnonzero(cells).tolist()
     }
+
+
+def held_by(ratings: Ratings, between: tuple[str, str]) -> str:
+    """How many units the confusion of two raters (by their names) holds, of how many, and who labelled the rest."""
+    first, second = (set(ratings.unit[ratings.by_rater(ratings.raters.index(name))].tolist()) for name in between)
+    labelled = len(np.unique(ratings.unit))
+    rest = {
+        f"that only {between[0]} has labelled": len(first - second),
+        f"that only {between[1]} has labelled": len(second - first),
+        "that neither has": labelled - len(first | second),
+    }
+    return held_in_words(len(first & second), rest)
 
 
 def confusions(ratings: Ratings) -> Iterator[tuple[tuple[str, str], Counts]]:

@@ -10,6 +10,7 @@ from annotators.agreement.annotators import AnnotatorAgreement, agreement_with_r
 from annotators.agreement.pace import Drift, Speed, drifts
 from annotators.agreement.tables.ratings import COMPOSED
 from annotators.errors import NotFound
+from annotators.figures import held_in_words
 from db.engine import Database
 from db.permissions import Actor
 from db.quality.team import team_of
@@ -98,15 +99,15 @@ def _on_criterion(  # noqa: PLR0917 - what was read
 
 def _confusion(part: Beside, person_id: int) -> TextTable | None:
     """How often the annotator gave which label where most of the rest gave which; None with too many labels."""
-    own = part.own(person_id)
-    own = own[part.rest[own] >= 0]
+    given = part.own(person_id)
+    own = given[part.rest[given] >= 0]
     if not len(own) or len(part.votes) > MOST_LABELS:
         return None
-    stored = [part.column.criterion.vote(label) for label in part.column.criterion.stored_labels()]
-    names = [label for label in stored if label in part.votes] or part.votes
+    names = part.column.criterion.in_order(part.votes)
     place = [part.votes.index(label) for label in names]
     counts = np.zeros((len(part.votes), len(part.votes)), dtype=np.int64)
     np.add.at(counts, (part.rest[own], part.code[own]), 1)
     rows = [[label, *(f"{n:,}" for n in counts[row, place].tolist())] for label, row in zip(names, place, strict=True)]
-    title = f"{part.column.criterion.title}: what they gave (columns) where most of the rest gave (rows)"
+    held = held_in_words(len(own), {"on which most of the rest gave no one label": len(given) - len(own)})
+    title = f"{part.column.criterion.title}: what they gave (columns) where most of the rest gave (rows); {held}"
     return TextTable.of(title, ["Most of the rest", *names], rows)

@@ -163,11 +163,11 @@ def plan_plot(found: Plan, width: float | None = None) -> alt.LayerChart | None:
         return None
     frame = pd.DataFrame(rows)
     sizes = sorted({*frame["items"].tolist()})
-    axis = alt.Axis(values=sizes[:: -(-len(sizes) // 6)], format=",d")
+    axis = charts.axis(values=sizes[:: -(-len(sizes) // 6)], format=",d")
     x = alt.X("items:Q", scale=alt.Scale(type="log", nice=False), title="Items", axis=axis)
     colour = alt.Color("annotators:N", title=None, scale=alt.Scale(range=COLOURS))
     base = alt.Chart(frame).encode(x=x, color=colour)
-    y = alt.Y("low:Q", title="Width of the 95 % interval", axis=alt.Axis(tickCount=charts.TICKS))
+    y = alt.Y("low:Q", title="Width of the 95 % interval", axis=charts.axis())
     points = base.mark_point(filled=True, size=50, opacity=1).encode(
         y=alt.Y("width:Q"),
         tooltip=[

@@ -159,7 +159,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
     end = right + 0.1 * (left + right)
     apart = 1 if left + right <= 1.25 else 2
     ticks = [step / 4 for step in range(-4, 5) if step % apart == 0 and -left <= step / 4 <= right]
-    axis = alt.Axis(values=ticks, labelExpr="format(abs(datum.value), '.0%')", grid=True)
+    axis = charts.axis(values=ticks, labelExpr="format(abs(datum.value), '.0%')", grid=True)
     colour = alt.Color(
         "label:N",
         sort=list(labels),
@@ -167,7 +167,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         scale=alt.Scale(domain=list(labels), range=charts.poles(len(labels))),
         legend=alt.Legend(orient="bottom", columns=len(labels) if len(labels) < 6 else 4, labelLimit=160),
     )
-    y = alt.Y("group:N", sort=[size["group"] for size in sizes_], title=None, axis=alt.Axis(labelLimit=260))
+    y = alt.Y("group:N", sort=[size["group"] for size in sizes_], title=None, axis=alt.Axis(labelLimit=320))
     bars = (
         alt.Chart(frame)
         .mark_bar()

@@ -15,7 +15,7 @@ from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.ratings import COMPOSED, Ratings
 from annotators.intervals.result import Statistic
 from exports.agreement import plots
-from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind, word
+from exports.agreement.counts import Wanted, confusions, held_by, shares_by_rater, units_behind, word
 from exports.agreement.parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
 from exports.agreement.rating_tables import RatingTables
 from exports.agreement.study import GROUPINGS, AgreementReport, CriterionReport
@@ -373,7 +373,7 @@ def _plots(criterion: Measured, ratings: Ratings) -> Iterator[Plot]:
     for place, (pair, counts) in enumerate(confusions(ratings)):
         if place == MOST_PAIRS:
             return
-        caption = f"{criterion.title}: rows {pair[0]}, columns {pair[1]}."
+        caption = f"{criterion.title}: rows {pair[0]}, columns {pair[1]}; {held_by(ratings, pair)}."
         yield f"{name}-confusion-{place + 1}", caption, plots.confusion(counts, pair, labels)
 
 

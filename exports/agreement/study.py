@@ -74,14 +74,20 @@ class CriterionReport:
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """The share of each label that was given, the most frequent first."""
+        """The share of each label that was given: in the order of the scale; without one, the most frequent first."""
         counts = np.bincount(self.column.value, minlength=len(self.column.distinct))
         found: dict[str, int] = {}
         for value, n in zip(self.column.distinct, counts.tolist(), strict=True):
             label = self.criterion.vote(value)
             found[label] = found.get(label, 0) + n
-        ordered = sorted(found.items(), key=lambda label_share: (-label_share[1], label_share[0]))
-        return {label: n / self.n_ratings for label, n in ordered}
+        often = sorted(found, key=lambda label: (-found[label], label))
+        return {label: found[label] / self.n_ratings for label in self.criterion.in_order(often)}
+
+    def most_given(self, most: int) -> list[tuple[str, float]]:
+        """(label, share) of the labels given most often, so many at most, in the order of `shares`."""
+        least = sorted(self.shares.items(), key=lambda part: -part[1])[:most]
+        kept = {label for label, _ in least}
+        return [part for part in self.shares.items() if part[0] in kept]
 
     @property
     def statistics(self) -> list[Statistic]:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from annotators.alignment import Pairs, title_of
+from annotators.figures import held_in_words
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.data import grade_titles, grades_by_group
 from exports.alignment.sections import chosen, sections, titled
-from exports.alignment.study import AlignmentReport, comparable, pairs_of
+from exports.alignment.study import AlignmentReport, HumanRows, comparable
 from exports.alignment.table import TableAlignment
 from exports.drawing.forest import forest
 from exports.drawing.report_files import Section, made_by, slug
@@ -30,14 +31,14 @@ Plot = tuple[str, str, Any]
 class AlignmentDocument:
     """What a report says: a title, facts about it, statistics, notes, and the rows that plots are drawn from.
 
-    `rows` is (criterion, the scale that metrics are calibrated on or None, metric, rows).
+    `rows` is (criterion, the scale that metrics are calibrated on or None, metric, rows, of how many).
     """
 
     title: str
     facts: Sequence[tuple[str, str]]
     statistics: Sequence[Aligned]
     notes: Sequence[str]
-    rows: Sequence[tuple[str, tuple[float, float] | None, str, Pairs]]
+    rows: Sequence[tuple[str, tuple[float, float] | None, str, Pairs, str]]
     grades: Sequence[tuple[str, str, Sequence[str], Mapping[str, Mapping[str, int]]]] = ()
     """Of criteria that ask agreement with a score: (criterion, grouping, its grades, group → grade → how often)."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -55,9 +56,10 @@ class AlignmentDocument:
             *_how(report.asked),
         ]
         rows = [
-            (human.criterion.name, human.calibrated_on, metric.name, pairs_of(data, human, metric, report.labels))
+            (human.criterion.name, human.calibrated_on, metric.name, rows.pairs(metric), rows.held(metric))
             for human in data.humans
             if human.about_score is None and human.reason is None
+            for rows in [HumanRows.of(data, human, report.labels)]
             for metric in comparable(human, data.metrics)
         ]
         grades = [
@@ -85,7 +87,8 @@ class AlignmentDocument:
             if scale is None and pairs.n and np.ptp(pairs.human) > 0:
                 scale = (float(pairs.human.min()), float(pairs.human.max()))
             criterion = next((statistic.criterion for statistic in found.statistics if statistic.metric == name), None)
-            rows.append((criterion or "human", scale, name, pairs))
+            held = held_in_words(pairs.n, {"without both values": found.n_rows - pairs.n}, "row")
+            rows.append((criterion or "human", scale, name, pairs, held))
         facts = [("Table", found.table), ("Rows", f"{found.n_rows:,}"), *_how(found.asked)]
         return cls(f"Alignment in {found.table}", facts, found.statistics, [*found.notes, *found.warnings], rows)
 
@@ -128,7 +131,7 @@ class AlignmentDocument:
 
     def plots_of(self, criterion: str) -> Iterator[Plot]:
         """The plots of one criterion: name of the file, caption, chart."""
-        rows = [(scale, metric, pairs) for name, scale, metric, pairs in self.rows if name == criterion]
+        rows = [(scale, metric, pairs, held) for name, scale, metric, pairs, held in self.rows if name == criterion]
         best = self._best_first(criterion)
         rows.sort(key=lambda row: best.index(row[1]) if row[1] in best else len(best))
         place_of, called = slug(criterion), self._called(criterion)
@@ -137,13 +140,13 @@ class AlignmentDocument:
         chart = forest(named, f"{title_of('spearman')}, {_level(values)} interval")
         if chart is not None:
             yield f"{place_of}-forest", f"{called}: Spearman's ρ of every metric with its interval.", chart
-        curves = plots.roc([(metric, pairs) for _, metric, pairs in rows])
+        curves = plots.roc([(metric, pairs) for _, metric, pairs, _ in rows])
         if curves is not None:
             yield f"{place_of}-roc", f"{called}: ROC curves of the metrics.", curves
-        for place, (scale, metric, pairs) in enumerate(rows[:MOST_SCATTERS]):
+        for place, (scale, metric, pairs, held) in enumerate(rows[:MOST_SCATTERS]):
             if pairs.why_not() is not None:
                 continue
-            caption = plots.scatter_caption(pairs, called, metric)
+            caption = plots.scatter_caption(pairs, called, metric, held)
             yield f"{place_of}-scatter-{place + 1}", caption, plots.scatter(pairs, called, metric)
             curve = plots.calibration_of(pairs, scale, called, metric) if scale else None
             if curve is not None:

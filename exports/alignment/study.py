@@ -31,6 +31,7 @@ from annotators.alignment.statistics.coefficients import SPEARMAN
 from annotators.alignment.tables.labels import Labels as PeopleLabels
 from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
+from annotators.figures import held_in_words
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.progress import Progress
@@ -211,6 +212,7 @@ class HumanRows:
     human: Human
     rows: Sequence[tuple[str, float]]
     ties: int
+    noun: str = "unit"
     _pairs: dict[str, tuple[IntArray, Pairs]] = field(default_factory=dict)
     _scores: dict[str, FloatArray] = field(default_factory=dict)
     _grouped: dict[str, tuple[IntArray, list[str]]] = field(default_factory=dict)
@@ -218,7 +220,7 @@ class HumanRows:
     @classmethod
     def of(cls, data: StudyData, human: Human, labels: Labels) -> HumanRows:
         """The rows in their order."""
-        return cls(data, human, *rows_of(data, human, labels))
+        return cls(data, human, *rows_of(data, human, labels), noun="label" if labels == "each" else "unit")
 
     @cached_property
     def facts(self) -> list[UnitFacts]:
@@ -250,6 +252,12 @@ class HumanRows:
             return found
         codes, names = self._groups(by)
         return found.grouped(codes[rows], names)
+
+    def held(self, metric: Metric) -> str:
+        """How many rows have a value of people and one of the metric, of how many, and why the rest has not."""
+        unscored = int(np.isnan(self.scores(metric)).sum())
+        rest = {f"that {metric.name} has not scored": unscored, "on which people tie": self.ties}
+        return held_in_words(len(self.rows) - unscored, rest, self.noun)
 
     def compared(self, first: Metric, second: Metric) -> tuple[Pairs, FloatArray]:
         """The rows of one metric, and what another one gave them (NaN: nothing)."""

@@ -13,7 +13,7 @@ from exports.alignment import plots
 from exports.alignment.advice import advice
 from exports.alignment.data import Human, grade_titles, grades_by_group
 from exports.alignment.scores import Metric
-from exports.alignment.study import AlignmentReport, Labels, metrics_of, pairs_of
+from exports.alignment.study import AlignmentReport, HumanRows, Labels, metrics_of, pairs_of
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,14 @@ def _found(report: AlignmentReport, criterion: str, metric: str) -> tuple[Human,
 class MetricPlots:
     """The plots of a criterion and one metric, None where there is none, and the rows behind them without their names.
 
-    `reason` says why there is no scatter.
+    `reason` says why there is no scatter, `held` how many of how many units the plots of the metric hold.
     """
 
     pairs: Pairs
     reason: str | None
     scatter: Any
     scatter_caption: str
+    held: str
     systems: Any
     roc: Any
     calibration: Any
@@ -103,7 +104,8 @@ class MetricPlots:
 def metric_plots(report: AlignmentReport, criterion: str, metric: str) -> MetricPlots:
     """Scatter, systems and calibration of one metric, and the ROC curves of all metrics of the criterion."""
     human, chosen = _found(report, criterion, metric)
-    pairs = pairs_of(report.data, human, chosen, report.labels)
+    rows = HumanRows.of(report.data, human, report.labels)
+    pairs = rows.pairs(chosen)
     reason = pairs.why_not()
     names = [report.data.units[str(unit)].item for unit in pairs.units]
     curves = [
@@ -114,7 +116,8 @@ def metric_plots(report: AlignmentReport, criterion: str, metric: str) -> Metric
         pairs=replace(pairs, units=()),
         reason=reason,
         scatter=plots.scatter(pairs, criterion, metric, names) if reason is None else None,
-        scatter_caption=plots.scatter_caption(pairs, criterion, metric),
+        scatter_caption=plots.scatter_caption(pairs, criterion, metric, rows.held(chosen)),
+        held=rows.held(chosen),
         systems=plots.systems(system_means(pairs), criterion, metric) if len(pairs.groups) > 1 else None,
         roc=plots.roc(curves),
         calibration=plots.calibration_of(pairs, scale, criterion, metric) if scale is not None else None,

@@ -104,9 +104,9 @@ def _limits(of: OfStudy, found: CheckReport) -> Iterator[str]:
 
 
 def _panel(source: Source, of: OfStudy, judges: list[str]) -> Part:
-    """All judges of the study as one; nothing where no two of them labelled the same criterion."""
+    """All judges of the study as one, or why they are not combined; nothing where there is nothing to say of it."""
     found = panel_report(of.db, of.actor, of.study_id, judges=judges, rule=HAS_RULE, asked=source.asked)
-    if not found.statistics:
+    if not found.statistics and not found.notes:
         return Part()
     numbers: Numbers = {}
     for entry in found.statistics:
@@ -114,5 +114,6 @@ def _panel(source: Source, of: OfStudy, judges: list[str]) -> Part:
         numbers |= figure_numbers(source.named(".".join(["panel", *(str(part) for part in about if part)]), of), entry)
     title = source.titled("All judges as a panel", of)
     words = [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
-    section = Section(title, [panel_table(found)], words=words, name=f"panel-{of.study_id}")
+    tables = [panel_table(found)] if found.statistics else []
+    section = Section(title, tables, words=words, name=f"panel-{of.study_id}")
     return Part([section], numbers, [], [entry.name for entry in found.statistics])

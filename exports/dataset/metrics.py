@@ -12,7 +12,7 @@ from annotators.scorers.shared.group_means import METHOD, SHARES_METHOD, Sums
 from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
 from exports.dataset.base import Numbers, OfStudy, Part, Source, figure_numbers, once
 from exports.drawing import charts
-from exports.drawing.radar import MOST_LINES, radar
+from exports.drawing.radar import MOST_LINES, left_undrawn, radar
 from exports.drawing.report_files import Section, slug
 from exports.drawing.tables import TextTable
 from exports.results.labels import NO_CATEGORY
@@ -183,7 +183,8 @@ def _about_average(found: Sequence[tuple[str, ScoreSummary]], rows: Sequence[_Ro
 
 
 def _radar(name: str, summary: ScoreSummary) -> Iterator[Plot]:
-    systems = sorted({cell.system for cell in summary.cells})[:MOST_LINES]
+    there = sorted({cell.system for cell in summary.cells})
+    systems = there[:MOST_LINES]
     categories = sorted({cell.category or NO_CATEGORY for cell in summary.cells})
     values = {
         system: {cell.category or NO_CATEGORY: cell.sums.mean for cell in summary.cells if cell.system == system}
@@ -192,7 +193,8 @@ def _radar(name: str, summary: ScoreSummary) -> Iterator[Plot]:
     high = value_kind(summary.scorer, summary.value).high or 1.0
     chart = radar(values, categories, charts.PRINTED, high=high)
     if chart is not None:
-        yield f"scores-{slug(name)}-radar", f"{name}: the mean of each category on its axis, a line a system.", chart
+        caption = f"{name}: the mean of each category on its axis, a line a system.{left_undrawn(len(there))}"
+        yield f"scores-{slug(name)}-radar", caption, chart
 
 
 def metrics(source: Source, of: OfStudy) -> Part:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from annotators.criteria import Criterion
 from annotators.designing.phases import AFTER, BEFORE, CONSENT, phases_of
 from annotators.figures import count, duration
 from annotators.figures import percent as percent_of
@@ -128,22 +129,22 @@ def _answers(of: OfStudy) -> Iterator[TextTable]:
     by_question: dict[tuple[str, str, str], dict[int, object]] = defaultdict(dict)
     for answer in given:
         by_question[answer.phase, answer.question, answer.title][answer.person_id] = answer.value
-    kinds = {
-        (phase, asked.name): asked.kind for phase in (BEFORE, AFTER) for asked in getattr(phases, phase)
-    }  # fmt: skip
+    questions: dict[tuple[str, str], Criterion] = {
+        (phase, asked.name): asked for phase in (BEFORE, AFTER) for asked in getattr(phases, phase)
+    }
     for (phase, question, title), values in by_question.items():
         counts: Counter[str] = Counter()
         for value in values.values():
             counts.update(map(str, value) if isinstance(value, list) else [str(value)])
-        free = kinds.get((phase, question)) == "text"
+        asked = questions.get((phase, question))
+        free = asked is not None and asked.kind == "text"
         kept = {value: n for value, n in counts.items() if n >= FEWEST and not free} if phase != CONSENT else counts
         # One person alone among others is known by what the rest said: the rarest answer goes with them.
         while kept and 0 < sum(counts.values()) - sum(kept.values()) < FEWEST and phase != CONSENT:
             kept.pop(min(kept, key=lambda value: (kept[value], value)))
-        rows = [
-            [value, f"{n:,}", percent_of(n / len(values))]
-            for value, n in sorted(kept.items(), key=lambda entry: (-entry[1], entry[0]))[:MOST_ANSWERS]
-        ]
+        often = sorted(kept, key=lambda value: (-kept[value], value))[:MOST_ANSWERS]
+        in_order = often if asked is None else asked.in_order(often)
+        rows = [[value, f"{kept[value]:,}", percent_of(kept[value] / len(values))] for value in in_order]
         others = sum(counts.values()) - sum(kept.values())
         if others:
             rows.append(["free texts" if free else "others", f"{others:,}", ""])

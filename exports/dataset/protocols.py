@@ -9,7 +9,7 @@ from annotators.criteria.base import Criterion, written
 from annotators.designing.phases import phases_of
 from annotators.figures import count, percent
 from annotators.items.sampling import ORDERS
-from annotators.protocols import Protocol
+from annotators.protocols import PROTOCOLS, Protocol
 from db.people.named import OF_PEOPLE
 from exports.dataset.base import Numbers, OfStudy, Part, Source
 from exports.drawing.report_files import Section
@@ -44,9 +44,28 @@ _DESIGN = {
 """Setting → what it is called, of those that say how the labels came about."""
 
 
+_READ_BY = (
+    "The labels were made elsewhere and are read by this protocol. Its texts and steps are not what these annotators "
+    "saw."
+)
+_UNKNOWN = "What these annotators were given to read is not known here."
+
+
+def _never_shown(of: OfStudy) -> bool:
+    """Whether its annotators, who worked elsewhere, cannot have read the guidelines: those of a protocol of ours."""
+    if not (of.study.settings.get("foreign") and of.imported):
+        return False
+    ours = {PROTOCOLS.get(name).guidelines for name in PROTOCOLS.names()}
+    return of.labels.protocol.guidelines in ours
+
+
 def protocol(source: Source, of: OfStudy) -> Part:
-    """The protocol of a study with its guidelines in full, and how the study was designed."""
+    """The protocol of a study with its guidelines in full, and how the study was designed.
+
+    The guidelines of a built-in protocol are not given out as those of people whose labels were imported.
+    """
     asked, study = of.labels.protocol, of.study
+    unseen = _never_shown(of)
     facts = [
         ("Protocol", f"{asked.title} ({asked.name}, version {asked.version})"),
         ("SHA-256 of the protocol", study.protocol_hash),
@@ -65,9 +84,14 @@ def protocol(source: Source, of: OfStudy) -> Part:
     if of.amendments:
         tables.append(_amendments(of))
     sections = [
-        Section(source.titled("Protocol and design", of), tables, name=f"protocol-{of.study_id}"),
-        Section(source.titled("Guidelines", of), text=asked.guidelines, name=f"guidelines-{of.study_id}"),
-    ]
+        Section(
+            source.titled("Protocol and design", of), tables, words=[_READ_BY] * unseen, name=f"protocol-{of.study_id}"
+        ),
+        Section(
+            source.titled("Guidelines", of), words=[_UNKNOWN] * unseen, text="" if unseen else asked.guidelines,
+            name=f"guidelines-{of.study_id}",
+        ),
+    ]  # fmt: skip
     consent = phases_of(study.settings).consent
     if consent.strip():
         sections.append(Section(source.titled("Consent", of), text=consent, name=f"consent-{of.study_id}"))

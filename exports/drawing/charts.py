@@ -41,18 +41,25 @@ TICKS = 3
 _FIFTHS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
+def axis(**more: Any) -> alt.Axis:
+    """The axis of a quantity, with `more` of the drawing library's words: the words at its ends stay within the plot.
+
+    They would stand half beyond it, and be cut, on a page whose style says so.
+    """
+    ticks: dict[str, Any] = {} if "values" in more else {"tickCount": TICKS}
+    return alt.Axis(labelFlush=True, labelFlushOffset=-1, **ticks, **more)
+
+
 def ends(low: float, high: float) -> alt.Axis:
     """The axis of a quantity between two ends: in fifths from 0 to 1, else at round numbers."""
-    return alt.Axis(values=_FIFTHS) if (low, high) == (0, 1) else alt.Axis(tickCount=TICKS)
+    return axis(values=_FIFTHS) if (low, high) == (0, 1) else axis()
 
 
 def whole() -> alt.Axis:
     """An axis of whole numbers: a short one, which the drawing library would divide, gets nothing between them."""
     between: Any = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
     words = "datum.value % 1 ? '' : format(datum.value, ',d')"
-    return alt.Axis(
-        tickCount=TICKS, tickMinStep=1, labelExpr=words, labelOverlap=False, gridOpacity=between, tickOpacity=between
-    )
+    return axis(tickMinStep=1, labelExpr=words, labelOverlap=False, gridOpacity=between, tickOpacity=between)
 
 
 def counts(title: str | None) -> dict[str, Any]:
@@ -62,14 +69,25 @@ def counts(title: str | None) -> dict[str, Any]:
 
 def shares(title: str | None) -> dict[str, Any]:
     """The axis of a share: from 0 to 1, in percent."""
-    return {"title": title, "axis": alt.Axis(values=_FIFTHS, format="%"), "scale": alt.Scale(domain=[0, 1])}
+    return {"title": title, "axis": axis(values=_FIFTHS, format="%"), "scale": alt.Scale(domain=[0, 1])}
 
 
 def values(title: str | None, low: float | None = None, high: float | None = None) -> dict[str, Any]:
     """The axis of any other quantity, between two ends where it has them."""
     if low is None or high is None:
-        return {"title": title, "axis": alt.Axis(tickCount=TICKS), "scale": alt.Scale(zero=False)}
+        return {"title": title, "axis": axis(), "scale": alt.Scale(zero=False)}
     return {"title": title, "axis": ends(low, high), "scale": alt.Scale(domain=[low, high], nice=False)}
+
+
+def above_legend(chart: Any, height: int) -> alt.LayerChart:
+    """A chart of this height whose legend stands below it: on a page, whose width it takes, it does not shrink for it.
+
+    A page fits a chart with its legend into both sides; where the height counts too, a long legend leaves no plot.
+    """
+    drawn: alt.LayerChart = chart.properties(
+        height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+    )
+    return drawn
 
 
 def palette(n: int) -> list[str]:
@@ -104,7 +122,7 @@ def as_svg(chart: Any, width: int | None = 460) -> str:
 
     printed = chart.properties(background="white")
     if width is not None:
-        printed = printed.properties(width=width)
+        printed = printed.properties(width=width, autosize="pad")
     with alt.data_transformers.enable("default"), alt.data_transformers.disable_max_rows():
         spec = _drawable(printed.to_dict(validate=False, context={"pre_transform": False}))
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])

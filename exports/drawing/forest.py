@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotators.later import Later
-from exports.drawing.charts import ACCENT, QUIET, TICKS, ends
+from exports.drawing.charts import ACCENT, QUIET, axis, ends
 from exports.drawing.figures import Estimated
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def forest(
     reach = pd.concat([frame[name].astype(float).dropna() for name in ("value", "low", "high")])
     lowest, highest = domain or (min(0.0, float(reach.min())), max(1.0, float(reach.max())))
     scale = alt.Scale() if around_zero else alt.Scale(domain=[lowest, highest])
-    axis = alt.Axis(tickCount=TICKS) if around_zero else ends(lowest, highest)
+    of_values = axis() if around_zero else ends(lowest, highest)
     y = alt.Y("name:N", sort=list(frame["name"]), title=None, axis=alt.Axis(labelLimit=260))
     tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high"))]
     bars = (
         alt.Chart(frame)
         .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=axis), x2=alt.X2("high:Q"))
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=of_values), x2=alt.X2("high:Q"))
     )
     points = (
         alt.Chart(frame)

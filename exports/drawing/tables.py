@@ -1,4 +1,4 @@
-"""A table as people take it away (CSV, Markdown, LaTeX), as a page draws it (HTML), and as a terminal shows it."""
+"""A table as people take it away (CSV, Markdown, LaTeX), as a page draws it (HTML), and as text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from unicodedata import bidirectional, category, combining, east_asian_width
 
 from exports.cells import safe
+from exports.drawing.terminal import in_columns
 
 DASH = "–"
 """What a cell has in place of a figure that is not defined."""
@@ -294,67 +294,3 @@ def _whole(text: str) -> str:
 def as_text(table: TextTable) -> str:
     """The table in columns of text."""
     return in_columns(table.columns, table.rows, [table.numeric(place) for place in range(len(table.columns))])
-
-
-LINE: ContextVar[int | None] = ContextVar("LINE", default=None)
-"""Columns of the terminal for which tables are written as text; None for a file, whose lines have no end."""
-
-_NARROWEST = 16
-_WORD = re.compile(r"(?:\[[^\[\] ]{1,20}, [^\[\] ]{1,20}\]|\S)+")
-
-
-def in_columns(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """Rows of text under their titles and a rule; `right` says of each column whether its cells stand at the right.
-
-    On a terminal (`LINE`) that they are too wide for, words of the widest cells go on below one another.
-    """
-    widths = [max(map(_width, column)) for column in zip(titles, *rows, strict=True)]
-    line = LINE.get()
-    if line is not None:
-        most = _most(widths, right, line - 2 * (len(widths) - 1))
-        widths = [width if end else min(width, most) for width, end in zip(widths, right, strict=True)]
-        # A word that is longer than that stays whole.
-        cells = [[_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows]
-        rows = [lines for row in cells for lines in zip_longest(*row, fillvalue="")]
-        widths = [max(map(_width, column)) for column in zip(titles, *rows, strict=True)]
-
-    def written(cells: Sequence[str]) -> str:
-        padded = []
-        for cell, width, end in zip(cells, widths, right, strict=True):
-            space = " " * (width - _width(cell))
-            padded.append(space + cell if end else cell + space)
-        return "  ".join(padded).rstrip()
-
-    return "\n".join([written(titles), written(["-" * width for width in widths]), *map(written, rows)])
-
-
-def _most(widths: Sequence[int], right: Sequence[bool], line: int) -> int:
-    """The widest that cells of words may be for a row to fit the line; some, where it cannot."""
-    words = sorted(width for width, end in zip(widths, right, strict=True) if not end)
-    left = line - sum(width for width, end in zip(widths, right, strict=True) if end)
-    for place, width in enumerate(words):
-        share = left // (len(words) - place)
-        if width > share:
-            return max(share, _NARROWEST)
-        left -= width
-    return max(words, default=0)
-
-
-def _wrapped(cell: str, width: int) -> list[str]:
-    """The cell in lines of this width, broken at spaces, but not within an interval."""
-    if _width(cell) <= width:
-        return [cell]
-    lines: list[str] = []
-    for word in _WORD.findall(cell):
-        if lines and _width(lines[-1]) + 1 + _width(word) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
-
-
-def _width(text: str) -> int:
-    """How many columns of a terminal a text takes: Chinese letters two, marks above others none."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)

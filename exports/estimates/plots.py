@@ -80,7 +80,7 @@ def half_widths(
         for kind, half in ((CLASSICAL, classical), (POWERED, powered))
     ]
     frame = pd.DataFrame(rows)
-    y = alt.Y("half:Q", title="±", axis=alt.Axis(tickCount=3), scale=alt.Scale(domainMin=0))
+    y = alt.Y("half:Q", title="±", axis=charts.axis(), scale=alt.Scale(domainMin=0))
     tips = [alt.Tooltip("n:Q"), alt.Tooltip("kind:N"), alt.Tooltip("half:Q", format=".3f"), alt.Tooltip("when:N")]
     dash = alt.StrokeDash("when:N", scale=alt.Scale(domain=["so far", "foreseen"], range=[[1, 0], [3, 3]]), legend=None)
     line = alt.Chart(frame).mark_line(strokeWidth=2)

@@ -204,14 +204,19 @@ def _ready(
 
 
 def _criteria(ready: _Ready) -> list[TableCriterion]:
-    """The criteria of the table in the order in which they first appear, their values most frequent first."""
+    """The criteria of the table in the order in which they first appear.
+
+    Their values are in the order of the scale; where none is known, the most frequent first.
+    """
     by_name = {criterion.name: criterion for criterion in ready.protocol.criteria}
     found = []
     for column, values in ready.values.items():
         name = column if column in by_name else criterion_name(column)
         known = by_name.get(name)
         target, scale = (str(known.target), known.scale) if known else ("", "not in the protocol")
-        found.append(TableCriterion(column, name, target, scale, values.most_common()))
+        often = [value for value, _ in values.most_common()]
+        in_order = known.in_order(often) if known else often
+        found.append(TableCriterion(column, name, target, scale, [(value, values[value]) for value in in_order]))
     return found
 
 

@@ -296,7 +296,7 @@ def confusion_table(criterion: CriterionCheck, table: Confusion) -> TextTable:
     totals = table.counts.sum(axis=0).tolist()
     rows.append(["in all", *(f"{n:,}" for n in totals), f"{sum(totals):,}"])
     columns = ("People say", *(f"judge: {criterion.said(label)}" for label in table.labels), "in all")
-    return TextTable.of(f"{criterion.title}: people's labels beside the judge's{of}", columns, rows)
+    return TextTable.of(f"{criterion.title}: people's labels beside the judge's{of}; {table.held}", columns, rows)
 
 
 def curve_table(criterion: CriterionCheck) -> TextTable | None:

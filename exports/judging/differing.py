@@ -93,11 +93,13 @@ def _place(unit: str) -> int:
 
 
 def _votes(labels: CriterionLabels, unit: str) -> dict[str, int]:
+    """What people said of a unit and how often, in the order of the scale."""
     votes: dict[str, int] = defaultdict(int)
     for given in labels.people.values():
         if unit in given:
-            votes[labels.criterion.said(given[unit])] += 1
-    return dict(sorted(votes.items(), key=lambda pair: (-pair[1], pair[0])))
+            votes[given[unit]] += 1
+    often = sorted(votes, key=lambda vote: (-votes[vote], vote))
+    return {labels.criterion.said(vote): votes[vote] for vote in labels.criterion.in_order(often)}
 
 
 def _items(session: Session, study_id: int) -> dict[int, tuple[int, str]]:

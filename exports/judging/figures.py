@@ -270,9 +270,23 @@ class OfCriterion:
         if len(self.labels.labels) > MOST_LABELS:
             return []
         groups = {by: self.about.units.groups.get(by, {}) for by in ("category", "system")}
-        found = confusion(self.given, self.people, self.labels.labels, groups)
+        found = confusion(self.given, self.people, self.labels.labels, groups, self._left_out)
         several = {by for by in groups if len({table.group for table in found if table.by == by}) > 1}
         return [table for table in found if table.by is None or table.by in several]
+
+    @property
+    def _left_out(self) -> dict[str, str]:
+        """Unit that one of them labelled → why it has no pair of labels, for all that have none."""
+        judged, one = self.given, self.people
+        said = {unit for given in self.labels.people.values() for unit in given}
+        tied = "on which people tie" if self.about.by == "majority" else "that are not settled"
+        found = {}
+        for unit in said | judged.keys():
+            if unit not in one:
+                found[unit] = tied if unit in said else "that no person has labelled"
+            elif unit not in judged:
+                found[unit] = "without a label of the judge"
+        return found
 
     def _alternative(self) -> list[Aligned]:
         labels, about = self.labels, self.about

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotators.errors import InvalidInput
+from annotators.figures import held_in_words, percent
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from annotators.judges.trust.base import TRUST
-from annotators.judges.trust.panel import RULES, Combined, Rule, combined, panel_value
+from annotators.judges.trust.panel import RULES, Combined, Rule, combined, panel_value, why_not
 from db.engine import Database
 from db.permissions import Actor
 from exports.drawing.figures import figure
 from exports.drawing.tables import TextTable
 from exports.judging.data import CriterionLabels, judged_study
+
+Members = Mapping[str, Mapping[str, str]]
+"""Judge → unit → label."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,8 @@ def panel_report(
 ) -> PanelReport:
     """Every criterion that two or more of these judges labelled, combined by the rule and held against people.
 
-    People's label of a unit is that of their majority, ties left out. NotFound for a judge without labels here,
+    People's label of a unit is that of their majority, ties left out. Where the rule cannot combine so many judges, or
+    such labels, a note says why, and what can be done. NotFound for a judge without labels here,
     InvalidInput for fewer than two judges, one named twice, or an unknown rule.
     """
     asked = asked or Resampling()
@@ -87,23 +93,52 @@ def panel_report(
         if len(members) < 2:
             notes.append(f"{labels.title}: labelled by {len(members)} of these judges, so that nothing is combined")
             continue
-        panel = combined(members, rule, labels.labels, seed=asked.seed)
+        numbers = _numbers(labels)
+        if reason := why_not(rule, len(members), numbers):
+            notes.append(f"{labels.title}: {reason}")
+            continue
+        panel = combined(members, rule, labels.labels, seed=asked.seed, numbers=numbers)
         panels.append((labels, panel))
-        notes += _notes(labels, panel)
-        people, ties = labels.majority
-        if ties:
-            notes.append(f"{labels.title}: {ties:,} units on which people tie are left out")
+        people = labels.majority[0]
+        notes += _notes(labels, members, panel)
         about: dict[str, Any] = {"criterion": labels.name, "metric": f"panel ({rule})"}
         statistics += panel_value(members, panel.labels, people, asked, clusters=found.units.question, **about)
     notes += found.notes_on_left_out
     return PanelReport(found.name, list(judges), rule, asked, panels, statistics, notes)
 
 
-def _notes(labels: CriterionLabels, panel: Combined) -> list[str]:
+def _numbers(labels: CriterionLabels) -> dict[Any, float] | None:
+    """Label → number, of declared labels on a scale of more than two; None of others."""
+    if not labels.criterion.ordered or len(labels.criterion.label_list()) < 3 or labels.scale is None:
+        return None
+    found = {label: labels.numbers.number(label) for label in labels.labels}
+    return {label: number for label, number in found.items() if number is not None}
+
+
+def _notes(labels: CriterionLabels, members: Members, panel: Combined) -> list[str]:
+    """What the model says, how many ties have no label, and on how many units panel and people are compared."""
     said = [f"{labels.title}: {note}" for note in panel.notes]
     if panel.ties:
-        said.append(f"{labels.title}: {panel.ties:,} ties among the judges have no label of the panel")
-    return said
+        share = percent(panel.ties / (panel.ties + len(panel.labels)))
+        odd = ": an odd number of judges leaves fewer" if len(members) % 2 == 0 else ""
+        said.append(f"{labels.title}: {panel.ties:,} ties among the judges ({share}) have no label of the panel{odd}")
+    people, _ = labels.majority
+    labelled = {unit for given in labels.people.values() for unit in given}
+    every = set.intersection(*(set(given) for given in members.values()))
+    rest = Counter[str]()
+    n = 0
+    for unit in labelled.union(*members.values()):
+        if unit not in labelled:
+            rest["that no person has labelled"] += 1
+        elif unit not in people:
+            rest["on which people tie"] += 1
+        elif unit not in every:
+            rest["that not every judge has labelled"] += 1
+        elif unit not in panel.labels:
+            rest["on which the judges tie"] += 1
+        else:
+            n += 1
+    return [*said, f"{labels.title}: compared on {held_in_words(n, rest)}"]
 
 
 def panel_table(found: PanelReport) -> TextTable:
@@ -121,4 +156,6 @@ def panel_table(found: PanelReport) -> TextTable:
         for statistic in found.statistics
     ]
     columns = ("Criterion", "Figure", "Judge", "Value", "Units", "Why not")
-    return TextTable.of(f"A panel of {len(found.judges)} by {found.rule}", columns, rows, words=["Figure", "Judge"])
+    return TextTable.of(
+        f"A panel of {len(found.judges)} by {found.rule}", columns, rows, words=["Figure", "Judge"]
+    ).without_empty()

@@ -13,7 +13,7 @@ from exports.alignment.scores import Metric, metrics_about
 from exports.alignment.sections import means_tables
 from exports.alignment.study import HumanRows, mean_agreements
 from exports.drawing import charts
-from exports.drawing.radar import MOST_LINES, radar
+from exports.drawing.radar import MOST_LINES, left_undrawn, radar
 from exports.drawing.report_files import Section, slug
 from exports.results.base import REPORTS, Figure, Findings
 from exports.results.labels import StudyLabels
@@ -90,6 +90,7 @@ def _radars(data: StudyData, humans: Sequence[Human]) -> Iterator[tuple[str, str
         chart = radar(*_drawn(grades), charts.PRINTED, high=high)
         if chart is not None:
             caption = f"{human.criterion.title}: mean grade of each category, from 0 at the centre to {high:g}."
+            caption += left_undrawn(len(grades))
             yield f"{slug(human.criterion.name)}-radar", caption, chart
         for metric in metrics_about(data.metrics, human.about_score)[:1]:
             yield from _of_scores(data, metric)
@@ -109,6 +110,7 @@ def _of_scores(data: StudyData, metric: Metric) -> Iterator[tuple[str, str, Any]
     chart = radar(*_drawn(shares), charts.PRINTED)
     if chart is not None:
         caption = f"{metric.name}: mean of each category as a share of the highest system's, which is at the rim."
+        caption += left_undrawn(len(means))
         yield f"{slug(metric.name)}-scores-radar", caption, chart
 
 

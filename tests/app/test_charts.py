@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from annotators.agreement.pace import Drift, Stretch
-from annotators.alignment import Pairs
+from annotators.alignment import Pairs, SystemMeans
 from annotators.intervals.result import Interval, Statistic
 from annotators.scorers.base import ValueKind
 from app.pages.scores import plots as score_plots
@@ -20,7 +22,8 @@ from db.scores.items import BINS, Distribution
 from exports.agreement import plots as agreement_plots
 from exports.agreement.annotators import drift_plot
 from exports.alignment import plots as alignment_plots
-from exports.drawing import charts
+from exports.drawing import charts, naming_points
+from exports.drawing.margins import text_width
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -98,7 +101,126 @@ def test_a_number_is_a_histogram_that_counts_in_whole_numbers() -> None:
     counts = {"harbour": [1, *[0] * (BINS - 2), 2]}
     chart = score_plots.distribution(Distribution(0.0, 1 / BINS, counts, []), ValueKind("f1", "F1"))
     assert chart is not None
-    assert all(re.fullmatch(r"\d", label) for axis in ticks(chart)[1:] for label in axis)
+    assert all(re.fullmatch(r"\d", label) for axis in ticks(chart)[:-1] for label in axis)
+
+
+def test_the_histograms_of_all_systems_have_one_scale() -> None:
+    counts = {"harbour": [1, *[0] * (BINS - 2), 2], "quay": [40, *[0] * (BINS - 2), 9]}
+    chart = score_plots.distribution(Distribution(0.0, 1 / BINS, counts, []), ValueKind("f1", "F1"))
+    assert chart is not None
+    first, second, _ = ticks(chart)
+    assert first == second
+    assert int(first[-1]) >= 40, "the largest bar of any system is within it"
+
+
+def test_words_at_the_ends_of_an_axis_stay_within_the_plot_whatever_the_style_of_the_page() -> None:
+    chart = alt.Chart(alt.Data(values=[{"n": 0}, {"n": 1}])).mark_point()
+    page = {"axisQuantitative": {"labelFlush": False}}  # as Streamlit's has it
+    for about in (charts.counts("n"), charts.shares("n"), charts.values("n"), charts.values("n", 0, 1)):
+        svg = charts.drawn(chart.encode(x=alt.X("n:Q", **about)).configure(**page), "svg", None).decode()
+        words = re.search(r'class="mark-text role-axis-label"[^>]*>(.*?)</g>', svg, re.DOTALL)
+        assert words is not None
+        anchors = re.findall(r'text-anchor="(\w+)"', words[1])
+        assert (anchors[0], anchors[-1]) == ("start", "end")
+
+
+# Names and piles ------------------------------------------------------------------------------------------------------
+
+
+_BASE = ("gemma3:12b", "gemma3:4b", "gpt-oss:120b", "llama3.3:70b")
+SYSTEMS = [
+    f"{way}/{model}_{way}" for way in ("Docling with easyOCR", "LlamaIndex RAG", "MinerU", "") for model in _BASE
+]
+
+
+def named(chart: Any) -> list[tuple[str, float, float, str]]:
+    """(text, x, y, how it is aligned) of the names in a plot, in pixels of the frame."""
+    svg = charts.drawn(chart, "svg", 380).decode()
+    found = []
+    for mark in re.findall(r'class="mark-text role-mark[^"]*"[^>]*>(.*?)</g>', svg, re.DOTALL):
+        words = r'text-anchor="(\w+)" transform="translate\(([-\d.]+),([-\d.]+)\)"[^>]*>([^<]+)</text>'
+        found += [(text, float(x), float(y), anchor) for anchor, x, y, text in re.findall(words, mark)]
+    return found
+
+
+def boxes(chart: Any) -> list[tuple[float, float, float, float]]:
+    """Left, top, right, bottom of each name, in the widest of fonts."""
+    found = []
+    for text, x, y, anchor in named(chart):
+        width = text_width(text, naming_points.SIZE)
+        left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+        found.append((left, y - naming_points.SIZE, left + width, y))
+    return found
+
+
+def means(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[SystemMeans]:
+    return [SystemMeans(name, 9, human, metric) for name, (human, metric) in zip(names, places, strict=True)]
+
+
+CROWDS = {
+    "two": [(3.0, 0.5), (4.0, 0.9)],
+    "one place": [(1.0, 1.0)] * 10,
+    "two places": [(0.0, 0.0)] * 5 + [(1.0, 1.0)] * 5,
+    "close": [(4 + 0.001 * n, 0.5 + 0.0005 * n) for n in range(16)],
+    "a grid": [(1 + n % 3, 0.25 * (n % 5)) for n in range(16)],
+}
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_no_name_of_a_system_lies_over_another(crowd: str) -> None:
+    places = CROWDS[crowd]
+    chart = alignment_plots.systems(means(places, SYSTEMS[: len(places)]), "grade", "f1")
+    found = boxes(chart)
+    assert len(found) == len(places), "every system is named"
+    over = [
+        (one, other)
+        for one, other in combinations(found, 2)
+        if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    ]
+    assert over == []
+
+
+def test_systems_in_a_crowd_have_numbers_that_a_legend_explains() -> None:
+    places = CROWDS["close"]
+    chart = alignment_plots.systems(means(places, SYSTEMS), "grade", "f1")
+    assert {text for text, *_ in named(chart)} == {str(number) for number in range(1, 17)}
+    svg = charts.drawn(chart, "svg").decode()
+    assert all(f"{number}  {name}" in svg for number, name in enumerate(SYSTEMS, 1))
+    few = alignment_plots.systems(means(CROWDS["two"], ("harbour", "quay")), "grade", "f1")
+    assert {text for text, *_ in named(few)} == {"harbour", "quay"}
+
+
+def test_a_long_legend_takes_no_height_of_its_plot_on_a_page() -> None:
+    """A page fits a chart into its width; fitted into its height, ten systems would leave a strip of a plot."""
+    chart = alignment_plots.systems(means(CROWDS["close"], SYSTEMS), "grade", "f1")
+    assert chart.to_dict()["autosize"] == {"type": "fit-x", "contains": "padding"}
+    curve = Pairs.of([0, 1] * 20, np.random.default_rng(0).random(40).tolist(), binary=True)
+    assert alignment_plots.roc([("f1", curve)]).to_dict()["autosize"]["type"] == "fit-x"  # type: ignore[union-attr]
+
+
+def test_units_with_the_same_values_are_one_point_as_large_as_there_are_many() -> None:
+    people, metric = [1.0] * 7 + [5.0] * 3 + [2.0, 3.0], [0.0] * 7 + [1.0] * 3 + [0.5, 0.25]
+    chart = alignment_plots.scatter(Pairs.of(people, metric), "grade", "recall")
+    [points] = [layer for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "circle"]
+    rows = chart.to_dict()["datasets"][points["data"]["name"]]
+    assert {(row["human"], row["metric"]): row["n"] for row in rows} == {
+        (1, 0): 7, (5, 1): 3, (2, 0.5): 1, (3, 0.25): 1
+    }  # fmt: skip
+    assert points["encoding"]["size"]["field"] == "n"
+    assert all(row["shown"] == row["human"] for row in rows if row["n"] > 1)
+    assert "as large as there are many" in alignment_plots.scatter_caption(
+        Pairs.of(people, metric), "grade", "recall", "all 12 units"
+    )
+
+
+def test_single_units_are_shaken_and_have_no_legend_of_sizes() -> None:
+    people, metric = [float(n % 3) for n in range(30)], [n / 30 for n in range(30)]
+    chart = alignment_plots.scatter(Pairs.of(people, metric), "grade", "f1")
+    [points] = [layer for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "circle"]
+    rows = chart.to_dict()["datasets"][points["data"]["name"]]
+    assert "size" not in points["encoding"]
+    assert sum(row["shown"] != row["human"] for row in rows) == 30
+    assert "as large" not in alignment_plots.scatter_caption(Pairs.of(people, metric), "grade", "f1", "all 30 units")
 
 
 def test_a_flag_against_people_is_tiles_with_counts_and_a_number_is_points() -> None:
@@ -107,7 +229,7 @@ def test_a_flag_against_people_is_tiles_with_counts_and_a_number_is_points() -> 
     flag = Pairs.of(people.tolist(), rng.integers(0, 2, 60).tolist(), binary=True)
     number = Pairs.of(people.tolist(), rng.random(60).tolist(), binary=True)
     assert marks(alignment_plots.scatter(flag, "right", "flag")) == {"rect", "text"}
-    assert "fit" not in alignment_plots.scatter_caption(flag, "right", "flag")
+    assert "fit" not in alignment_plots.scatter_caption(flag, "right", "flag", "60 of 70 units")
     assert marks(alignment_plots.scatter(number, "right", "f1")) == {"circle", "area", "line"}
     assert ["no", "yes"] in ticks(alignment_plots.scatter(number, "right", "f1"))
 

@@ -167,7 +167,22 @@ def test_a_budget_in_money_needs_a_price_and_a_context_that_is_too_short_is_said
     assert "the model takes 10" in page.error[0].value
     filled.pages.state.settings.prices_file.unlink()
     page = filled.open("rosa", "judges", run="new", study=filled.study_id)
-    assert field(page, "Model").options == []
+    assert field(page, "Model").options == ["tiny-judge"], "what the server lists"
+
+
+def test_the_form_offers_the_models_that_the_server_lists_and_asks_it_for_nothing_else(
+    filled: Filled, server: AnsweringServer
+) -> None:
+    server.models = ("tiny-judge", "another", "third:7b")
+    page = filled.open("rosa", "judges", run="new", study=filled.study_id)
+    no_problem(page)
+    model = field(page, "Model")
+    assert model.options[-2:] == ["another", "third:7b"], "behind those that have a price"
+    assert "The server lists 3 models" in model.help
+    assert server.requests == 0
+    field(page, "Server").set_value(ELSEWHERE).run()
+    assert "another" not in field(page, "Model").options
+    assert "lists no models" in field(page, "Model").help
 
 
 @pytest.mark.slow

@@ -99,6 +99,11 @@ def test_a_draw_and_a_study_without_labels(server: RunningServer, new_page: NewP
     opened(page, server, empty)
     expect(page.get_by_text("only 1 labelled unit; at least 2 are needed").first).to_be_visible()
     screenshot(page, "estimates-one-label")
+    beyond = page.locator(".assay-next").evaluate(
+        "table => [table, ...table.querySelectorAll('th')].filter((one) => one.scrollWidth > one.clientWidth).length "
+        "+ (table.getBoundingClientRect().right > table.parentElement.getBoundingClientRect().right + 1)"
+    )
+    assert beyond == 0, "no column of figures is cut"
     page.get_by_role("button", name="Label these 20 items next").click()
     expect(page.get_by_text("They come before all others.")).to_be_visible()
     expect(page.get_by_text("draw 2 of this study")).to_be_visible()

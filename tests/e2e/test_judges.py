@@ -84,6 +84,22 @@ def judged(server: RunningServer, study: StudyInUse, browser: Any) -> int:
     return of
 
 
+def test_what_is_typed_into_a_box_that_takes_new_names_stays_when_tab_leaves_it(
+    server: RunningServer, study: StudyInUse, new_page: NewPage
+) -> None:
+    page = new_page(width=1366, height=768)
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/judges?project={study.project_id}&study={study.study_id}&run=new")
+    box = page.get_by_role("combobox", name="Model")
+    box.click()
+    expect(page.get_by_role("option", name="tiny-judge")).to_be_visible()  # the server lists it
+    page.keyboard.type("tiny")  # part of a name that is there is a name of its own
+    page.keyboard.press("Tab")
+    expect(box).to_have_value("tiny")
+    expect(page.get_by_text("Nothing leaves this machine")).to_be_visible()
+    screenshot(page, "judges-form-tab")
+
+
 def test_a_run_from_the_form_judges_every_item(server: RunningServer, study: StudyInUse, judged: int) -> None:
     [found] = judges_in_study(server.db, study.researcher, judged)
     assert (found.name, found.judged.items, found.judged.labels) == (NAME, 4, 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import text
 
@@ -113,3 +115,24 @@ def test_a_judge_is_called_what_can_be_named_on_one_line_whatever_its_model_is_c
     with sqlite_database.write() as session:
         _, found = judge_for(session, project, JudgeSettings(model, "http://s/v1", default_prompt()))
     assert found == f"{name} plain@1"
+
+
+def test_a_judge_whose_name_is_taken_is_called_by_what_tells_it_apart_and_not_by_a_number(
+    sqlite_database: Database,
+) -> None:
+    here, elsewhere = (make_project(sqlite_database, name) for name in ("harbour", "piers, old"))
+    base: dict[str, Any] = {"model": "m", "server": "http://s/v1", "prompt": default_prompt()}
+
+    def named(project: int, **changes: Any) -> str:
+        with sqlite_database.write() as session:
+            return judge_for(session, project, JudgeSettings(**{**base, **changes}))[1]
+
+    assert named(here) == named(here) == "m plain@1"
+    assert named(here, server="http://other:8000/v1") == "m plain@1 · other:8000"
+    assert named(here, seed=7) == "m plain@1 · seed 7"
+    assert named(here, seed=7, samples=5) == "m plain@1 · 5 samples · seed 7"
+    assert named(here, probabilities=True) == "m plain@1 · with probabilities"
+    assert named(here, server="http://other:8000/v1", seed=7) == "m plain@1 · other:8000 · seed 7"
+    assert named(elsewhere) == "m plain@1 of piers old", "another project's judge is nobody's business: no number"
+    assert named(elsewhere, seed=7) == "m plain@1 · seed 7 of piers old"
+    assert named(elsewhere) == "m plain@1 of piers old", "found again"

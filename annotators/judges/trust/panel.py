@@ -1,4 +1,4 @@
-"""Several judges as one: their labels combined by majority or by a model of raters, and what that is worth."""
+"""Several judges as one: their labels combined by majority, mean or a model of raters, and what that is worth."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MEMBER = declare("member_right", "Member's agreement with people")
 BEST = declare("best_member_right", "Best member's agreement with people")
 GAIN = declare("panel_gain", "Panel less its best member")
 
-Rule = Literal["majority", "dawid_skene"]
-RULES: tuple[Rule, ...] = ("majority", "dawid_skene")
+Rule = Literal["majority", "mean", "dawid_skene"]
+RULES: tuple[Rule, ...] = ("majority", "mean", "dawid_skene")
 Members = Mapping[str, Mapping[Any, Label]]
 """Judge → unit → label."""
 
@@ -43,10 +43,37 @@ class Combined:
     notes: tuple[str, ...] = ()
 
 
-def combined(members: Members, rule: Rule, labels: Sequence[Label], *, seed: int = 0) -> Combined:
+def why_not(rule: Rule, n_members: int, numbers: Mapping[Label, float] | None) -> str | None:
+    """Why so many members cannot be combined by a rule, in words that say what can be done; None where they can.
+
+    `numbers` are those of ordered labels that are more than two; None of other labels.
+    """
+    if rule == "mean" and numbers is None:
+        return "only labels of a scale have a mean: take the majority of three judges or more"
+    if n_members > 2 or rule == "mean":
+        return None
+    instead = "name a third judge" + ("" if numbers is None else ", or take the mean")
+    if rule == "majority":
+        return (
+            "a majority of two judges has a label only where both say the same, and is then what each of them says, "
+            f"so that nothing would be compared: {instead}"
+        )
+    return f"two judges do not show which of them errs, and the model would guess it: {instead}"
+
+
+def combined(
+    members: Members,
+    rule: Rule,
+    labels: Sequence[Label],
+    *,
+    seed: int = 0,
+    numbers: Mapping[Label, float] | None = None,
+) -> Combined:
     """One label a unit from those of the members, people's labels unseen.
 
-    `majority`: the label that most members gave, and `sure` is their share; a tie has no label. `dawid_skene`: the
+    `majority`: the label that most members gave, and `sure` is their share; a tie has no label. `mean`: the label whose
+    number is nearest to the mean of theirs (`numbers`), of two as near the one nearer to the member named first, so
+    that no unit is left without one; `sure` is how near to each other they are, 1 for the same. `dawid_skene`: the
     likeliest label by the model of Dawid & Skene (`annotators.agreement.rater_models.dawid_skene`), which weighs each
     member by the confusions that the members' labels show, with `sure` its probability; it needs three members to tell
     them apart. Units that no member labelled have none. Raises InvalidInput for an unknown rule or fewer than two
@@ -56,6 +83,10 @@ def combined(members: Members, rule: Rule, labels: Sequence[Label], *, seed: int
         raise InvalidInput(f"{rule!r} is no rule of a panel. Known: {', '.join(RULES)}.")
     if len(members) < 2:
         raise InvalidInput(f"A panel of {len(members)} has nothing to combine: name two judges or more.")
+    if rule == "mean":
+        if numbers is None:
+            raise InvalidInput("These labels have no order, and so no mean. Take the majority of three judges or more.")
+        return _mean(members, labels, numbers)
     return _majority(members) if rule == "majority" else _modelled(members, labels, seed)
 
 
@@ -72,6 +103,23 @@ def _majority(members: Members) -> Combined:
             continue
         labels[unit], sure[unit] = label, n / counts.total()
     return Combined(labels, sure, ties, f"majority of {len(members)}")
+
+
+def _mean(members: Members, labels: Sequence[Label], numbers: Mapping[Label, float]) -> Combined:
+    said: dict[Any, list[float]] = {}
+    for given in members.values():
+        for unit, label in given.items():
+            said.setdefault(unit, []).append(numbers[label])
+    width = max(numbers.values()) - min(numbers.values())
+    found, sure = {}, {}
+    for unit, values in said.items():
+        mean = sum(values) / len(values)
+        # The mean of 1 and 2 is as near to either: rounding to one side would lean the whole panel there.
+        found[unit] = min(
+            labels, key=lambda label: (round(abs(numbers[label] - mean), 9), abs(numbers[label] - values[0]))
+        )
+        sure[unit] = 1 - sum(abs(value - mean) for value in values) / len(values) / (width / 2)
+    return Combined(found, sure, 0, f"mean of {len(members)}, as the nearest label")
 
 
 def _modelled(members: Members, known: Sequence[Label], seed: int) -> Combined:

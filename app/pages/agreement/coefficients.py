@@ -16,7 +16,7 @@ from app.widgets import report_menu
 from app.widgets.plots import plot
 from app.worker.report_tasks import AgreementFile
 from exports.agreement import plots as agreement_plots
-from exports.agreement.counts import Counts, label_counts, titled, word
+from exports.agreement.counts import Counts, held_by, label_counts, titled, word
 from exports.agreement.report import MOST_LABELS, Report, statistics_table, summary, undefined_words
 from exports.agreement.study import CriterionReport
 from exports.drawing.forest import forest
@@ -110,7 +110,7 @@ def _labels(view: View, criterion: CriterionReport) -> None:
     rows = [
         [units_link(view, label, criterion.criterion.name, label=label, all="1"),
          f"{round(share * criterion.n_ratings):,}", wording.percent(share)]
-        for label, share in list(criterion.shares.items())[:100]
+        for label, share in criterion.most_given(100)
     ]  # fmt: skip
     caption = f"{criterion.title}: share of each label"
     if len(criterion.shares) > 100:
@@ -143,7 +143,9 @@ def _confusion(view: View, criterion: CriterionReport, labels: list[str], pairs:
     words = [titled(criterion, label) for label in labels]
     counts = {(titled(criterion, a), titled(criterion, b)): n for (a, b), n in pairs[picked].items()}
     chart = agreement_plots.confusion(counts, picked, words)
-    caption = f"{criterion.title}: how often {first} (rows) and {second} (columns) gave which labels."
+    assert criterion.ratings is not None
+    held = held_by(criterion.ratings, picked)
+    caption = f"{criterion.title}: how often {first} (rows) and {second} (columns) gave which labels; {held}."
     plot(chart, f"confusion-of-pair-{view.slug}", caption, stretch=False)
 
 

@@ -13,7 +13,7 @@ from app.pages.agreement.shared import View, item_link, kept, table
 from app.widgets import blocks
 from app.widgets.plots import plot
 from exports.agreement import plots as agreement_plots
-from exports.agreement.counts import Counts, UnitRows, Wanted, confusion_of, units_behind, word
+from exports.agreement.counts import Counts, UnitRows, Wanted, confusion_of, held_by, units_behind, word
 from exports.agreement.study import CriterionReport
 from exports.drawing.tables import TextTable
 
@@ -148,7 +148,7 @@ def _confusion(view: View, criterion: CriterionReport, between: tuple[str, str],
         ]
         for row in labels
     ]  # fmt: skip
-    caption = f"{criterion.title}: {first} (rows) and {second} (columns)"
+    caption = f"{criterion.title}: {first} (rows) and {second} (columns); {held_by(criterion.ratings, between)}"
     shown = TextTable.of(caption, [f"{first} / {second}", *labels], cells)
     table(shown, f"confusion-{view.slug}", cells)
     plot(agreement_plots.confusion(counts, between, labels), f"confusion-{view.slug}", caption, stretch=False)

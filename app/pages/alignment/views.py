@@ -196,10 +196,10 @@ def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutli
                 "scores of the labelled units.",
             )
         if made.pairs.binary and made.reason is None:
-            _decisions(made.pairs, name, metric, slug)
+            _decisions(made.pairs, made.held, name, metric, slug)
 
 
-def _decisions(pairs: Pairs, name: str, metric: MetricOutline, slug: str) -> None:
+def _decisions(pairs: Pairs, held: str, name: str, metric: MetricOutline, slug: str) -> None:
     """The confusion matrix at a threshold that can be moved."""
     best = cross_validated(pairs).on_all
     low, high = float(pairs.metric[0]), float(pairs.metric[-1])
@@ -212,7 +212,7 @@ def _decisions(pairs: Pairs, name: str, metric: MetricOutline, slug: str) -> Non
     plot(
         plots.confusion_plot(pairs, threshold, name, metric.name),
         f"alignment-confusion-{slug}",
-        f"{name} and the decision of {metric.name}.",
+        f"{name} (rows) and the decision of {metric.name} (columns); {held}.",
     )
     counts = confusion(decide(pairs.metric, threshold), pairs.human)
     right = counts.get((1.0, 1.0), 0) + counts.get((0.0, 0.0), 0)

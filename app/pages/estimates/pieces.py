@@ -44,15 +44,19 @@ _STYLE = """
 .assay-tiles .good b { color: var(--assay-ok); }
 .assay-tiles .poor b { color: var(--assay-warn); }
 .assay-tiles .first b { color: var(--assay-accent); }
-.assay-next { width: 100%; border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
+/* Figures have the width that they need; names share the rest, and are shortened: nothing is beyond the edge. */
+.assay-next { width: 100%; border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums;
+  table-layout: fixed; }
 .assay-next th { font-weight: 600; color: var(--assay-soft); text-align: start; font-size: 0.8rem; }
 .assay-next :is(td, th) { padding: 3px 6px 3px 0; border-bottom: 1px solid var(--assay-line); }
-.assay-next :is(td, th):nth-child(n + 3) { text-align: end; padding-right: 0; padding-left: 6px; }
-.assay-next td:first-child { max-width: 9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.assay-next :is(td, th):nth-child(n + 2) { text-align: end; padding-right: 0; padding-left: 6px; width: 4.4rem;
+  white-space: nowrap; }
+.assay-next :is(td, th):nth-child(3) { width: 5rem; }
+.assay-next td :is(span, small) { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.assay-next small { color: var(--assay-soft); font-size: 0.8rem; line-height: 1.3; }
 .assay-small { font-size: 0.88rem; line-height: 1.4; margin: 0; }
 .assay-section .assay-small { font-weight: 400; }
 .assay-said { margin: 0; line-height: 1.5; }
-.assay-next-scroll { overflow-x: auto; }
 /* Three columns need a laptop; narrower, they are one below the other. */
 @media (max-width: 1200px) {
   .assay-tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
@@ -187,13 +191,13 @@ def table(shown: TextTable, name: str) -> None:
 def next_table(shown: Shown) -> str:
     """The first items of the draw; how many more there are."""
     rows = "".join(
-        f'<tr><td dir="auto" title="{escape(item.item)}">{escape(item.item)}</td>'
-        f'<td dir="auto">{escape(item.stratum)}</td>'
+        f'<tr><td><span dir="auto" title="{escape(item.item)}">{escape(item.item)}</span>'
+        f'<small dir="auto" title="{escape(item.stratum)}">{escape(item.stratum)}</small></td>'
         f"<td>{number(item.predicted, 2) or '–'}</td><td>{number(item.probability)}</td></tr>"
         for item in shown.next_items[:MOST_NEXT]
     )
     more = len(shown.next_items) - MOST_NEXT
     after = f'<p class="assay-soft assay-small">and {more} more</p>' if more > 0 else ""
-    heads = "".join(f"<th>{head}</th>" for head in ("Item", "Stratum", "Predicted", "Prob."))
+    heads = "".join(f"<th>{head}</th>" for head in ("Item, stratum", "Predicted", "Probability"))
     table_html = f'<table class="assay-next"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="assay-next-scroll">{table_html}</div>{after}'
+    return f"{table_html}{after}"

@@ -155,7 +155,7 @@ def _heat_map(criterion: CriterionCheck, place: int) -> None:
         for column, second in enumerate(labels)
     }
     of = "" if table.group is None else f", {table.by} {table.group}"
-    caption = f"{criterion.title}{of}: people’s labels (rows) and the judge’s (columns)."
+    caption = f"{criterion.title}{of}: people’s labels (rows) and the judge’s (columns); {table.held}."
     name = f"judge-confusion-{slug(criterion.criterion)}-{place}"
     plot(confusion(counts, ("people", "judge"), labels), name, caption, stretch=False)
 

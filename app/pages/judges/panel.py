@@ -15,7 +15,7 @@ from db.studies.design import StudyRow
 from db.studies.ratings import alignment_stamp
 from exports.judging.panel import panel_table
 
-_RULES: dict[str, str] = {"majority": "Majority", "dawid_skene": "Dawid–Skene"}
+_RULES: dict[str, str] = {"majority": "Majority", "mean": "Mean", "dawid_skene": "Dawid–Skene"}
 
 
 def draw(project: ProjectRow, study: StudyRow) -> None:
@@ -28,9 +28,12 @@ def draw(project: ProjectRow, study: StudyRow) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="panel-choice"):
         judges = st.multiselect("Judges", names, default=names, key=f"panel-judges-{study.study_id}")
+        of_two = len(judges) == 2  # they have no majority that says more than either
         rule: Rule = st.selectbox(
-            "Combined by", RULES, format_func=lambda rule: _RULES.get(rule, rule), key="panel-rule", width=220,
-            help="The label that most of them gave, or each weighed by the confusions that their labels show.",
+            "Combined by", RULES, index=RULES.index("mean" if of_two else "majority"), width=220,
+            format_func=lambda rule: _RULES.get(rule, rule), key=f"panel-rule-{'two' if of_two else 'more'}",
+            help="The label that most of them gave; the one nearest to the mean of ordered labels; or each weighed by "
+            "the confusions that their labels show.",
         )  # fmt: skip
     if len(judges) < 2:
         ui.empty("A panel takes two judges or more.", "Choose another one above.")
@@ -42,6 +45,6 @@ def draw(project: ProjectRow, study: StudyRow) -> None:
     if table.rows:
         blocks.table(table.caption, table.columns, table.rows, name=f"panel-{study.study_id}")
     else:
-        ui.empty("Nothing can be combined.", "No two of these judges have labelled the same criterion.")
+        ui.empty("Nothing is combined.", "Below stands why, and what can be done.")
     for note in found.notes:
         st.caption(ui.plain(note))

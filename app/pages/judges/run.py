@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from annotators.asking.versioned import VersionedName
 from annotators.errors import InvalidInput
 from annotators.judges.budget import Price, read_limit, read_prices
-from annotators.judges.client import STRUCTURED
+from annotators.judges.client import STRUCTURED, models_of
 from annotators.judges.prompts import PROMPTS, Prompt, default_prompt
 from annotators.protocols import PROTOCOLS, Protocol
 from app import ui, wording
@@ -32,6 +32,9 @@ from db.studies.library import list_protocols
 
 _SAID = "judges-said"
 _PLAN = "judges-plan"
+_LISTED_FOR, _LISTS_WITHIN = 300.0, 3.0
+"""Seconds for which the list of a server's models is kept, and for which it is waited for."""
+
 _OF_ALL = 0
 _PER = {
     "": "the study’s items",
@@ -196,10 +199,13 @@ def _form(project: ProjectRow, study: StudyRow, servers: Sequence[str], before: 
         "Server", servers, index=_place(servers, judge.get("server")), key=f"judges-server{kept}",
         help="Those that the administrator allows (ASSAY_JUDGE_SERVERS).",
     )  # fmt: skip
-    models = _models(project, server)
+    listed = _models_of(server)
+    models = list(dict.fromkeys([*_models(project, server), *listed]))
     model = second.selectbox(
         "Model", models, index=_place(models, judge.get("model"), None), key=f"judges-model{kept}",
         accept_new_options=True, placeholder="Its name on the server",
+        help=(f"The server lists {wording.count(len(listed), 'model')}" if listed else "The server lists no models")
+        + "; any other name may be typed.",
     )  # fmt: skip
     prompts = _prompts(project, study, judge)
     first, second = st.columns(2)  # a row each: Tab goes along it, as the eye does
@@ -300,6 +306,12 @@ def _budget(kept: str, before: str | None) -> str | None:
         key=f"judges-unit{kept}", label_visibility="collapsed",
     )  # fmt: skip
     return None if not amount else f"{amount:g}{unit}"
+
+
+@st.cache_data(ttl=_LISTED_FOR, max_entries=50, show_spinner="Asking the server for its models …")
+def _models_of(server: str) -> list[str]:
+    """The models that a server lists, asked every few minutes; nothing of the project is sent."""
+    return models_of(server, app_state().settings.key_for(server), seconds=_LISTS_WITHIN)
 
 
 def _models(project: ProjectRow, server: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from annotators.figures import held_in_words
 from annotators.scorers.base import value_kind
 from annotators.scorers.shared.group_means import METHOD, JointSums
 from app import ui, wording
@@ -40,12 +41,13 @@ def draw(project: ProjectRow, columns: dict[str, Column]) -> None:
         return
     _figures(first, second, found)
     flags = all(value_kind(column.used.scorer, column.value).kind == "flag" for column in (first, second))
+    held = held_in_words(found.sums.n, {"with a score of one only": found.n_one_only}, "item")
     plots.draw(
         lambda _ink: plots.joint(found, first.name, second.name, flags=flags),
         "two-scorers",
-        f"How many items have which pair of scores: rows {second.name}, columns {first.name}."
+        f"How many items have which pair of scores: rows {second.name}, columns {first.name}; {held}."
         if flags
-        else "How many items have which pair of scores; on the dashed line both are the same.",
+        else f"How many items have which pair of scores; on the dashed line both are the same; {held}.",
     )
     _items(project, first, second)
 

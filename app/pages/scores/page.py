@@ -16,8 +16,7 @@ from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.scores.items import score_distribution
 from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
-from exports.drawing.charts import COLOURS
-from exports.drawing.radar import radar
+from exports.drawing.radar import MOST_LINES, radar
 
 BESIDE = 4
 """Values that are set beside each other to begin with."""
@@ -130,9 +129,10 @@ def _radar(project: ProjectRow, column: Column) -> None:
     categories = sorted({cell.category or choices.NO_CATEGORY for cell in summary.cells})
     high = value_kind(summary.scorer, summary.value).high or 1.0
     drawn = plots.draw(
-        lambda ink: radar(values, categories, ink, high=high),
+        lambda ink: radar(values, categories, ink, high=high, on_page=True),
         f"radar-{column.used.scorer}-{column.value}",
-        "The mean of each category on its axis, from 0 at the centre; a line for each system.",
+        "The mean of each category on its axis, from 0 at the centre; a line for each system."
+        + _undrawn(summary, systems),
         stretch=False,
     )
     if not drawn:
@@ -140,14 +140,24 @@ def _radar(project: ProjectRow, column: Column) -> None:
 
 
 def _systems(summary: ScoreSummary, column: Column) -> list[str]:
-    """Which systems are drawn: as many as there are colours, unless others are picked."""
-    systems = sorted({cell.system for cell in summary.cells})
+    """Which systems are drawn: all, as long as each has a line of its own, unless others are picked."""
+    systems = _systems_of(summary)
     if len(systems) < 2:
         return systems
-    most = len(COLOURS)
     return st.multiselect(
-        "Systems", systems, default=systems[:most], max_selections=most, key=f"radar-systems-{column.name}"
-    )
+        "Systems", systems, default=systems[:MOST_LINES], max_selections=MOST_LINES,
+        key=f"radar-systems-{column.name}",
+    )  # fmt: skip
+
+
+def _systems_of(summary: ScoreSummary) -> list[str]:
+    return sorted({cell.system for cell in summary.cells})
+
+
+def _undrawn(summary: ScoreSummary, drawn: Sequence[str]) -> str:
+    """How many systems have no line; nothing where all have one."""
+    n = len(_systems_of(summary))
+    return "" if len(drawn) == n else f" {len(drawn):,} of {n:,} systems are drawn; choose them above."
 
 
 def _distribution(project: ProjectRow, column: Column) -> None:
@@ -158,7 +168,7 @@ def _distribution(project: ProjectRow, column: Column) -> None:
         f"distribution-{column.used.scorer}-{column.value}",
         f"{kind.title}: how many items of each system it says yes of."
         if kind.kind == "flag"
-        else f"{kind.title}: how many items have which score, a row for each system with a scale of its own.",
+        else f"{kind.title}: how many items have which score, a row for each system; all rows have one scale.",
         stretch=False,
     )
     if not drawn:

@@ -57,7 +57,7 @@ def yes_bars(found: Distribution, title: str) -> alt.LayerChart | None:
 
 
 def histogram(found: Distribution, title: str) -> alt.Chart | None:
-    """How many items of each system have a value in each bin, a row a system; None without a value."""
+    """How many items of each system have a value in each bin, rows of one scale; None without a value."""
     rows = [
         {"system": system, "low": found.edges(place)[0], "high": found.edges(place)[1], "n": n}
         for system, counts in found.counts.items()
@@ -68,7 +68,7 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
     low, high = found.low, found.low + BINS * found.width
     names = list(found.counts)
     scale = alt.Scale(domain=names, range=charts.palette(len(names)))
-    ends = alt.Axis(tickCount=charts.TICKS, format="~g")
+    ends = charts.axis(format="~g")
     chart: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar(binSpacing=1)
@@ -86,7 +86,6 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
             ],
         )
         .properties(width=620, height=84)
-        .resolve_scale(y="independent")
     )
     return chart
 

@@ -1,6 +1,7 @@
 /** The two lines of the top bar: the groups of pages, and the pages of the open group. */
 
 import { h } from '../shared/dom.js';
+import { keepTyped } from './typed.js';
 
 /**
  * @typedef {object} Place a page that the bar leads to
@@ -26,6 +27,7 @@ const dusk = window.matchMedia('(prefers-color-scheme: dark)');
  *   setTriggerValue: (name: string, value: string) => void}} component what the host page hands over
  */
 export function mount({ data, parentElement, setTriggerValue }) {
+  keepTyped(document);
   // The host page changes its own colours then; menus and plots are drawn by the server, which has to hear of it.
   dusk.onchange = () => setTimeout(() => setTriggerValue('theme', dusk.matches ? 'dark' : 'light'), 50);
   const focused = document.activeElement?.getAttribute('data-place');

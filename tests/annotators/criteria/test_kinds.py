@@ -41,6 +41,24 @@ def number(**changes: Any) -> Number:
     return Number(**{"name": "score", "title": "Score", **changes})
 
 
+class TestOrder:
+    """Labels are listed by the scale, whatever was given most often."""
+
+    def test_declared_labels_stand_as_they_are_declared(self) -> None:
+        assert grade().in_order(["5", "1", "3"]) == ["1", "3", "5"]
+        assert grade(labels=HALVES).in_order(["1", "0", "0.5"]) == ["0", "0.5", "1"]
+        assert grade(labels=ONE_TO_FIVE[::-1]).in_order(["1", "5"]) == ["5", "1"], "the scale may go down"
+        assert choice().in_order(["no", "yes"]) == ["yes", "no"]
+
+    def test_numbers_stand_by_size_and_not_as_words(self) -> None:
+        assert number().in_order(["100", "9", "-2", "0.5"]) == ["-2", "0.5", "9", "100"]
+
+    def test_what_is_not_declared_comes_last_as_it_came(self) -> None:
+        assert grade().in_order(["unsure", "4", "10", "9", "2"]) == ["2", "4", "9", "10", "unsure"]
+        several = Several(name="problems", title="Problems", labels=YES_NO)
+        assert several.in_order(['["no"]', '["yes", "no"]']) == ['["no"]', '["yes", "no"]']
+
+
 class TestLabels:
     def test_truth_values_of_json_and_yaml_are_words(self) -> None:
         assert [Label.model_validate({"value": value}).value for value in (True, False)] == ["true", "false"]

@@ -442,6 +442,29 @@ def test_lists_need_no_home_folder(assay: CommandLine) -> None:
     assert not assay.home.exists()
 
 
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_tables_fit_the_columns_that_are_there(
+    assay: CommandLine, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for lists in ("formats", "protocols"):
+        out = assay(lists).out
+        assert max(map(len, out.splitlines())) <= int(columns), lists
+    assert {"native", "fathoms", "argilla"} <= set(assay("formats").out.split())
+
+
+def test_in_a_pipe_a_row_is_a_line_and_no_format_has_an_endless_one(
+    assay: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    of = {line.split()[0]: line for line in assay("formats").out.splitlines() if line}
+    for entry in assay.json("formats"):
+        assert entry["help"] in of[entry["format"]]
+        if len(entry["loses"]) > 3:
+            assert f"{entry['loses'][2]} and {len(entry['loses']) - 3} more" in of[entry["format"]]
+    assert max(map(len, of.values())) < 500
+
+
 # Exports and backups --------------------------------------------------------------------------------------------------
 
 

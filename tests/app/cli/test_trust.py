@@ -40,8 +40,8 @@ def test_a_panel_is_held_against_people(judged: CommandLine) -> None:
 def test_a_panel_of_nobody_is_refused(judged: CommandLine) -> None:
     assert "Judges of it: 'A', 'B', 'C'" in judged("panel", "judged", "grading", "--judges", "A,Z", code=3).err
     assert "two judges or more" in judged("panel", "judged", "grading", "--judges", "A", code=2).err
-    refused = judged("panel", "judged", "grading", "--judges", "A,B", "--rule", "mean", code=2).err
-    assert "'mean' is none of majority, dawid_skene" in refused
+    refused = judged("panel", "judged", "grading", "--judges", "A,B", "--rule", "median", code=2).err
+    assert "'median' is none of majority, mean, dawid_skene" in refused
 
 
 def test_a_judge_is_checked_from_what_is_stored(judged: CommandLine, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from annotators.errors import NotAllowed
 from db.designing.making import create_study
 from db.engine import Database
 from db.studies.ratings import ratings
-from exports.agreement.arms import beside
+from exports.agreement.arms import beside, labels_beside
+from exports.agreement.study import agreement_report
+from tests.exports.labelled import labelled_study
 from tests.makers import StudyInUse, tiny_protocol
 
 ITEMS = 8
@@ -76,3 +78,21 @@ def test_a_criterion_that_nobody_has_labelled_in_one_arm_is_there_with_the_reaso
     assert (found.labels, found.agreement) == ([], None)
     assert found.reason == "nobody has labelled it in tone / b yet"
     assert found.to_json()["reason"] == found.reason
+
+
+def test_labels_stand_in_the_order_of_their_scale_not_by_how_often_they_were_given(sqlite_database: Database) -> None:
+    made = labelled_study(sqlite_database, items=30)
+    report = agreement_report(sqlite_database, made.researcher, made.study_id, resamples=0)
+    of = {criterion.criterion.name: criterion for criterion in report.criteria}
+    assert list(of["clarity"].shares) == ["1", "2", "3", "4", "5"]
+    assert sorted(of["clarity"].shares.values()) != list(of["clarity"].shares.values())[::-1], "3 was given most often"
+    assert list(of["right"].shares) == ["yes", "no"], "declared labels that have no order stand as they are declared"
+    numbers = [int(label) for label in of["share"].shares]
+    assert numbers == sorted(numbers)
+    most = of["share"].most_given(3)
+    assert [label for label, _ in most] == sorted((label for label, _ in most), key=int)
+    assert min(share for _, share in most) >= max(
+        share for label, share in of["share"].shares.items() if label not in dict(most)
+    )
+    both = labels_beside(of["clarity"], of["clarity"], ("a", "b"))
+    assert [row.label for row in both.labels] == ["1", "2", "3", "4", "5"]

@@ -26,6 +26,7 @@ from annotators.designing.phases import Phases
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.figures import number
 from annotators.intervals.bootstrap import Resampling
+from annotators.protocols import PROTOCOLS
 from db.adjudicating.listed import listed_disputes
 from db.annotating.annotations import answer_phase
 from db.engine import Database
@@ -377,6 +378,34 @@ def test_a_study_of_labels_from_elsewhere_says_how_many_people_labelled_an_item(
     assert "nothing is known of agreement" not in limits
     assert "Is any information missing" not in limits
     assert "no gold items" not in answers["Is any information missing from individual instances?"]
+
+
+def test_our_guidelines_are_not_printed_as_those_of_raters_who_worked_elsewhere(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    """RAGChecker's raters had guidelines of their own, which its file does not hold."""
+    actor, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    rating = {"dataset": "port", "query_id": "1", "query": "Which pier is older?", "gt_answer": "The north pier.",
+              "model1": {"model_name": "alpha", "response": "North."},
+              "model2": {"model_name": "beta", "response": "South."},
+              "correctness_label": 1, "completeness_label": 0, "overall_label": 2}  # fmt: skip
+    (tmp_path / "human.json").write_text(json.dumps([rating, {**rating, "overall_label": 1}]))
+    import_paths(sqlite_database, actor, project, paths=[tmp_path / "human.json"], labels_into="people")
+    report = dataset_report(sqlite_database, actor, project, asked=ASKED)
+    guidelines = section_of(report, "guidelines-")
+    assert (guidelines.text, guidelines.words) == ("", ["What these annotators were given to read is not known here."])
+    assert "not what these annotators saw" in " ".join(section_of(report, "protocol-").words)
+    ours = PROTOCOLS.get("pairwise_preference").guidelines
+    assert max(ours.splitlines(), key=len) not in report_markdown(report, "d")[0]
+
+
+def test_guidelines_that_came_with_the_labels_are_printed(sqlite_database: Database, tmp_path: Path) -> None:
+    actor, project = first_administrator(sqlite_database), make_project(sqlite_database)
+    record = {"id": "1", "response": "A", "m_response_kg": [{"triplet": ["a", "b", "c"], "human_label": "Neutral"}]}
+    (tmp_path / "d_s_answers.json").write_text(json.dumps([record]))
+    import_paths(sqlite_database, actor, project, paths=[tmp_path / "d_s_answers.json"], labels_into="people")
+    report = dataset_report(sqlite_database, actor, project, asked=ASKED)
+    assert "These labels came with the answers" in section_of(report, "guidelines-").text
 
 
 def test_labels_that_are_imported_into_a_study_of_ours_are_told_apart(

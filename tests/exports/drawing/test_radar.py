@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from exports.drawing.radar import radar
+import re
+
+import pytest
+
+from exports.drawing.charts import drawn
+from exports.drawing.radar import MOST_LINES, left_undrawn, radar
 
 CATEGORIES = ["Images", "Tables", "Text"]
 
@@ -25,3 +30,31 @@ def test_the_rim_is_round_at_the_width_of_reports() -> None:
     written = chart.properties(width=460).to_dict()
     across, up = (written["layer"][0]["encoding"][axis]["scale"]["domain"][1] for axis in "xy")
     assert abs(across / up - 460 / written["height"]) < 1e-9
+
+
+def test_a_caption_says_how_many_systems_have_no_line() -> None:
+    assert left_undrawn(MOST_LINES) == ""
+    assert f"{MOST_LINES} of {MOST_LINES + 8} systems are drawn" in left_undrawn(MOST_LINES + 8)
+
+
+@pytest.mark.parametrize("on_page", [False, True])
+def test_the_rim_fills_its_place_and_names_stand_outside(on_page: bool) -> None:
+    chart = radar({"one": dict.fromkeys(CATEGORIES, 1.0)}, CATEGORIES, "#000", on_page=on_page)
+    assert chart is not None
+    written = chart.to_dict()
+    for axis in "xy":
+        low, high = written["layer"][0]["encoding"][axis]["scale"]["domain"]
+        assert 2 / (high - low) > 0.95, "the rim is 2 across"
+    assert written["height"] == written["width"]
+
+
+def test_long_names_of_categories_are_broken_and_the_legend_stands_beyond_them() -> None:
+    long = ["Text", "Tables and images across documents", "Numbers"]
+    chart = radar({"one": dict.fromkeys(long, 0.5)}, long, "#000", on_page=True)
+    assert chart is not None
+    svg = drawn(chart, "svg", None).decode()
+    assert "across documents" in re.findall(r">([^<]+)</(?:text|tspan)>", svg)
+    written = chart.to_dict()
+    line = next(layer for layer in written["layer"] if "strokeDash" in layer["encoding"])
+    assert line["encoding"]["color"]["legend"]["orient"] == "right"
+    assert line["encoding"]["color"]["legend"]["offset"] > 80

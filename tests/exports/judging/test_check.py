@@ -10,6 +10,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.intervals.bootstrap import Resampling
 from db.engine import Database
 from exports.judging.check import CheckReport, check_report, tables
+from exports.judging.data import judged_study
 from tests.exports.judging.makers import judge_labels, panelled
 from tests.makers import first_administrator
 
@@ -66,6 +67,31 @@ def test_confusions_are_in_all_and_by_system_and_category(found: CheckReport) ->
     assert {table.group for table in groups} == {"harbour", "lantern", "quay", "Text", "Tables"}
     by_system = [table for table in groups if table.by == "system"]
     assert sum(int(table.counts.sum()) for table in by_system) == error.n
+
+
+def test_a_confusion_says_how_many_units_it_holds_of_how_many_and_why_not_the_rest(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2})
+    judge_labels(
+        sqlite_database, made.study_id, "half",
+        lambda item: {"quality": 3, **({"right": "yes"} if sum(map(ord, item)) % 2 else {})},
+    )  # fmt: skip
+    found = check_report(sqlite_database, admin, made.study_id, judge="half", asked=FEW)
+    study = judged_study(sqlite_database, admin, made.study_id, ["half"]).criterion("right")
+    people, tied = study.majority
+    unlabelled = len(people.keys() - study.judges["half"].keys())
+    [right] = [criterion for criterion in found.criteria if criterion.criterion == "right"]
+    whole = right.confusions[0]
+    assert whole.left_out == {"without a label of the judge": unlabelled} and not tied
+    n = int(whole.counts.sum())
+    held = f"{n:,} of {n + unlabelled:,} units; the rest: {unlabelled:,} without a label of the judge"
+    assert whole.held.startswith(held)
+    by_system = [table for table in right.confusions if table.by == "system"]
+    assert sum(sum(table.left_out.values()) for table in by_system) == unlabelled
+    captions = [table.caption for table in tables(found)]
+    assert any(held in caption for caption in captions), "it stands beside the table, in files as well"
 
 
 def test_what_was_never_asked_says_how_to_ask(found: CheckReport) -> None:

@@ -32,6 +32,42 @@ def test_a_panel_beats_its_members(sqlite_database: Database, tmp_path: Path) ->
     assert "Dawid–Skene" in modelled.to_json()["criteria"][0]["method"]
 
 
+def test_two_judges_by_majority_compare_nothing_and_the_report_says_what_does(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    """A majority of two has a label where both say the same, which is what each of them says."""
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2, "b": 0.2})
+    about = (sqlite_database, admin, made.study_id)
+    for rule in ("majority", "dawid_skene"):
+        found = panel_report(*about, judges=["a", "b"], rule=rule, asked=FEW)  # type: ignore[arg-type]
+        assert (found.statistics, found.panels) == ([], [])
+        assert [note.rpartition(": ")[2] for note in found.notes] == [
+            "name a third judge", "name a third judge, or take the mean"
+        ]  # fmt: skip
+    mean = panel_report(*about, judges=["a", "b"], rule="mean", asked=FEW)
+    assert {entry.criterion for entry in mean.statistics} == {"quality"}
+    assert any("majority of three judges" in note for note in mean.notes), "yes and no have no mean"
+    [(labels, panel)] = mean.panels
+    assert panel.labels.keys() == labels.judges["a"].keys() | labels.judges["b"].keys(), "no unit is left out"
+
+
+def test_a_panel_says_on_how_many_units_it_is_compared_and_why_not_on_the_rest(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    admin = first_administrator(sqlite_database)
+    made = panelled(sqlite_database, admin, tmp_path, {"a": 0.3, "b": 0.3, "c": 0.3, "d": 0.3})
+    found = panel_report(sqlite_database, admin, made.study_id, judges=list("abcd"), asked=FEW)
+    [(labels, panel)] = [pair for pair in found.panels if pair[0].name == "right"]
+    n = next(entry.n for entry in found.statistics if entry.criterion == "right")
+    units = len({unit for given in labels.people.values() for unit in given})
+    assert 0 < panel.ties < units and n < units
+    [said] = [note for note in found.notes if note.startswith(f"{labels.title}: compared on")]
+    assert f"compared on {n:,} of {units:,} units; the rest: " in said
+    assert "on which the judges tie" in said
+    assert any("an odd number of judges leaves fewer" in note for note in found.notes)
+
+
 def test_what_no_panel_is_made_of_is_refused(sqlite_database: Database, tmp_path: Path) -> None:
     admin = first_administrator(sqlite_database)
     made = panelled(sqlite_database, admin, tmp_path, {"a": 0.2, "b": 0.2})

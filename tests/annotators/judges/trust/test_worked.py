@@ -12,7 +12,7 @@ from annotators.intervals.shares import wilson_ends
 from annotators.judges.trust.confusing import confusion
 from annotators.judges.trust.contradicting import FLIP_ORDER, flip_rate, self_agreement
 from annotators.judges.trust.errors import Errors, by_length, error_rate, family_bias, length_bias, system_bias
-from annotators.judges.trust.panel import combined, panel_value
+from annotators.judges.trust.panel import combined, panel_value, why_not
 from annotators.judges.trust.prompts import prompt_table
 from annotators.judges.trust.saving import labels_still_needed
 from annotators.judges.trust.sureness import shares_of_samples, sureness
@@ -182,6 +182,27 @@ def test_a_majority_has_no_label_for_a_tie() -> None:
         combined({"A": members["A"]}, "majority", ["x", "y"])
     with pytest.raises(InvalidInput, match="no rule of a panel"):
         combined(members, "median", ["x", "y"])  # type: ignore[arg-type]
+
+
+def test_a_mean_has_a_label_for_every_unit_and_leans_to_no_side() -> None:
+    """Of -2, 1 the mean is -0.5: as near to -1 as to 0, and -1 is nearer to what the judge named first said."""
+    members = {"A": {"a": -2, "b": 1, "c": 2, "d": 0}, "B": {"a": 1, "b": -2, "c": 2}}
+    scale = {label: float(label) for label in range(-2, 3)}
+    found = combined(members, "mean", list(scale), numbers=scale)
+    assert (found.labels, found.ties) == ({"a": -1, "b": 0, "c": 2, "d": 0}, 0)
+    assert (found.sure["c"], found.sure["a"]) == (1, pytest.approx(1 - 1.5 / 2))
+    with pytest.raises(InvalidInput, match="no mean"):
+        combined(members, "mean", list(scale))
+
+
+def test_two_judges_are_not_combined_by_what_would_compare_nothing() -> None:
+    scale = {label: float(label) for label in range(-2, 3)}
+    assert "name a third judge, or take the mean" in (why_not("majority", 2, scale) or "")
+    assert (why_not("majority", 2, None) or "").endswith("name a third judge")
+    assert "would guess it" in (why_not("dawid_skene", 2, scale) or "")
+    assert why_not("mean", 2, scale) is None
+    assert "majority of three" in (why_not("mean", 5, None) or "")
+    assert why_not("majority", 3, None) is why_not("dawid_skene", 3, scale) is None
 
 
 def noisy(rng: np.random.Generator, truth: np.ndarray, error: float) -> dict[int, int]:
