@@ -25,7 +25,7 @@ from db.permissions import READERS, Actor, On, operation
 from db.query import pick
 from db.releasing.releases import release_named
 from db.upkeep.export_log import is_logged
-from exports.bundles.bundle import COUNTED_LATER, Selection, derive
+from exports.bundles.bundle import COUNTED_LATER, SAID, Selection, derive
 from exports.bundles.contents import REPORT, exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
 from exports.bundles.typed import check_typed
@@ -122,7 +122,7 @@ def _verify(
         look_back(session, manifest.marks)
         selection = replace(
             _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved,
-            says_kept=bool(manifest.filters.get("says_kept")), says_fell=bool(manifest.filters.get("says_fell")),
+            **{name: bool(manifest.filters.get(name)) for name in SAID},
         )  # fmt: skip
         selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)
