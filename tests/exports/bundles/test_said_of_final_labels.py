@@ -1,4 +1,4 @@
-"""What an export says of final labels and of versions: how each label was reached, and which version each item is in."""
+"""What an export says of final labels and of versions: how it was reached, and which version an item is in."""
 
 from __future__ import annotations
 
