@@ -74,7 +74,7 @@ from exports.bundles.contents import (
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.labels.table import write_labels
-from exports.bundles.log_tables import write_events, write_revisions
+from exports.bundles.log_tables import revised_versions, write_events, write_revisions, write_versions
 from exports.bundles.manifest import (
     ITEMS_LABELLED_EARLIER,
     ITEMS_REVISED,
@@ -89,7 +89,6 @@ from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
 from exports.bundles.study_out import Seen, items_out, released_out, settled_out, study_out
 from exports.bundles.typed import Tables, check_typed, first_difference
-from exports.bundles.version_table import revised_versions, write_versions
 from exports.checks import check_export_folder
 from exports.formats._losing import WORDS, Lost
 from exports.formats._lost_labels import FINAL_WORDS
