@@ -116,9 +116,6 @@ from exports.sinks import FolderSink, Out, Sink, whole_folder
 POSTERIOR = "posterior"
 """The option by which final labels have their posterior beside them."""
 
-SAID = ("says_kept", "says_fell", "says_how", "says_versions")
-"""Filters of a manifest that say what its export says: exports of earlier versions say less, and are derived so."""
-
 DEFAULT_FORMATS = ("native", "labels", "adjudicated")
 
 

@@ -94,7 +94,7 @@ def _form(study_id: int) -> None:
         uses = left.number_input("People", 1, MOST_USES, 1, key="invite-uses", help="So many come in by the link.")
         days = middle.number_input("Days", 1, LONGEST.days, 14, key="invite-days", help="So long it lets people in.")
         quota = right.number_input(
-            "Items each", 1, value=None, placeholder="As the study says", key="invite-quota", help="At most so many."
+            "Items each", 1, value=None, placeholder="As planned", key="invite-quota", help="At most so many."
         )
         parameter = st.text_input(
             "Part of the address with a recruiter's id",
@@ -137,7 +137,9 @@ def _just_made(study_id: int) -> None:
         whom = wording.count(made.uses, "person", "people")
         st.html(f'<h3 class="assay-done">A link for {whom}, until {ui.when(made.until)}</h3>')
         st.code(made.link, language=None, wrap_lines=True)
-        st.caption("Copy it now (the button at its right): nobody has kept it. A lost link is ended, and another made.")
+        st.caption(
+            "Copy it now (point at it for the button at its right): nobody has kept it. A lost link is ended, and another made."
+        )
         if "?" in made.link:
             st.caption(ui.plain("The recruiter puts its id of each person in the place of {ID}."))
         if st.button("I have copied it", key="invitation-copied"):
