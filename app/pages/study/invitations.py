@@ -138,7 +138,8 @@ def _just_made(study_id: int) -> None:
         st.html(f'<h3 class="assay-done">A link for {whom}, until {ui.when(made.until)}</h3>')
         st.code(made.link, language=None, wrap_lines=True)
         st.caption(
-            "Copy it now (point at it for the button at its right): nobody has kept it. A lost link is ended, and another made."
+            "Copy it now (point at it for the button at its right): nobody has kept it. A link that is lost is ended, "
+            "and another is made."
         )
         if "?" in made.link:
             st.caption(ui.plain("The recruiter puts its id of each person in the place of {ID}."))
