@@ -121,9 +121,12 @@ def decided(found: Decided, did: str) -> str:
 
 
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:
-    """What an import of items would count (a preview) or has counted: the same things in the same words."""
+    """What an import of items would count (a preview) or has counted: the same things in the same words.
+
+    What there is nothing of is left out: eight zeros beside one count hide it.
+    """
     labels = [("labels in a study", report.labels.n)] if report.labels.study else []
-    return [
+    counted = [
         ("items added", report.added),
         ("items there already", report.unchanged),
         ("items there with other content", len(report.revisions)),
@@ -134,6 +137,29 @@ def import_counts(report: ImportReport) -> list[tuple[str, int]]:
         ("scores added to items there", report.scores),
         *labels,
     ]
+    return [(words, n) for words, n in counted if n]
+
+
+MOST_NAMED = 20
+"""Documents without a file that are named in a sentence; --json has more."""
+
+
+def without_file(report: ImportReport) -> str:
+    """What is said of documents that items name and nobody has: they are named; nothing where there are none."""
+    if not report.only_named:
+        return ""
+    is_one = report.only_named == 1
+    named = figures.some(report.without_file, MOST_NAMED)
+    documents = count(report.only_named, "document")
+    if is_one:
+        return (
+            f"{documents} that items name is neither in the project nor among the files: {named}. Without a file its "
+            "pages cannot be shown: import it as well, under this name."
+        )
+    return (
+        f"{documents} that items name are neither in the project nor among the files: {named}. Without a file their "
+        "pages cannot be shown: import them as well, under these names."
+    )
 
 
 def ago(at: datetime | None, now: datetime | None = None) -> str:

@@ -138,15 +138,16 @@ def _fitted(x: FloatArray, y: FloatArray, weights: FloatArray, owner: IntArray) 
     choices = [np.arange(x.shape[1]), *(np.flatnonzero(owner == place) for place in np.unique(owner))]
     for chosen in choices if len(choices) > 2 else choices[:1]:
         u, s, vt = np.linalg.svd(centred[:, chosen], full_matrices=False)
-        for penalty in PENALTIES:
-            shrink = s**2 / (s**2 + penalty)
-            leverage = (u**2) @ shrink + share
-            residual = response - u @ (shrink * (u.T @ response))
-            errors = (residual / np.maximum(1 - leverage, 1e-3)) ** 2
-            if errors.sum() < best.sum():
-                best = errors
-                slopes = np.zeros(x.shape[1])
-                slopes[chosen] = vt.T @ ((s / (s**2 + penalty)) * (u.T @ response))
+        along = u.T @ response
+        shrink = s**2 / (s**2 + np.array(PENALTIES)[:, None])  # penalties × columns: all of them in one pass
+        leverage = shrink @ (u**2).T + share
+        residual = response - (shrink * along) @ u.T
+        errors = (residual / np.maximum(1 - leverage, 1e-3)) ** 2
+        least = int(errors.sum(axis=1).argmin())
+        if errors[least].sum() < best.sum():
+            best = errors[least]
+            slopes = np.zeros(x.shape[1])
+            slopes[chosen] = vt.T @ ((s / (s**2 + PENALTIES[least])) * along)
     gain = without - best
     if gain.sum() <= np.sqrt(len(y)) * gain.std(ddof=1):
         return np.zeros(x.shape[1])

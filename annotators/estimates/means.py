@@ -98,7 +98,7 @@ def mean_of(units: Units, group: int | None = None) -> Mean:
         stratum = np.zeros(len(kept), dtype=np.int64)
     n_strata = int(stratum.max(initial=0)) + 1
     of_strata = np.bincount(stratum[labelled], minlength=n_strata)
-    clusters = len(np.unique(cluster[labelled]))
+    clusters = int(np.count_nonzero(np.bincount(cluster[labelled])))
     whom = "" if name is None else f" of {name}"
     reason = None
     n = int(labelled.sum())

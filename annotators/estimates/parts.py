@@ -137,13 +137,21 @@ class Parts:
         size = np.abs(weights)
         total = np.maximum(np.bincount(self.stratum, weights=size), 1e-300)
         means = np.bincount(self.stratum, weights=size * values) / total
-        n_clusters = int(self.cluster.max(initial=-1)) + 1
-        pairs = np.unique(self.stratum[here] * n_clusters + self.cluster[here]) // max(1, n_clusters)
-        clusters = np.bincount(pairs, minlength=len(total)).astype(np.float64)
+        clusters = self._clusters(here, len(total)).astype(np.float64)
         if self.weighed:  # unequal weights are worth fewer equal ones (Kish 1965, Survey Sampling, section 11.7)
             clusters = np.maximum(total**2 / np.maximum(np.bincount(self.stratum, weights=size**2), 1e-300), 2.0)
         stretch = np.sqrt(clusters / np.maximum(clusters - 1, 1))
         return np.where(here, (values - means[self.stratum]) * stretch[self.stratum], 0.0)
+
+    def _clusters(self, here: BoolArray, n_strata: int) -> IntArray:
+        """How many clusters have a unit `here` (N) in each stratum."""
+        n_clusters = int(self.cluster.max(initial=-1)) + 1
+        pairs = self.stratum[here] * n_clusters + self.cluster[here]
+        if n_strata * n_clusters <= 8 * len(here):  # counted rather than sorted, where that is no table of holes
+            there = np.bincount(pairs, minlength=n_strata * n_clusters) > 0
+            found: IntArray = there.reshape(n_strata, n_clusters).sum(axis=1)
+            return found
+        return np.bincount(np.unique(pairs) // max(1, n_clusters), minlength=n_strata)
 
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """Covariance of prediction and people, and variance of the prediction, of each stratum, as the error has them.

@@ -174,6 +174,7 @@ def export(
     done = "Would export" if dry_run else "Exported"
     size = size_in_words(document["bytes"])
     lines = [f"{done} {counts} in {count(len(manifest.files), 'file')} ({size}) to {to}"]
+    lines += manifest.said_of_versions()
     for name, declared in manifest.losses.items():
         lines.append(f"{name} does not carry: {'; '.join(declared)}.")
         if lost := manifest.lost.get(name):

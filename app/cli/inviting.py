@@ -56,9 +56,7 @@ def invite(
     )
     with opened(context) as here:
         token = made(here.db, here.actor, study_id_of(here, project, study_name), terms=terms)
-        link = f"{served_address(here.settings)}/join/{token}"
-        if parameter is not None:
-            link += f"?{parameter}={{ID}}"
+        link = terms.link(served_address(here.settings), token)
         whom = f"For {count(uses, 'person', 'people')}, for {days:g} day{'s' * (days != 1)}."
         words = f"{link}\n{whom} Nobody has kept it: copy it now."
         emit({"study": study_name, "link": link, "uses": uses, "days": days}, words, as_json=as_json)

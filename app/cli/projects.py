@@ -22,7 +22,7 @@ from app.cli.base import (
     project_id_of,
 )
 from app.cli.output import as_lines, emit, progress, say_aside, table
-from app.wording import import_counts
+from app.wording import import_counts, without_file
 
 if TYPE_CHECKING:
     from db.items.imports import ImportReport
@@ -148,7 +148,9 @@ def in_words(report: ImportReport) -> str:
     words = "Preview of an import" if report.preview else "Import"
     lines = [f"{words} as {report.format}, {'nothing is written' if report.preview else 'done'}:"]
     counts = import_counts(report)
-    lines += [f"  {n:>7,} {what}" for what, n in counts if n] or ["        nothing new"]
+    lines += [f"  {n:>7,} {what}" for what, n in counts] or ["        nothing new"]
+    if said := without_file(report):
+        lines.append(f"  note: {said}")
     if report.metadata:
         kept = ", ".join(f"{name} ({n:,})" for name, n in Counter(report.metadata).most_common())
         lines.append(f"  kept in the items' metadata: {kept}")

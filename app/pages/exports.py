@@ -258,6 +258,7 @@ def _look(project: ProjectRow, wanted: _Wanted) -> None:
                 *((name.replace("_", " ").capitalize(), f"{n:,}") for name, n in manifest.counts.items()),
             ]
         )
+        _versions(manifest)
         for name, lost in manifest.lost.items():
             title = writers()[name].title
             if lost:
@@ -265,6 +266,12 @@ def _look(project: ProjectRow, wanted: _Wanted) -> None:
                 ui.table(f"What {title} loses of these items", ("Lost", "How many", "Of"), rows)
             else:
                 st.caption(ui.plain(f"{title} loses nothing of these items."))
+
+
+def _versions(manifest: Manifest) -> None:
+    """Which versions the items are in, where some were revised."""
+    for words in manifest.said_of_versions():
+        st.caption(ui.plain(words))
 
 
 def _report(project: ProjectRow, study: StudyRow | None) -> None:
@@ -319,6 +326,7 @@ def _what_it_holds(manifest: Manifest) -> None:
             ("Assay", f"{manifest.assay}, schema {manifest.schema}"),
         ]
     )
+    _versions(manifest)
     ui.table(
         "Files of the export",
         ("File", "Rows", "Bytes", "SHA-256"),

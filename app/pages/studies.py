@@ -35,11 +35,15 @@ def page() -> None:
         _new(project, counts)
         return
     wanted = "New study" if st.query_params.get("new") else "Studies"
-    all_of_them, new = st.tabs(["Studies", "New study"], default=wanted)
-    with all_of_them:
-        _listed(studies, drafts, project)
-    with new:
-        _new(project, counts)
+    tabs = st.tabs(["Studies", "New study"], default=wanted, key=f"studies-tabs-{wanted}", on_change="rerun")
+    all_of_them, new = tabs
+    # Only what is open is made: the form looks at every item that could be drawn.
+    if all_of_them.open:
+        with all_of_them:
+            _listed(studies, drafts, project)
+    if new.open:
+        with new:
+            _new(project, counts)
 
 
 def _first(project: ProjectRow, counts: ItemCounts) -> None:

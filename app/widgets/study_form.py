@@ -242,7 +242,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
                 "Annotators by invitation",
                 min_value=0,
                 key="study-outside",
-                help="People without an account who come by a link: make it with assay study invite.",
+                help="People without an account who come by a link: make it on the study's page, under Design.",
             )
         )
         quota = int(

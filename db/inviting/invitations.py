@@ -61,6 +61,11 @@ class InvitationTerms:
         if self.return_url is not None:
             _check_return(self.return_url)
 
+    def link(self, base: str, token: str) -> str:
+        """The link of an invitation on these terms, for an installation at this address: {ID} is the recruiter's."""
+        named = "" if self.parameter is None else f"?{self.parameter}={{ID}}"
+        return f"{base}/join/{token}{named}"
+
 
 def _check_return(address: str) -> None:
     parts = urlsplit(address)
@@ -129,6 +134,16 @@ class InvitationRow:
         }
 
 
+def why_nobody(study: Study) -> str | None:
+    """Why nobody can be invited to a study, in a sentence; None where people can be."""
+    if study.state == StudyState.CLOSED or study.settings.get("foreign"):
+        why = "is closed" if study.state == StudyState.CLOSED else "has labels that were made elsewhere"
+        return f"Study {study.name!r} {why}: there is nothing to annotate in it."
+    if is_balanced(study):
+        return f"The items of study {study.name!r} are allotted to its annotators: it has none for others."
+    return None
+
+
 @operation(On.STUDY, RESEARCHERS)
 def invite(db: Database, actor: Actor, study_id: int, *, terms: InvitationTerms) -> str:
     """Make an invitation: the token of its link, /join/TOKEN. It is told only now; the database keeps its hash.
@@ -140,11 +155,8 @@ def invite(db: Database, actor: Actor, study_id: int, *, terms: InvitationTerms)
     token = secrets.token_urlsafe(32)
     with db.write() as session:
         study = session.get_one(Study, study_id)
-        if study.state == StudyState.CLOSED or study.settings.get("foreign"):
-            why = "is closed" if study.state == StudyState.CLOSED else "has labels that were made elsewhere"
-            raise Conflict(f"Study {study.name!r} {why}: there is nothing to annotate in it.")
-        if is_balanced(study):
-            raise Conflict(f"The items of study {study.name!r} are allotted to its annotators: it has none for others.")
+        if (why := why_nobody(study)) is not None:
+            raise Conflict(why)
         row = Invitation(
             study_id=study_id,
             token_hash=token_hash(token),
@@ -170,7 +182,7 @@ def invitations_of(db: Database, actor: Actor, study_id: int, *, recruiter_ids: 
 
     That these were asked for is an event.
     """
-    with db.write() as session:
+    with db.write() if recruiter_ids else db.read() as session:
         found = []
         query = select(Invitation).where(Invitation.study_id == study_id).order_by(col(Invitation.id))
         for row in session.exec(query).all():

@@ -18,7 +18,7 @@ from annotators.items.parsed import ParsedItem, Rejected
 from db.engine import dumps, insert_many
 from db.items.rows import ItemRows, insert_items, rows_of
 from db.items.seen import Seen
-from db.query import database_time, fresh_ids, in_clause, is_sqlite, mark
+from db.query import database_time, fresh_ids, in_clause, is_sqlite, mark, plain_rows
 
 _SCORE = ("run_id", "item_version_id", "name", "target", "value", "reason")
 _RUN = (
@@ -303,13 +303,13 @@ def _same_text(parameters: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def documents_there(session: Session, project_id: int, keys: Iterable[str]) -> int:
-    """How many of these keys are documents of the project."""
-    wanted, found = sorted(keys), 0
+def documents_there(session: Session, project_id: int, keys: Iterable[str]) -> set[str]:
+    """Which of these keys are documents of the project."""
+    wanted, found = sorted(keys), set[str]()
     for start in range(0, len(wanted), _REMEMBERED):
         condition, values = in_clause(session, "key", wanted[start : start + _REMEMBERED])
-        query = f"SELECT count(*) FROM document WHERE project_id = {mark(session.connection())} AND {condition}"
-        found += session.connection().exec_driver_sql(query, (project_id, *values)).scalar_one()
+        query = f"SELECT key FROM document WHERE project_id = {mark(session.connection())} AND {condition}"
+        found.update(key for (key,) in plain_rows(session, query, (project_id, *values)))
     return found
 
 

@@ -110,19 +110,24 @@ class LabelledItems:
     units: dict[str, Units] = field(default_factory=dict)
 
 
+MOST_NAMED = 200
+"""Documents without a file that a report names."""
+
+
 @dataclass
 class ImportReport:
     """What an import did, or (`preview`) would do.
 
-    A preview counts what the import counts. `batch` is None when nothing was written: for a preview, for a source that
-    adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by items;
-    `supplied` gain their bytes; `kept` become marked as never to leave this machine; `scores` are those added to items
-    that were there. `revisions` are items that are there with other content, which are proposed as revisions; `revised`
-    says how many of them were accepted at once (None: that was not asked for), and `not_revised` which were not: (item,
-    why). `examples` are the first items as they would be stored, `metadata` counts the fields that are kept in the
-    items' metadata, `notes` says what else is worth reading. Of a table `columns` says from which columns each field
-    was read, and `headings` are all columns. `labels` are those that people gave, whether or not they are taken into a
-    study.
+    A preview counts what the import counts. `batch` is None when nothing was written: for a preview, for a source
+    that adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by
+    items; `only_named` are those of them that only items name, so that they have no page to be looked at, of which
+    `without_file` has the first `MOST_NAMED` by their keys. `supplied` gain their bytes; `kept` become marked as
+    never to leave this machine; `scores` are those added to items that were there. `revisions` are items that are
+    there with other content, which are proposed as revisions; `revised` says how many of them were accepted at once
+    (None: that was not asked for), and `not_revised` which were not: (item, why). `examples` are the first items as
+    they would be stored, `metadata` counts the fields that are kept in the items' metadata, `notes` says what else
+    is worth reading. Of a table `columns` says from which columns each field was read, and `headings` are all
+    columns. `labels` are those that people gave, whether or not they are taken into a study.
     """
 
     format: str
@@ -131,6 +136,8 @@ class ImportReport:
     added: int = 0
     unchanged: int = 0
     documents: int = 0
+    only_named: int = 0
+    without_file: list[str] = field(default_factory=list)
     supplied: int = 0
     kept: int = 0
     scores: int = 0
@@ -158,6 +165,7 @@ class ImportReport:
                 {"not_revised": [{"item": i, "reason": why} for i, why in self.not_revised]} if self.not_revised else {}
             ),
             "documents": self.documents,
+            **({"without_file": self.without_file} if self.without_file else {}),
             "supplied": self.supplied,
             **({"kept_here": self.kept} if self.kept else {}),
             "scores": self.scores,
@@ -391,6 +399,7 @@ def _check(
         beyond = BeyondDocuments(project_id, looked.supplied)
         _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad, labelled, beyond))
         report.documents += counted.documents_added
+        report.only_named, report.without_file = counted.documents_added, counted.without_file
     return documents
 
 
@@ -494,11 +503,14 @@ class _WrittenCount:
     def __init__(self, session: Session, project_id: int, described: set[str], kept: _KeptItems | None) -> None:
         self._session, self._project_id, self._known, self._kept = session, project_id, described, kept
         self.documents_added = 0
+        self.without_file: list[str] = []
 
     def add(self, new: list[NewVersion], unchanged: list[tuple[ParsedItem, int]]) -> int:
         """Count the documents that a block names first; how many scores items that are there would gain."""
         unknown = documents_of(new) - self._known
-        self.documents_added += len(unknown) - documents_there(self._session, self._project_id, unknown)
+        named = sorted(unknown - documents_there(self._session, self._project_id, unknown))
+        self.documents_added += len(named)
+        self.without_file += named[: MOST_NAMED - len(self.without_file)]
         self._known |= unknown
         missing = missing_scores(self._session, unchanged)
         if self._kept is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import Any
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import bindparam, func, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session, col, select
 
@@ -22,20 +23,29 @@ from annotators.protocols.ambiguity import REFUSALS
 from db.annotating.annotations import protocol_for_browser
 from db.annotating.presentations import document_shown
 from db.engine import Database
-from db.items.current import version_is_latest
+from db.items.current import unpublished_now, version_is_latest
 from db.items.rows import StoredItem, read_items
 from db.judging.drafting import drafts_taken
 from db.models import (
     Account,
     AdjudicatedLabel,
     Adjudication,
+    Amendment,
+    Annotation,
+    Event,
     Item,
+    ItemEnding,
     ItemVersion,
+    Omission,
     Project,
     Purpose,
+    Revision,
     RevisionLease,
     SettlementState,
     Study,
+    StudyItem,
+    Submission,
+    Withdrawal,
     now,
 )
 from db.people.accounts import who_may_revise
@@ -43,6 +53,7 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows, table_of
 from db.releasing.recheck import fresh_people
 from db.releasing.states import BLOCK, Place, Standing, State, failing_units, keep_failing, standings
+from db.studies import tallies
 from db.studies.design import protocol_of
 from db.studies.remarks import ItemInStudy, ItemLabel, item_labels
 from db.studies.revisions import ItemRevision, plan_revision, revise_item, why_not_revise
@@ -111,18 +122,82 @@ def revision_queue(db: Database, actor: Actor, project_id: int) -> RevisionQueue
 
 @operation(On.PROJECT, RESEARCHERS)
 def count_to_revise(db: Database, actor: Actor, project_id: int) -> int:
-    """How many items this person could revise now: what `revision_queue` has, but for what others have before them."""
+    """How many items this person could revise now: what `revision_queue` has, but for what others have before them.
+
+    Every page asks for it. Which items wait is worked out when something has changed, and kept until then; who has them
+    before them is looked up each time.
+    """
     _keep(db, actor, project_id)
     with db.read() as session:
-        waiting = [item.item_id for item in _in_revision(session, actor, project_id)]
+        waiting = _kept_waiting(db, session, actor, project_id)
         return len(waiting) - sum(not lease.mine for lease in _leases(session, actor, waiting))
 
 
 def _keep(db: Database, actor: Actor, project_id: int) -> None:
+    """Work out which settled items of the project fail, where that is not known: so many that nobody waits for it."""
     with db.read() as session:
         studies = list(session.execute(pick(Study.id).where(col(Study.project_id) == project_id)).scalars())
     for study_id in studies:
-        keep_failing(db, actor, study_id, most=AT_ONCE)
+        if keep_failing(db, actor, study_id, most=AT_ONCE):
+            return  # the next look goes on with it
+
+
+_waiting: OrderedDict[tuple[str, int, int | None], tuple[Any, list[int]]] = OrderedDict()
+_keeping = Lock()
+_MOST_KEPT = 500
+
+
+def _kept_waiting(db: Database, session: Session, actor: Actor, project_id: int) -> list[int]:
+    """The items that wait to be revised, by this person; in this process worked out once a change of the project."""
+    studies = list(session.exec(select(Study).where(Study.project_id == project_id)))
+    is_strict = any(study.settings.get("separate_revisers") for study in studies)
+    key = (str(db.url), project_id, actor.person_id if is_strict else None)
+    stamp = _stamp(session, [study.id or 0 for study in studies])
+    with _keeping:
+        kept = _waiting.get(key)
+    if kept is not None and kept[0] == stamp:
+        return kept[1]
+    found = [item.item_id for item in _in_revision(session, actor, project_id)]
+    with _keeping:
+        _waiting[key] = stamp, found
+        _waiting.move_to_end(key)
+        while len(_waiting) > _MOST_KEPT:
+            _waiting.popitem(last=False)
+    return found
+
+
+_CHANGES = (
+    Event, Submission, Annotation, Adjudication, Revision, ItemVersion, ItemEnding, Withdrawal, Amendment, Omission,
+    StudyItem,
+)  # fmt: skip
+"""Tables of which every change of where an item stands adds a row to one."""
+
+
+def _stamp(session: Session, study_ids: Sequence[int]) -> tuple[Any, ...]:
+    """What changes whenever the items in revision may have: a step down an index for each table, and kept counts.
+
+    The counts are there as ids alone miss a row whose transaction ends after that of a later one (PostgreSQL).
+    """
+    newest = session.execute(pick(*(pick(func.max(table.id)).scalar_subquery() for table in _CHANGES))).one()
+    return (
+        *newest,
+        unpublished_now(session),
+        *((study_id, *tallies.settled(session, study_id).values(), *_failing_now(session, study_id))
+          for study_id in study_ids),
+    )  # fmt: skip
+
+
+def _failing_now(session: Session, study_id: int) -> tuple[int, ...]:
+    """How many settled items of a study are known to fail, and of how many it is not known."""
+    row = session.execute(_FAILING_NOW, {"study": study_id}).one()
+    return tuple(map(int, row))
+
+
+_OF_STUDY = (
+    "SELECT count(*) FROM settlement WHERE study_id = :study "
+    f"AND state IN ('{SettlementState.AGREED}', '{SettlementState.ADJUDICATED}')"
+)
+_FAILING_NOW = text(f"SELECT ({_OF_STUDY} AND failing <> '[]'), ({_OF_STUDY} AND failing IS NULL)")
 
 
 def _titles(item: Standing) -> Iterator[str]:

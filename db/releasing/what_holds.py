@@ -95,6 +95,33 @@ def revised_places(session: Session, study: Study) -> dict[int, Collection[str]]
     return {place: _criteria(found[first, second], study.id, place) for place, first, second in rows}
 
 
+def labelled_earlier(session: Session, study_ids: Sequence[int]) -> set[int]:
+    """The items (their ids) with annotations in these studies that were given for an earlier version than there is."""
+    found = set[int]()
+    for study_id in study_ids:
+        rows = plain_rows(
+            session,
+            "SELECT v.item_id, w.item_id FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
+            f"LEFT JOIN item_version w ON w.id = x.other_version_id WHERE x.study_id = {int(study_id)} AND {OF_SAMPLE} "
+            "AND EXISTS (SELECT 1 FROM annotation a WHERE a.study_item_id = x.id) "
+            f"AND ({_later('v', _PUBLISHED)} OR (w.id IS NOT NULL AND {_later('w', _PUBLISHED)}))",
+        )
+        found |= {first for first, _ in rows}
+    return found
+
+
+def units_that_fell(session: Session, study: Study) -> Callable[[SettledUnit], bool] | None:
+    """Whether a unit says nothing of the latest version of its item; None where no item has a later version.
+
+    What is derived from a criterion falls with that.
+    """
+    revised = revised_places(session, study)
+    if not revised:
+        return None
+    holds = _holding(study)
+    return lambda unit: unit.study_item_id in revised and not holds(revised, unit)
+
+
 _PUBLISHED = "(n.batch_id IS NULL OR n.batch_id NOT IN (SELECT batch_id FROM unpublished_batch))"
 
 

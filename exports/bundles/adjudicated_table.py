@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 
@@ -13,10 +13,11 @@ from sqlmodel import Session
 from db.items.rows import StoredItem, read_items
 from db.models import Release, Study
 from db.releasing.releases import FinalLabel, ReleasedPair, released_labels, released_pairs, released_versions
+from db.releasing.what_holds import units_that_fell
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.columns import names_of
-from exports.bundles.labels.table import OF_PAIRS, pair_cells
+from exports.bundles.labels.table import FELL, OF_PAIRS, pair_cells
 from exports.cells import safe, value_cell, vote_text
 from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
@@ -28,19 +29,31 @@ Posteriors = Mapping[tuple[int, str, str], bytes]
 """Study item (its id), criterion, target → label and how probable it is, as JSON."""
 
 
-def write_adjudicated(session: Session, study: Study, out: Out, posteriors: Posteriors | None = None) -> int:
+def write_adjudicated(
+    session: Session,
+    study: Study,
+    out: Out,
+    reached: Counter[str],
+    posteriors: Posteriors | None = None,
+    *,
+    says_fell: bool = True,
+) -> int:
     """Write the final labels of a study; how many rows. A unit that is not settled has an empty label and is `open`.
 
-    With posteriors (of `exports.bundles.statistics_tables`) they stand behind each unit, and its votes as shares.
+    `reached` counts the rows by how they were settled. With posteriors (of `exports.bundles.statistics_tables`) they
+    stand behind each unit, and its votes as shares. Where an item has a later version than the one that was labelled,
+    `fell` says which rows say nothing of it, unless `says_fell` is off.
     """
     assert study.id is not None
     pairs = protocol_of(study).about_pairs
     probable = OF_POSTERIORS if posteriors is not None else ()
-    table = CsvFile(out, (*COLUMNS, *(OF_PAIRS if pairs else ()), *probable))
+    fell = units_that_fell(session, study) if says_fell else None
+    table = CsvFile(out, (*COLUMNS, *(OF_PAIRS if pairs else ()), *probable, *((FELL,) if fell else ())))
     n = 0
     units = stream_settled(session, study.id, rechecks=True)
     while block := list(islice(units, AT_ONCE)):
-        table.add_lines(list(_lines(block, posteriors, pairs=pairs)), len(block))
+        table.add_lines(list(_lines(block, posteriors, fell, pairs=pairs)), len(block))
+        reached.update(unit.state for unit in block)
         n += len(block)
     return n
 
@@ -56,8 +69,11 @@ OF_RELEASED_PAIRS = (*OF_PAIRS, *OF_RELEASES, "other_label_version")
 """Further columns of a release with pairs."""
 
 
-def write_released(session: Session, release_id: int, out: Out) -> int:
-    """Write the final labels of a release in the same columns, and some more, pairs behind their first; how many."""
+def write_released(session: Session, release_id: int, out: Out, reached: Counter[str]) -> int:
+    """Write the final labels of a release in the same columns, and some more, pairs behind their first; how many.
+
+    `reached` counts them by how they were settled.
+    """
     pairs = session.get_one(Release, release_id).n_pairs > 0
     table = CsvFile(out, (*COLUMNS, *(OF_RELEASED_PAIRS if pairs else OF_RELEASES)))
     n = 0
@@ -75,11 +91,13 @@ def write_released(session: Session, release_id: int, out: Out) -> int:
             rows += [
                 (*_cells(about, label), *alone, *_given(label, pairs=pairs)) for label in labels.get(version_id, ())
             ]
+            reached.update(label.how for label in labels.get(version_id, ()))
             for pair in of_first[version_id]:
                 second = items[pair.other_version_id]
                 said = (safe(second.content.id), safe(second.content.system), str(second.number))
                 sides = (*said, "other_item" if pair.other_left else "item")
                 rows += [(*_cells(about, label), *sides, *_given(label, pairs=True)) for label in pair.labels]
+                reached.update(label.how for label in pair.labels)
         table.add(rows, len(rows))
         n += len(rows)
     return n
@@ -100,7 +118,13 @@ def _given(label: FinalLabel, *, pairs: bool) -> tuple[str, ...]:
     return (safe(label.study), str(label.version), *((other,) if pairs else ()))
 
 
-def _lines(block: list[SettledUnit], posteriors: Posteriors | None, *, pairs: bool) -> Iterator[str]:
+def _lines(
+    block: list[SettledUnit],
+    posteriors: Posteriors | None,
+    fell: Callable[[SettledUnit], bool] | None,
+    *,
+    pairs: bool,
+) -> Iterator[str]:
     last, about, pair = None, "", ""
     for unit in block:
         if unit.study_item_id != last:
@@ -116,6 +140,8 @@ def _lines(block: list[SettledUnit], posteriors: Posteriors | None, *, pairs: bo
         if posteriors is not None:
             found = posteriors.get((unit.study_item_id, unit.criterion, unit.target), b"")
             line += "," + csv_cells(_shares(_votes(unit.votes)), found.decode())
+        if fell is not None:
+            line += ",true" if fell(unit) else ",false"
         yield line
 
 

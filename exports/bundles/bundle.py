@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -49,12 +50,15 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
 from db.query import pick
 from db.releasing.releases import find_release, labelled_by, released_versions
+from db.releasing.what_holds import labelled_earlier
 from db.schema import current_revision
 from db.scores.labels import labels_taken
 from db.studies.design import protocol_of
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated, write_released
 from exports.bundles.contents import (
+    FINAL,
+    OF_LABELS,
     REPORT,
     LabelsOut,
     check_export_formats,
@@ -70,8 +74,16 @@ from exports.bundles.contents import (
 from exports.bundles.derived_table import write_derived
 from exports.bundles.known_table import write_known
 from exports.bundles.labels.table import write_labels
-from exports.bundles.log_tables import write_events, write_revisions
-from exports.bundles.manifest import NAME, Manifest, study_snapshot
+from exports.bundles.log_tables import revised_versions, write_events, write_revisions, write_versions
+from exports.bundles.manifest import (
+    ITEMS_LABELLED_EARLIER,
+    ITEMS_REVISED,
+    ITEMS_SUPERSEDED,
+    NAME,
+    REACHED,
+    Manifest,
+    study_snapshot,
+)
 from exports.bundles.questionnaire_table import write_questionnaires
 from exports.bundles.sampling_table import write_sampling
 from exports.bundles.score_table import write_scores
@@ -121,7 +133,8 @@ class Selection:
     `kept` are the keys of documents whose bytes and pictures stay out of every format but `native`, which is a copy for
     another home (None: of those that must not leave this machine now). `native` says of them that they stay, unless
     `says_kept` is off: exports that were made before it did so have nothing of it. `says_fell` is the same of
-    labels, which say whether they fell when their item was revised.
+    labels, which say whether they fell when their item was revised; `says_how` of the counts of final labels, which
+    say how each was reached; `says_versions` of final labels that fell, and of the table of versions.
     """
 
     project_id: int
@@ -140,6 +153,13 @@ class Selection:
     kept: tuple[str, ...] | None = None
     says_kept: bool = True
     says_fell: bool = True
+    says_how: bool = True
+    says_versions: bool = True
+
+    @property
+    def formats_of_items(self) -> bool:
+        """Whether files of items are among it, and not tables alone."""
+        return "native" in self.formats or any(name in self.formats for name in writers())
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -268,6 +288,8 @@ def derive(
             **({"kept": list(selection.kept)} if selection.kept else {}),
             **({"says_kept": True} if selection.kept and selection.says_kept else {}),
             **({"says_fell": True} if "labels" in selection.formats and selection.says_fell else {}),
+            **({"says_how": True} if FINAL in selection.formats and selection.says_how else {}),
+            **({"says_versions": True} if selection.says_versions else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -283,17 +305,9 @@ def derive(
     for name, writer in writers().items():
         if name in selection.formats:
             left_out[name] = _write_format(session, selection, writer, tables, Seen(db, actor, session))
-    folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
-    if selection.release is not None and "adjudicated" in selection.formats:
-        release_id = selection.release[0]
-        tables.write("adjudicated", lambda out: write_released(session, release_id, out))
-    seen = Seen(db, actor, session)
-    for study in () if selection.release is not None else studies:
-        for name in selection.formats:
-            if name in _TABLES:
-                tables.write(name, partial(_TABLES[name], seen, study, selection), folders[study.id])
-        if "labels" in selection.formats and study.item_order == BY_SCORE:
-            tables.write("sampling", partial(write_sampling, session, study), folders[study.id])
+    if selection.says_versions:
+        _write_versions(session, selection, studies, tables)
+    _write_labels(Seen(db, actor, session), studies, selection, tables)
     if "scores" in selection.formats:
         tables.write("scores", lambda out: write_scores(session, _frozen_blocks(session, selection), out))
     for name, write in (("revisions", write_revisions), ("events", write_events)):
@@ -305,17 +319,44 @@ def derive(
     return manifest
 
 
+def _write_labels(seen: Seen, studies: Sequence[Study], selection: Selection, tables: Tables) -> None:
+    """What was said: the final labels of a release, or the tables of each study."""
+    if selection.release is not None:
+        if FINAL in selection.formats:
+            _write_final(tables, selection, partial(write_released, seen.session, selection.release[0]))
+        return
+    folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
+    for study in studies:
+        for name in selection.formats:
+            if name == FINAL:
+                _write_final(tables, selection, partial(_adjudicated, seen, study, selection), folders[study.id])
+            elif name in _TABLES:
+                tables.write(name, partial(_TABLES[name], seen, study, selection), folders[study.id])
+        if "labels" in selection.formats and study.item_order == BY_SCORE:
+            tables.write("sampling", partial(write_sampling, seen.session, study), folders[study.id])
+
+
 def _labels(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
     return write_labels(seen.session, study, out, names=selection.names, says_fell=selection.says_fell)
 
 
-def _adjudicated(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
+def _write_final(
+    tables: Tables, selection: Selection, write: Callable[[Out, Counter[str]], int], folder: str = ""
+) -> None:
+    """A table of final labels, counted by how each was reached: most were never before an adjudicator."""
+    reached = Counter[str]()
+    tables.write(FINAL, lambda out: write(out, reached), folder, counted=not selection.says_how)
+    for how, name in REACHED.items() if selection.says_how else ():
+        tables.count(name, reached[how])
+
+
+def _adjudicated(seen: Seen, study: Study, selection: Selection, out: Out, reached: Counter[str]) -> int:
     found = None
     if selection.options.get(POSTERIOR):
         from exports.bundles.statistics_tables import posteriors  # noqa: PLC0415 - loads numpy
 
         found = posteriors(seen, study)
-    return write_adjudicated(seen.session, study, out, found)
+    return write_adjudicated(seen.session, study, out, reached, found, says_fell=selection.says_versions)
 
 
 def _agreement(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
@@ -333,13 +374,12 @@ def _alignment(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
 _TABLES: dict[str, Callable[[Seen, Study, Selection, Out], int]] = {
     "labels": _labels,
     "derived": lambda seen, study, selection, out: write_derived(seen.session, study, out, names=selection.names),
-    "adjudicated": _adjudicated,
     "questionnaires": lambda seen, study, _, out: write_questionnaires(seen.session, study, out),
     "known": lambda seen, study, _, out: write_known(seen.session, study, out),
     "agreement": _agreement,
     "alignment": _alignment,
 }
-"""Tables that every study has one of."""
+"""Tables that every study has one of, beside that of its final labels."""
 
 
 def _studies(session: Session, selection: Selection) -> list[Study]:
@@ -376,6 +416,32 @@ def _write_report(seen: Seen, selection: Selection, tables: Tables) -> None:
             seen.within(), seen.actor, project_id, study_id, tables.sink,
             moved=selection.moved, put=partial(tables.put, typed=selection.typed_report),
         )  # fmt: skip
+
+
+# Versions -------------------------------------------------------------------------------------------------------------
+
+
+def _write_versions(session: Session, selection: Selection, studies: Sequence[Study], tables: Tables) -> None:
+    """Which version each item that was revised is in, and of how many the labels were given for an earlier one.
+
+    An export in which no item was revised says nothing: all of its items are in version 1.
+    """
+    revised = revised_versions(session, selection.project_id)
+    if not revised:
+        return
+    counts: dict[str, int] = {}
+    if selection.formats_of_items:
+        blocks = _version_blocks(session, selection)
+        there = [revised[version] for block in blocks for version in block if version in revised]
+        if there:
+            tables.write("versions", partial(write_versions, there), counted=False)
+        counts[ITEMS_REVISED] = sum(item.version > 1 for item in there)
+        counts[ITEMS_SUPERSEDED] = sum(item.version < item.latest for item in there)
+    if selection.release is None and set(selection.formats) & OF_LABELS:
+        counts[ITEMS_LABELLED_EARLIER] = len(labelled_earlier(session, [study.id or 0 for study in studies]))
+    for name, n in counts.items():
+        if n:
+            tables.count(name, n)
 
 
 # Items and documents --------------------------------------------------------------------------------------------------

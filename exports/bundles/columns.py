@@ -164,6 +164,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("n_effective", _NUMBER, "how many labels alone would give as short an interval"),
         _UNDEFINED,
     ),
+    "versions": (
+        _ITEM,
+        Column("item_version", _WHOLE, "version of the item that the files of items have"),
+        Column("latest_version", _WHOLE, "the newest version that there was when the export was made"),
+    ),
     "revisions": (
         _ITEM,
         Column("from_version", _WHOLE, "the version before"),
@@ -216,6 +221,7 @@ BESIDES: dict[str, tuple[Column, ...]] = {
         Column(
             "posterior", _JSON, "label and how probable it is by Dawid and Skene's model; empty where there is none"
         ),
+        Column("fell", _TRUTH, "true for a unit of an earlier version that says nothing of the item's latest one"),
         Column("study", _CATEGORY, "whose label it is, in a release"),
         Column("label_version", _WHOLE, "version of the item that the label was given for, in a release"),
         Column("other_label_version", _WHOLE, "the same of a pair's second item"),

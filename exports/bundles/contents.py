@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from annotators.criteria import Criterion
 
 ITEMS = "native"
-OF_STUDIES = ("labels", "derived", "adjudicated", "questionnaires", "known", "agreement", "alignment")
+FINAL = "adjudicated"
+"""The table of final labels; few of them may have been decided by adjudicators."""
+
+OF_LABELS = frozenset({"labels", "derived", FINAL})
+"""Tables whose rows say for which version of an item they were given."""
+
+OF_STUDIES = ("labels", "derived", FINAL, "questionnaires", "known", "agreement", "alignment")
 OF_PROJECTS = ("revisions", "events")
 NOT_RELEASED = ("labels", "derived", "questionnaires", "known", "agreement", "alignment", *OF_PROJECTS)
 """What a release does not hold: labels of single annotators, which exports of their studies have."""
@@ -148,17 +154,20 @@ def labels_of_study(study: StudyOut) -> LabelsOut:
     return LabelsOut(labels(), study.protocol.criteria_by_name())
 
 
-FINAL = "final"
+_ANNOTATOR = "final"
+"""Who gave final labels, where labels are told by their annotators."""
 
 
 def final_labels_out(settled: SettledOut) -> LabelsOut:
     """The final labels of items and pairs."""
     labels = (
-        ForeignLabel(0, row.item["id"], FINAL, unit.criterion, unit.target, cell_of(unit.label), None, None, unit.other)
+        ForeignLabel(
+            0, row.item["id"], _ANNOTATOR, unit.criterion, unit.target, cell_of(unit.label), None, None, unit.other
+        )
         for row in settled.judged()
         for unit in row.settled.values()
     )
-    return LabelsOut(labels, settled.criteria, FINAL)
+    return LabelsOut(labels, settled.criteria, _ANNOTATOR)
 
 
 def has_place_for_labels(writer: Writer) -> bool:

@@ -1,13 +1,16 @@
-"""`revisions.csv` and `events.csv`: what became of the items of a project, and who did what when."""
+"""`versions.csv`, `revisions.csv`, `events.csv`: what became of a project's items, and who did what when."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
+from sqlalchemy import func
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
+from db.items.current import is_published
 from db.items.rows import items_as_json
 from db.models import Account, Event, Item, ItemVersion, Revision, Study
 from db.people.named import AMENDED, numbers_in, with_names
@@ -21,6 +24,40 @@ from exports.sinks import Out
 AT_ONCE = 500
 _ABOUT_PEOPLE = (AMENDED, "labels left out", "labels restored", "annotator let in")
 """Kinds of events whose details are about somebody."""
+
+
+class RevisedItem(NamedTuple):
+    """One version of an item (its id outside) that has several, and the number of its newest one."""
+
+    item: str
+    version: int
+    latest: int
+
+
+def revised_versions(session: Session, project_id: int) -> dict[int, RevisedItem]:
+    """Every version (its id) of the project's items that have more than one: what it costs goes by these alone."""
+    later = aliased(ItemVersion)
+    latest = (
+        pick(later.item_id, func.max(later.number).label("number"))
+        .join(Item, col(Item.id) == later.item_id)
+        .where(col(later.number) > 1, col(Item.project_id) == project_id, is_published(later.batch_id))
+        .group_by(col(later.item_id))
+        .subquery()
+    )
+    rows = session.execute(
+        pick(ItemVersion.id, Item.external_id, ItemVersion.number, latest.c.number)
+        .select_from(latest)
+        .join(ItemVersion, col(ItemVersion.item_id) == latest.c.item_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+    )
+    return {version_id: RevisedItem(*about) for version_id, *about in rows}
+
+
+def write_versions(items: Sequence[RevisedItem], out: Out) -> int:
+    """Write these items, in their order; how many."""
+    table = CsvFile(out, names_of("versions"))
+    table.add(((safe(row.item), row.version, row.latest) for row in items), len(items))
+    return len(items)
 
 
 def write_revisions(session: Session, project_id: int, out: Out, *, names: bool) -> int:

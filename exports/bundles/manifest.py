@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import InvalidInput, shown
+from annotators.figures import count
 
 if TYPE_CHECKING:
     from db.items.as_of import Marks
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
 NAME = "manifest.json"
 LARGEST = 64 << 20
 _LONGEST_NAME = 250
+
+
+REACHED = {
+    "adjudicated": "final_labels_decided_by_adjudicators",
+    "unanimous": "final_labels_unanimous",
+    "majority": "final_labels_by_majority",
+    "open": "units_open",
+}
+"""How a final label was reached → what the manifest calls so many of them."""
+
+ITEMS_REVISED, ITEMS_SUPERSEDED = "items_revised", "items_with_a_later_version"
+ITEMS_LABELLED_EARLIER = "items_labelled_in_an_earlier_version"
+"""What the manifest calls items in a later version than the first, those of which there is a later version still, and
+those with labels that were given for an earlier version than there is now."""
 
 
 @dataclass
@@ -47,6 +62,29 @@ class Manifest:
     def to_json(self) -> dict[str, Any]:
         """As it is written."""
         return {name: value for name, value in asdict(self).items() if name != "lost"}
+
+    def said_of_versions(self) -> list[str]:
+        """Which versions the items are in, in sentences; none where no item was revised."""
+        revised, superseded, earlier = (
+            self.counts.get(name, 0) for name in (ITEMS_REVISED, ITEMS_SUPERSEDED, ITEMS_LABELLED_EARLIER)
+        )
+        said = []
+        if superseded:
+            said.append(
+                f"{count(superseded, 'item')} of the release {'have' if superseded != 1 else 'has'} a later version "
+                "now: the files have the released one, and versions.csv says which that is."
+            )
+        elif revised:
+            said.append(
+                f"{count(revised, 'item')} {'were' if revised != 1 else 'was'} revised: the files of items have the "
+                "current version, and versions.csv says which that is."
+            )
+        if earlier:
+            said.append(
+                f"{count(earlier, 'item')} {'have' if earlier != 1 else 'has'} labels that were given for an earlier "
+                "version: the tables say in item_version for which, and in fell whether a label still holds."
+            )
+        return said
 
     def encoded(self) -> bytes:
         """The bytes of manifest.json."""

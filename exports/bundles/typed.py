@@ -168,17 +168,22 @@ class Tables:
         self.sink, self._typed, self._counts = sink, tuple(typed), counts
         self._written: dict[str, dict[str, Column]] = {}
 
-    def write(self, name: str, write: Callable[[Out], int], folder: str = "") -> None:
-        """Write a table (its name in `columns.TABLES`) into a folder of the export."""
+    def write(self, name: str, write: Callable[[Out], int], folder: str = "", *, counted: bool = True) -> None:
+        """Write a table (its name in `columns.TABLES`) into a folder of the export.
+
+        Its rows are counted under its name, unless `counted` is off: what a row is says more then than what its file
+        is called.
+        """
         if not self._typed:
             with self.sink.open(f"{folder}{name}.csv") as out:
-                self.count(name, write(out))
+                rows = write(out)
+            self._count_rows(name, rows, counted=counted)
             return
         with TemporaryDirectory() as place:
             files = TypedFiles(Path(place), name, self._typed)
             with self.sink.open(f"{folder}{name}.csv", typed=files) as out:
                 rows = write(out)
-            self.count(name, rows)
+            self._count_rows(name, rows, counted=counted)
             self._written.setdefault(name, {}).update((column.name, column) for column in files.columns)
             for kind, made, cut in files.close():
                 if cut:
@@ -199,6 +204,10 @@ class Tables:
             write_typed(made, table, columns)
             self.sink.put(str(Path(path).with_suffix(f".{kind}")), made, rows, difference)
             self._written[table.stem] = {column.name: column for column in columns}
+
+    def _count_rows(self, name: str, rows: int, *, counted: bool) -> None:
+        if counted:
+            self.count(name, rows)
 
     def count(self, name: str, n: int) -> None:
         """So many more of these are in the export."""

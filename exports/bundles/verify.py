@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -118,11 +118,13 @@ def _verify(
     if not with_report:  # it was made before its numbers were exported: its hashes are all there is
         sink.files += map(_listed, of_report)
     with seldom_collected(), db.read() as session:
+        says = partial(_says, manifest)
         moved = _without_events(marks(session)) != _without_events(manifest.marks)
         look_back(session, manifest.marks)
         selection = replace(
             _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved,
-            says_kept=bool(manifest.filters.get("says_kept")), says_fell=bool(manifest.filters.get("says_fell")),
+            says_kept=says("says_kept"), says_fell=says("says_fell"), says_how=says("says_how"),
+            says_versions=says("says_versions"),
         )  # fmt: skip
         selection = _with_pictures(selection, manifest, documents)
         derived = derive(db, actor, session, selection, sink)
@@ -150,6 +152,11 @@ def _verify(
             f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."
         )
     return report
+
+
+def _says(manifest: Manifest, what: str) -> bool:
+    """Whether an export says this, which exports of earlier versions do not: they are derived as they were made."""
+    return bool(manifest.filters.get(what))
 
 
 def _without_events(past: Marks) -> Marks:

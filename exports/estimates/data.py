@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -59,6 +59,7 @@ class StudyUnits:
     draws: Sequence[KeptDraw]
     own_chance: FloatArray | None
     notes: Sequence[str]
+    _of_all: dict[tuple[str, str | None, int], Units] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def study(self) -> Study:
@@ -81,9 +82,17 @@ class StudyUnits:
         """The units for the estimates: of these items or of the population, by group, with these labels only.
 
         Of the items each was drawn by itself, so that their questions play no part, except where items come question by
-        question or a criterion has several targets an item; of the population questions are the clusters.
+        question or a criterion has several targets an item; of the population questions are the clusters. Those of all
+        labels are made once, with what is fitted to them.
         """
-        have = self.labelled if labelled is None else self.labelled & labelled
+        if labelled is None:
+            key = of, by, seed
+            if key not in self._of_all:
+                self._of_all[key] = self._units(of, by, self.labelled, seed)
+            return self._of_all[key]
+        return self._units(of, by, self.labelled & labelled, seed)
+
+    def _units(self, of: str, by: str | None, have: BoolArray, seed: int) -> Units:
         chance, open_ = self._chances(have)
         if self.own_chance is not None:
             chance, open_ = np.where(have, self.own_chance, 1.0), None

@@ -20,7 +20,11 @@ from exports.estimates.drawing import NextItem, proposed
 from exports.estimates.report import EstimateReport, estimate_report, estimates_table, strata_table
 
 NOT_YET, REACHED, NOTHING_SAVED, NO_LABELS, NO_RULE = "not yet", "stop reached", "nothing saved", "no labels", ""
-LOOKS, FEW_LOOKS = 40, 16
+LOOKS, FEW_LOOKS, ONE_LOOK = 40, 16, 2
+"""At how many numbers of labels it is looked how closely a mean was known: of the criterion that is shown; of another,
+since when its stop rule holds; of one without a rule how it stands now, which is the last of two."""
+MANY_LABELS = 20_000
+"""Up to so many labels it is looked at `LOOKS` numbers of them: every look fits the predictions anew to its labels."""
 AHEAD = 24
 """At how many numbers of labels the half-width to come is drawn."""
 
@@ -101,7 +105,7 @@ def fewer_labels(
     stop = data.study.settings.get("stop_at")
     for name in names:
         found = study_units(db, actor, study_id, criterion=name, data=data)
-        going = _going(found, of, stop, LOOKS if name == chosen else FEW_LOOKS)
+        going = _going(found, of, stop, _looks(found) if name == chosen else ONE_LOOK if stop is None else FEW_LOOKS)
         standing = _standing(found, of, stop, going)
         standings.append(standing)
         labelled, draws = max(labelled, standing.n), len(found.draws)
@@ -110,9 +114,15 @@ def fewer_labels(
     return FewerLabels(data.study.name, data.study.n_items, labelled, stop, draws, standings, shown)
 
 
+def _looks(found: StudyUnits) -> int:
+    """At how many numbers of labels the criterion that is shown is looked at: fewer where each look costs more."""
+    return max(FEW_LOOKS, min(LOOKS, LOOKS * MANY_LABELS // max(1, int(found.labelled.sum()))))
+
+
 def _going(found: StudyUnits, of: str, stop: float | None, most: int) -> list[Look]:
     n = int(found.labelled.sum())
-    return looks([(k, found.units(of=of, labelled=found.first(k))) for k in looked_at(n, most=most)], stop)
+    at = looked_at(n, most=most)[-1:] if most == ONE_LOOK else looked_at(n, most=most)
+    return looks([(k, found.units(of=of, labelled=None if k == n else found.first(k))) for k in at], stop)
 
 
 def _kind(made: Mean) -> str:

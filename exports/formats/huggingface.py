@@ -33,6 +33,7 @@ from exports.formats._described import described
 from exports.formats._files import FilesReading
 from exports.formats._losing import usual
 from exports.formats._one_type import PICTURES, has_own_pictures, in_columns
+from exports.formats._page_columns import rule_of
 from exports.formats._parquet import ParquetFiles, parquet_files
 from exports.formats._writing import (
     OPEN,
@@ -375,6 +376,7 @@ class _Reading(FilesReading):
                     continue
                 columns = mapped(table.columns, self._mapping)
                 self.columns |= columns
+                self._notes += [rule] if (rule := rule_of(columns)) and rule not in self._notes else []
                 about = {}
                 if len(configs) > 1:
                     about["config"] = part.config

@@ -18,6 +18,7 @@ from annotators.lists import is_unreadable_list, list_in
 from exports.cells import lines_of, safe
 from exports.formats._files import FilesReading
 from exports.formats._one_type import PICTURES, has_own_pictures, part_of_columns, without_nulls
+from exports.formats._page_columns import PAGES, evidence_of, is_of_pages, plain_name, rule_of, with_pages
 from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading, Misnamed
 from exports.formats.labels import NEEDED as OF_LABELS
@@ -85,9 +86,9 @@ class TableOfItems:
         A field with no column in the mapping is read from none. InvalidInput for a field that is none.
         """
         for name, columns in mapping.items():
-            if name not in _FIELDS:
-                raise InvalidInput(f"An item has no field {name!r}. It has: {', '.join(_FIELDS)}.")
-            if len(columns) > 1 and not _FIELDS[name].many:
+            if name not in _FIELDS and name != PAGES:
+                raise InvalidInput(f"An item has no field {name!r}. It has: {', '.join(_FIELDS)}; and {PAGES}.")
+            if len(columns) > 1 and name != PAGES and not _FIELDS[name].many:
                 raise InvalidInput(f"`{name}` is read from one column, not from {' and '.join(map(repr, columns))}.")
         files = [file for file in sources.files if is_table(file.basename)]
         if not files and not any(sources.loose_documents()):
@@ -168,7 +169,8 @@ class _TableReading(FilesReading):
         pairs = ", ".join(f"{name} = {', '.join(of_field)}" for name, of_field in columns.items())
         rest = [column for column in table.columns if column not in taken]
         kept = f"; kept in the metadata: {', '.join(rest)}" if rest else ""
-        self._notes += [f"{file.name} is read with {pairs}{kept}.", *table.notes]
+        said = f"{file.name} is read with {pairs}{kept}."
+        self._notes += [f"{said} {rule_of(columns)}".rstrip(), *table.notes]
 
     def notes(self) -> Sequence[str]:
         """Which columns are read as what, file by file."""
@@ -194,12 +196,13 @@ def mapped(headings: Sequence[str], mapping: Columns) -> dict[str, list[str]]:
             f"none of the columns is known as the question. Say which it is with --map question=COLUMN; there are: "
             f"{', '.join(headings)[:500]}."
         )
-    return {name: found[name] for name in _FIELDS if name in found}
+    found = with_pages(headings, {name: found[name] for name in _FIELDS if name in found}, mapping)
+    return {name: found[name] for name in (*_FIELDS, PAGES) if name in found}
 
 
 def guessed(headings: Sequence[str]) -> dict[str, list[str]]:
     """Field → the column that is called as the field is, or else as such fields usually are."""
-    plain = {heading.casefold().replace(" ", "_").replace("-", "_"): heading for heading in reversed(headings)}
+    plain = {plain_name(heading): heading for heading in reversed(headings)}
     found = {}
     for name in _FIELDS:
         known = next((plain[alias] for alias in (name, *_ALIASES.get(name, ())) if alias in plain), None)
@@ -218,7 +221,12 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
     taken = {column for of_field in columns.values() for column in of_field}
     rest = [(column, places[column]) for column in table.columns if column not in taken]
     texts = [(name, places[of_field[0]]) for name, of_field in columns.items() if _is_text(name)]
-    others = [(name, [(column, places[column]) for column in columns[name]]) for name in columns if not _is_text(name)]
+    of_pages = [(column, places[column]) for column in columns.get(PAGES, ())]
+    others = [
+        (name, [(column, places[column]) for column in columns[name]])
+        for name in columns
+        if name != PAGES and not _is_text(name)
+    ]
     for line, cells in table.rows:
         try:
             if isinstance(cells, str):
@@ -231,6 +239,10 @@ def items_of_table(file: SourceFile, table: Table, columns: dict[str, list[str]]
                     kept |= _object(*found[0])
                 elif found:
                     row[name] = [part for column, cell in found for part in _parts(name, column, cell)]
+            for column, place in of_pages:
+                if _is_filled(cells[place]):
+                    pages = evidence_of(column, cells[place], row.get("documents", ()))
+                    row["evidence"] = [*row.get("evidence", ()), *pages]
             if kept:
                 row["metadata"] = kept
             yield ParsedItem(file.name, line, read_item(row, scorer=SCORER))
@@ -254,7 +266,7 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _is_text(name: str) -> bool:
-    return not _FIELDS[name].many and name != "metadata"
+    return name != PAGES and not _FIELDS[name].many and name != "metadata"
 
 
 def _text(cell: Any) -> str:
@@ -321,7 +333,7 @@ _UNFIT = re.compile("[\x00-\x1f\ufffd-\uffff]")
 def _may_be_a_column(name: str) -> bool:
     """Whether a column of this name would be read as nothing but itself."""
     plain = name == name.strip() and name and not _UNFIT.search(name)
-    return bool(plain) and name not in _FIELDS and not guessed([name])
+    return bool(plain) and name not in _FIELDS and not guessed([name]) and not is_of_pages(name)
 
 
 def _cell(name: str, value: Any) -> str:

@@ -107,8 +107,9 @@ class _Frames(Tables):
         self._folder = folder
         self.tables: list[pa.Table] = []
 
-    def write(self, name: str, write: Callable[[Out], int], _folder: str = "") -> None:
-        """Keep a table."""
+    def write(self, name: str, write: Callable[[Out], int], _folder: str = "", *, counted: bool = True) -> None:
+        """Keep a table; nobody asks a frame for counts."""
+        del counted
         kept = Batches(name)
         write(Out(None, typed=kept, lines=False))
         self.tables.append(kept.table())

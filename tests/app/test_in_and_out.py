@@ -109,7 +109,8 @@ def test_a_document_that_is_there_is_marked_by_what_comes_for_it(filled: Filled)
             archive.writestr("documents.jsonl", row)
         page = filled.open("rosa", "imports")
         page.file_uploader(key="imports-files-0").set_value([(f"{number}.zip", packed.getvalue(), "")]).run()
-        assert f"<b>{number}</b><span>documents marked to stay here</span>" in no_problem(page)
+        marked = "<b>1</b><span>documents marked to stay here</span>" in no_problem(page)
+        assert marked == bool(number), "nothing is counted of which there is nothing"
         press(page, said)
     kept = list_kept_documents(filled.pages.db, filled.pages.admin, filled.project_id)
     assert kept == {"map.png": ()}
@@ -212,6 +213,15 @@ def test_tables_come_with_types_where_they_are_asked_for(filled: Filled) -> None
     assert "labels.parquet" in shown
     assert "data_dictionary.csv" in shown
     assert "xlsx" not in shown
+
+
+def test_final_labels_are_called_what_they_are_before_they_leave(filled: Filled) -> None:
+    page = filled.open("rosa", "exports", study=filled.study_id)
+    press(page, "Only look")
+    shown = no_problem(page)
+    for words, n in (("Final labels decided by adjudicators", 0), ("Final labels unanimous", 0), ("Units open", 4)):
+        assert re.search(f"{words}</dt>\\s*<dd>{n}<", shown), words
+    assert "Adjudicated" not in shown
 
 
 def test_what_an_export_would_lose_is_counted_without_making_it(filled: Filled) -> None:

@@ -156,7 +156,7 @@ def _only_text(page: AppTest) -> None:
 
 
 def test_the_form_says_what_it_would_make_and_makes_it(filled: Filled) -> None:
-    page = filled.open("rosa", "studies")
+    page = filled.open("rosa", "studies", new=1)
     page.text_input(key="study-name").input("Second").run()
     page.selectbox(key="study-sample").set_value("system").run()
     page.number_input(key="study-sample-size").set_value(1).run()
@@ -170,7 +170,7 @@ def test_the_form_says_what_it_would_make_and_makes_it(filled: Filled) -> None:
 
 
 def test_the_overlap_is_never_more_than_the_annotators_that_are_chosen_and_the_form_says_so(filled: Filled) -> None:
-    page = filled.open("rosa", "studies")
+    page = filled.open("rosa", "studies", new=1)
     overlap = page.number_input(key="study-overlap-qa_verification")
     assert (overlap.value, overlap.max) == (3, 3)
     names = page.multiselect(key="study-annotators").value
@@ -183,7 +183,7 @@ def test_the_overlap_is_never_more_than_the_annotators_that_are_chosen_and_the_f
 
 
 def test_an_unmet_need_is_a_sentence_beside_a_disabled_button(filled: Filled) -> None:
-    page = filled.open("rosa", "studies")
+    page = filled.open("rosa", "studies", new=1)
     assert not page.button(key="study-create").disabled
     page.multiselect(key="study-annotators").set_value([]).run()
     assert page.button(key="study-create").disabled
@@ -193,7 +193,7 @@ def test_an_unmet_need_is_a_sentence_beside_a_disabled_button(filled: Filled) ->
 
 def test_a_study_without_a_typed_name_is_called_after_its_protocol(filled: Filled) -> None:
     for _ in range(2):
-        page = filled.open("rosa", "studies")
+        page = filled.open("rosa", "studies", new=1)
         press(page, "Create study")
         no_problem(page)
     rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
@@ -201,7 +201,7 @@ def test_a_study_without_a_typed_name_is_called_after_its_protocol(filled: Fille
 
 
 def test_what_was_typed_is_kept_after_a_failed_submit_and_over_a_visit_of_another_page(filled: Filled) -> None:
-    page = filled.open("rosa", "studies")
+    page = filled.open("rosa", "studies", new=1)
     page.text_input(key="study-name").input("study").run()
     page.selectbox(key="study-sample").set_value("system").run()
     page.number_input(key="study-sample-size").set_value(1).run()
@@ -221,6 +221,7 @@ def test_what_was_typed_is_kept_after_a_failed_submit_and_over_a_visit_of_anothe
     press(page, "Create study")
     page._page_hash = calc_hash("studies")
     page.query_params.clear()
+    page.query_params.update({"new": "1"})
     page.run()
     assert page.text_input(key="study-name").value == ""
     assert page.selectbox(key="study-sample").value == "all"
@@ -241,7 +242,7 @@ overlap: 1
 
 
 def test_a_protocol_file_is_checked_with_lines_and_then_used(filled: Filled) -> None:
-    page = filled.open("rosa", "studies")
+    page = filled.open("rosa", "studies", new=1)
     page.text_input(key="study-name").input("Tone").run()
     page.segmented_control(key="study-protocol-from").set_value("From a file").run()
     page.file_uploader(key="study-protocol-file").set_value(("tone.yaml", YAML.encode(), "application/yaml")).run()
@@ -263,7 +264,7 @@ def test_the_form_says_which_items_have_no_score_and_takes_the_others(pages: Pag
     run_scorer(pages.db, pages.admin, project_id, scorer="phrase_recall")
     pages.person("ada")
     set_member(pages.db, pages.admin, project_id, name="ada", role=Role.ANNOTATOR)
-    page = pages.open(pages.token("admin"), "studies")
+    page = pages.open(pages.token("admin"), "studies", new="1")
     page.text_input(key="study-name").input("Metrics").run()
     page.selectbox(key="study-protocol").set_value("metric_agreement").run()
     page.number_input(key="study-overlap-metric_agreement").set_value(1).run()
@@ -499,3 +500,13 @@ def test_a_study_is_ordered_by_a_score_in_the_form(filled: Filled) -> None:
     assert told in shown
     set_member(filled.pages.db, filled.pages.admin, filled.project_id, name="rosa", role=Role.ANNOTATOR)
     assert told not in words(filled.open("rosa", "study", study=made.study_id, show="design"))
+
+
+def test_the_form_of_a_new_study_is_made_when_it_is_opened(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
+    assert "Studies of" in no_problem(page)
+    assert not [box for box in page.text_input if box.key == "study-name"], "it looks at every item of the project"
+    page = filled.open("rosa", "studies", new=1)
+    no_problem(page)
+    assert [box.value for box in page.text_input if box.key == "study-name"] == [""]
+    assert "Studies of" not in no_problem(page)

@@ -166,7 +166,7 @@ def test_of_two_researchers_at_once_the_second_is_told_and_both_are_kept(filled:
 
 def test_a_study_is_made_of_an_own_protocol(filled: Filled) -> None:
     added(filled, tiny_protocol(name="tone_check", title="Tone"))
-    page = filled.open("rosa", "studies")
+    page = filled.open("rosa", "studies", new=1)
     page.segmented_control(key="study-protocol-from").set_value("Own").run()
     no_problem(page)
     press(page, "Create study")

@@ -37,14 +37,19 @@ class BigStudy:
     people: tuple[int, ...]
 
 
-def judging() -> Protocol:
-    """One step of two criteria: right or not, and how clear."""
+def judging(*, accepting: bool = False) -> Protocol:
+    """One step of two criteria: right or not, and how clear; `accepting`: an item that is not right is revised."""
     return Protocol(
         name="judging",
         title="Judging",
         guidelines="Judge the answer.",
         criteria=[
-            Choice(name="correct", title="Correct", labels=[Label(value="yes"), Label(value="no")]),
+            Choice(
+                name="correct",
+                title="Correct",
+                labels=[Label(value="yes"), Label(value="no")],
+                accept=["yes"] if accepting else [],
+            ),
             Grade(name="clarity", title="Clarity", labels=[Label(value=value) for value in range(1, 6)]),
         ],
         steps=[
@@ -59,7 +64,14 @@ def judging() -> Protocol:
 
 
 def make_big_study(
-    db: Database, n_items: int, *, people: int = 6, seed: int = 0, done: float = 1, scores: bool = True
+    db: Database,
+    n_items: int,
+    *,
+    people: int = 6,
+    seed: int = 0,
+    done: float = 1,
+    scores: bool = True,
+    accepting: bool = False,
 ) -> BigStudy:
     """Items of two systems and three categories, two of each question; three of the people label each of them.
 
@@ -75,7 +87,8 @@ def make_big_study(
     _questions(db, project_id, n_items)
     names = tuple(actor.name for actor in actors)
     design = StudyDesign(name="big", annotators=names, overlap=OVERLAP, order="given")
-    study_id = create_study(db, researcher, project_id, protocol=judging(), design=design).study_id
+    protocol = judging(accepting=accepting)
+    study_id = create_study(db, researcher, project_id, protocol=protocol, design=design).study_id
     rng = np.random.default_rng(seed)
     truth = rng.random(n_items)
     big = BigStudy(project_id, study_id, tuple(actor.person_id for actor in actors))

@@ -8,11 +8,14 @@ import streamlit as st
 
 from annotators.items.item import ItemContent, fields_of
 from db.items.imports import ImportReport
+from exports.formats._page_columns import PAGES
 
 _MAPPING = "imports-columns"
 _ACROSS = 4
-_FIELDS = tuple((field.name, field.many) for field in fields_of(ItemContent))
-_LABELS = {"id": "Item's id", "question_key": "Question's key", "references": "Reference answers"}
+_FIELDS = (*((field.name, field.many) for field in fields_of(ItemContent)), (PAGES, False))
+_LABELS = {
+    "id": "Item's id", "question_key": "Question's key", "references": "Reference answers", PAGES: "Pages of evidence",
+}  # fmt: skip
 
 Columns = Mapping[str, Sequence[str]]
 """Field → its columns."""

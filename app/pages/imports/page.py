@@ -155,7 +155,11 @@ def _preview_drawn(report: ImportReport) -> None:
 
 def _counted(report: ImportReport) -> None:
     """The counts of a preview, and of what was then done: the same things in the same words."""
-    blocks.figures([(words, f"{n:,}") for words, n in wording.import_counts(report)])
+    counts = [(words, f"{n:,}") for words, n in wording.import_counts(report)]
+    if counts:
+        blocks.figures(counts)
+    if said := wording.without_file(report):
+        st.warning(ui.plain(said))
 
 
 def _notes(report: ImportReport) -> None:

@@ -17,7 +17,7 @@ from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.items.sampling import BY_SCORE, ORDERS
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, criteria, draft, progress, results, so_far
+from app.pages.study import amendments, criteria, draft, invitations, progress, results, so_far
 from app.widgets import blocks, choices, protocol_view
 from app.widgets.designing.known_items import BELOW_WORDS
 from app.widgets.doing import needs
@@ -84,6 +84,7 @@ def page() -> None:
                     results.draw(row)
                 case "Design":
                     amendments.draw(study)
+                    invitations.draw(study)
                     _design(study, protocol)
                 case "Protocol":
                     protocol_view.draw(protocol)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 from sqlmodel import select
 
 from annotators.errors import Conflict, NotAllowed, NotFound
-from db.annotating.amendments import StudyChange, amend_study
+from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.engine import Database
-from db.models import RevisionLease
+from db.models import RevisionLease, Study, StudyState
 from db.people.accounts import set_member
 from db.permissions import Actor, Role
+from db.quality.omissions import leave_out, restore
 from db.releasing.endings import end_item
 from db.releasing.recheck import send_to_recheck
 from db.releasing.revising import (
@@ -75,6 +78,48 @@ def test_what_fails_waits_until_it_is_revised_or_ended_and_waits_again_when_it_f
     assert queue(study, study.researcher) == ["i00001", "i00003", "i00004", "i00006"]
     end_item(*about, external_id="i00003", state="withdrawn", reason="no")
     assert queue(study, study.researcher) == ["i00001", "i00004", "i00006"]
+
+
+def test_what_waits_is_worked_out_when_something_has_changed_and_kept_until_then(database: Database) -> None:
+    study = two_by(database, 4)
+    about = (database, study.researcher, study.project_id)
+    asked: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    def is_worked_out() -> bool:
+        """Whether a look works out which items wait, beside looking whether something has changed."""
+        asked.clear()
+        event.listen(database.engine, "before_cursor_execute", note)
+        try:
+            n = count_to_revise(*about)
+        finally:
+            event.remove(database.engine, "before_cursor_execute", note)
+        worked_out = any("GROUP BY v.item_id" in statement for statement in asked)
+        assert n == len(revision_queue(*about).waiting)
+        return worked_out
+
+    label(study, "nn", "nn", "ny", "yy")
+    assert is_worked_out() and not is_worked_out() and not is_worked_out()
+    name = study.annotators[0].name
+    of_study = (database, study.researcher, study.study_id)
+    began = study_began(study)
+    for act in (
+        lambda: decide(study, "i00003", "no"),
+        lambda: end_item(*about, external_id="i00001", state="rejected", reason="no"),
+        lambda: revise_item(*about, external_id="i00002", fields={"answer": "Better."}, reason="wrong"),
+        lambda: leave_out(*of_study, annotator=name, since=began, reason="careless"),
+        lambda: restore(*of_study, annotator=name, reason="they were right"),
+        lambda: set_state(*of_study, state=StudyState.CLOSED, reason="enough"),
+    ):
+        act()
+        assert is_worked_out() and not is_worked_out()
+
+
+def study_began(study: StudyInUse) -> datetime:
+    with study.db.read() as session:
+        return session.get_one(Study, study.study_id).created_at
 
 
 def test_who_judged_or_revised_is_not_offered_what_a_study_keeps_from_them(database: Database) -> None:

@@ -247,7 +247,7 @@ def test_the_manifest_says_what_was_exported_of_which_state(study: StudyInUse, t
     assert manifest == export.manifest.to_json()
     assert manifest["filters"] == {
         "study": "study", "formats": ["native", "labels", "adjudicated"], "names": False, "documents": False,
-        "says_fell": True,
+        "says_fell": True, "says_how": True, "says_versions": True,
     }  # fmt: skip
     [snapshot] = manifest["studies"]
     assert snapshot["protocol"]["sha256"] == protocol().digest()
@@ -260,7 +260,9 @@ def test_the_manifest_says_what_was_exported_of_which_state(study: StudyInUse, t
         data = (export.folder / file["path"]).read_bytes()
         assert (hashlib.sha256(data).hexdigest(), len(data)) == (file["sha256"], file["bytes"])
     assert manifest["counts"] == {
-        "items": 2, "documents": 0, "documents_with_bytes": 0, "labels": 2, "adjudicated": 0,
+        "items": 2, "documents": 0, "documents_with_bytes": 0, "labels": 2,
+        "final_labels_decided_by_adjudicators": 0, "final_labels_unanimous": 0, "final_labels_by_majority": 0,
+        "units_open": 0,
     }  # fmt: skip
     with study.db.read() as session:
         last = session.exec(select(Event).order_by(Event.id.desc())).first()  # type: ignore[union-attr]

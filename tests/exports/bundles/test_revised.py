@@ -135,7 +135,7 @@ def test_final_labels_that_hold_stand_in_the_items_of_a_project(database: Databa
     made = export(study, tmp_path / "out", "ragas", study_id=None, labels_of=["study"])
     assert made.counts["ragas_final_labels_fell"] == 1
     made = export(study, tmp_path / "no place", "fathoms", study_id=None, labels_of=["study"])
-    assert made.counts == {"fathoms": 2}, "it has no place for labels of this criterion"
+    assert made.counts == {"fathoms": 2, "items_revised": 1}, "it has no place for labels of this criterion"
     made = export(study, tmp_path / "no judgements", "qrels", study_id=None, labels_of=["study"])
     assert "qrels_final_labels_fell" not in made.counts, "labels of items are no judgements"
     [file] = (tmp_path / "out/ragas").glob("*.jsonl")
