@@ -123,7 +123,7 @@ smaple: 3
 order: sideways
 lease_minutes: 0
 deadline: 2026-13-01
-per: colour
+per: "system,"
 overlap: 2
 """
     with pytest.raises(InvalidInput) as refused:
