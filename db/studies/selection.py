@@ -245,7 +245,7 @@ def strata_of(session: Session, study: Study) -> dict[int, str]:
     per = study.settings.get("per")
     if not per or set(strata_fields(per)) <= set(OF_EVERY_ITEM):
         return {}
-    theirs = pick(StudyItem.item_version_id).where(StudyItem.study_id == study.id)
+    theirs = pick(StudyItem.item_version_id).where(col(StudyItem.study_id) == study.id)
     pool = [*candidates(session, study.project_id), *candidates(session, study.project_id, versions=theirs)]
     pool = _with_strata(session, study.project_id, pool, per, known=False)
     return {candidate.version_id: candidate.stratum(per) for candidate in pool}

@@ -102,6 +102,8 @@ def _buttons(study: Study) -> None:
                 _amend_form(study)
             with st.popover("Gold items…"):
                 planting.form(study)
+    if state != StudyState.CLOSED:
+        planting.take_labels(study)
 
 
 def _state_form(study: Study, label: str, to: StudyState) -> None:
