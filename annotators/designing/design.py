@@ -388,7 +388,9 @@ class StudyDesign(ItemChoice):
                     )
 
     def _faults_of_numbers(self) -> Iterator[tuple[Path, str]]:
-        """Numbers that a form could not show as they are, nor a spreadsheet."""
+        """Numbers by which nothing is drawn, and those that a form could not show as they are, nor a spreadsheet."""
+        if self.seed < 0:
+            yield ("seed",), f"Nothing is drawn by a seed of {self.seed:,}. Give 0 or more."
         numbers: dict[Path, int | None] = {(name,): getattr(self, name) for name in _SHOWN_AS_THEY_ARE}
         numbers |= {("quotas", name): quota for name, quota in self.quotas.items()}
         if self.gold is not None:
