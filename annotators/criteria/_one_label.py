@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from annotators.criteria.base import Criterion
-from annotators.criteria.labels import Label, declared, with_keys
+from annotators.criteria.base import Criterion, Value
+from annotators.criteria.labels import Label, declared, entitled, with_keys
 
 
 class OneLabel(Criterion):
@@ -20,6 +20,12 @@ class OneLabel(Criterion):
     def label_list(self) -> list[Label]:
         """The labels with keys and titles, in the order of the protocol."""
         return with_keys(self.labels)
+
+    def parse(self, text: str) -> Value:
+        """The label with this value, else the one with this title, as the screen shows it."""
+        known = declared(self.labels, text, ordered=self.ordered) is not None
+        value = None if known else entitled(self.labels, text)
+        return self.check(text if value is None else value)
 
     def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
         """One of the labels, as a word."""

@@ -63,6 +63,13 @@ def declared(labels: Sequence[Label], value: object, *, ordered: bool) -> Label 
     return next(same, None)
 
 
+def entitled(labels: Sequence[Label], text: str) -> LabelValue | None:
+    """The value of the one label that the screen calls `text`, in capitals or small letters; None where none is."""
+    wanted = text.strip().casefold()
+    values = [label.value for label in with_keys(labels) if label.title.casefold() == wanted]
+    return values[0] if len(values) == 1 else None
+
+
 def _number(text: str) -> float | None:
     try:
         number = float(text)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from annotators.criteria.base import Criterion, Scale, Value
-from annotators.criteria.labels import Label, with_keys
+from annotators.criteria.labels import Label, entitled, with_keys
 from annotators.items.targets import Units
 
 
@@ -34,8 +34,13 @@ class Several(Criterion):
         return [label for label in allowed if label in given]
 
     def parse(self, text: str) -> Value:
-        """A JSON array of values."""
-        return self.check(self._json_list(text))
+        """A JSON array of values, or of titles as the screen shows them."""
+        found = self._json_list(text)
+        known = [str(label.value) for label in self.labels]
+        if not isinstance(found, list):
+            return self.check(found)
+        titled = {str(one): entitled(self.labels, str(one)) for one in found if str(one) not in known}
+        return self.check([one if titled.get(str(one)) is None else titled[str(one)] for one in found])
 
     def reply_schema(self, material: Mapping[str, Any]) -> dict[str, Any]:
         """A list of labels."""

@@ -16,14 +16,16 @@ from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.criteria.suggested import WHEN
 from annotators.designing.arms import ALLOTS, ITEMS, PEOPLE, Arm
-from annotators.designing.known import Gold, Qualification, Repeats, known_faults, planting_of
+from annotators.designing.known import Gold, KnownItems, Qualification, Repeats, known_faults, planting_of
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.designing.talk import NEVER, TALKS
-from annotators.designing.values import Flag, Share, Whole, Word, Words
+from annotators.designing.values import MOST_SHOWN, Flag, Share, Whole, Word, Words
 from annotators.errors import AssayError, InvalidInput, Problem
+from annotators.items.conditions import SCORE
+from annotators.items.pairs import names_either_way
 from annotators.items.prioritised import FIRSTS
-from annotators.items.sampling import BY_SCORE, ORDERS, share_of
+from annotators.items.sampling import BY_SCORE, ORDERS, share_of, strata_fields
 from annotators.moments import moment
 from annotators.protocols import Protocol
 
@@ -51,7 +53,8 @@ class ItemChoice(BaseModel):
     looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
     question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
     each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
-    are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
+    are taken of every stratum `per` (fields with commas between: system, category, anything in the metadata); None
+    takes all. The order `given` is that of `items`, where they are named. `show_scores` names the scorers whose
     scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
     the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known
     probabilities, whose score `order_score` is what `order_first` says (annotators/items/prioritised.py). Items that
@@ -76,6 +79,10 @@ class ItemChoice(BaseModel):
     drawn_with: dict[str, Share] | None = None
     not_drawn_from: Words = ()
     draw_seed: Whole | None = None
+
+    def known_items(self) -> dict[str, str]:
+        """The items and pairs that are not drawn, as their right labels are known → what they are for."""
+        return {}
 
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
@@ -160,6 +167,21 @@ class StudyDesign(ItemChoice):
         """Whether it says right labels of some items, for gold or for the qualification."""
         return any(part is not None and not part.has_none for part in (self.gold, self.qualification))
 
+    def known_items(self) -> dict[str, str]:
+        """The items and pairs (in either order) that its right labels are about → `gold` or `qualification`.
+
+        None where the items were drawn with known probabilities, which leaving some out would change.
+        """
+        if self.drawn_with is not None:
+            return {}
+        parts: tuple[tuple[str, KnownItems | None], ...] = (("qualification", self.qualification), ("gold", self.gold))
+        return {
+            name: purpose
+            for purpose, part in parts
+            for label in (part.labels if part is not None else ())
+            for name in names_either_way(label.item, label.other_item)
+        }
+
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
         return protocol.overlap if self.overlap is None else self.overlap
@@ -231,8 +253,8 @@ class StudyDesign(ItemChoice):
                 ("sample",),
                 f"A sample of {self.sample} is empty. Give a number of at least 1, or leave it out for all items.",
             )
-        if self.per is not None and self.per not in _STRATA:
-            yield ("per",), f"Cannot sample per {self.per!r}. Sample per system, category, or system,category."
+        yield from self._faults_of_strata()
+        yield from self._faults_of_numbers()
         if self.order not in ORDERS:
             yield ("order",), f"{self.order!r} is not an order of items. Known: {', '.join(ORDERS)}."
         yield from self._faults_of_score()
@@ -365,6 +387,38 @@ class StudyDesign(ItemChoice):
                         f"`queue: {DYNAMIC}`.",
                     )
 
+    def _faults_of_numbers(self) -> Iterator[tuple[Path, str]]:
+        """Numbers by which nothing is drawn, and those that a form could not show as they are, nor a spreadsheet."""
+        if self.seed < 0:
+            yield ("seed",), f"Nothing is drawn by a seed of {self.seed:,}. Give 0 or more."
+        numbers: dict[Path, int | None] = {(name,): getattr(self, name) for name in _SHOWN_AS_THEY_ARE}
+        numbers |= {("quotas", name): quota for name, quota in self.quotas.items()}
+        if self.gold is not None:
+            numbers["gold", "mark_after"] = self.gold.mark_after
+        if self.repeats is not None:
+            numbers["repeats", "after"] = self.repeats.after
+        for field, number in numbers.items():
+            if number is not None and abs(number) > MOST_SHOWN:
+                yield field, f"{number:,} has more digits than a browser shows. Give at most {MOST_SHOWN:,}."
+
+    def _faults_of_strata(self) -> Iterator[tuple[Path, str]]:
+        if self.per is None:
+            return
+        names = strata_fields(self.per)
+        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if not all(names) or twice is not None:
+            wrong = f"{twice!r} is named twice" if twice else "a field has no name"
+            yield (
+                ("per",),
+                f"Cannot sample per {self.per!r}: {wrong}. Name fields with commas between: system,category.",
+            )
+        elif score := next((name for name in names if name.startswith(SCORE)), None):
+            yield (
+                ("per",),
+                f"Cannot sample per {score!r}: nearly every item would be a stratum. Choose items by it instead, as in "
+                f"`where: [{score}>=0.5]`, or take the order {BY_SCORE}.",
+            )
+
     def _faults_of_score(self) -> Iterator[tuple[Path, str]]:
         if self.order != BY_SCORE:
             for field in ("order_score", "order_first"):
@@ -421,7 +475,7 @@ class StudyDesign(ItemChoice):
 
 
 _OF_A_PART = ("part", "part_overlap", "most_overlap")
-_STRATA = ("system", "category", "system,category", "category,system")
+_SHOWN_AS_THEY_ARE = ("seed", "sample", "quota", "outside")
 
 
 def overlap_fault(overlap: int, annotators: int, *, what: str = "are named") -> str | None:

@@ -38,6 +38,9 @@ Words = Annotated[tuple[Word, ...], BeforeValidator(_in_order)]
 Whole = Annotated[int, BeforeValidator(_number), Field(strict=True, ge=-(2**63), lt=2**63)]
 """A whole number that a database keeps."""
 
+MOST_SHOWN = 2**53 - 1
+"""The greatest whole number that browsers and spreadsheets show exactly."""
+
 Share = Annotated[float, BeforeValidator(_number), Field(strict=True, allow_inf_nan=False)]
 
 Flag = Annotated[bool, BeforeValidator(_truth), Field(strict=True)]

@@ -26,6 +26,11 @@ def turned_round(name: str) -> str | None:
     return pair_name(other, item) if between else None
 
 
+def names_either_way(item: str, other: str | None) -> set[str]:
+    """What an item is known by, or a pair with either of its items first."""
+    return {pair_name(item, other), pair_name(other, item)} if other else {item}
+
+
 def question_of_pair(item: ItemContent, other: ItemContent) -> ItemContent:
     """What is shown beside the two answers: the first item, with the evidence and the documents of both.
 

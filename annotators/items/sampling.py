@@ -21,7 +21,8 @@ from annotators.items.pairs import pair_name
 class Candidate:
     """An item that could be sampled: its current version and what it is stratified and ordered by.
 
-    With `other` it is a pair of two items of one question; `other_left` says that the second stands left.
+    With `other` it is a pair of two items of one question; `other_left` says that the second stands left. `fields` are
+    those of its other fields that a stratum is made of, with their values.
     """
 
     version_id: int
@@ -32,6 +33,7 @@ class Candidate:
     content_hash: str
     other: Candidate | None = None
     other_left: bool = False
+    fields: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -45,17 +47,26 @@ class Candidate:
         return sampled_as(self.name, self.content_hash, other.content_hash if other else None, left=self.other_left)
 
     def stratum(self, per: str | None) -> str:
-        """The stratum this item belongs to when sampling per system or category."""
-        match per:
-            case None:
-                return ""
-            case "system":
-                return f"{self.system} ⇄ {self.other.system}" if self.other else self.system
-            case "category":
-                return self.category
-            case "system,category" | "category,system":
-                return f"{self.system} / {self.category}"
-        raise InvalidInput(f"Cannot sample per {per!r}. Sample per system, category, or system,category.")
+        """The stratum this item belongs to when sampling per these fields: `system`, `category`, or one of `fields`."""
+        if per is None:
+            return ""
+        if per == "system" and self.other is not None:
+            return f"{self.system} ⇄ {self.other.system}"
+        known = {"system": self.system, "category": self.category, **dict(self.fields)}
+        names = strata_fields(per)
+        if wrong := next((name for name in names if name not in known), None):
+            raise InvalidInput(f"Cannot sample per {wrong!r}. Sample per {', '.join(known)}.")
+        return " / ".join(known[name] for name in names)
+
+
+OF_EVERY_ITEM = ("system", "category")
+"""The fields that strata are made of without looking them up."""
+
+
+def strata_fields(per: str) -> list[str]:
+    """The fields that strata are made of, written with commas between: system and category first, in this order."""
+    names = [name.strip() for name in per.split(",")]
+    return [name for name in OF_EVERY_ITEM if name in names] + [name for name in names if name not in OF_EVERY_ITEM]
 
 
 def _rank(seed: int, purpose: str, external_id: str) -> bytes:
@@ -158,22 +169,23 @@ ORDERS = {
     "by_system": "In blocks: one system after another, shuffled in each",
     "by_category": "In blocks: one category after another, shuffled in each",
     BY_SCORE: "By a score: the more informative first, drawn with known probabilities",
-    "given": "As imported",
+    "given": "As they were named in a list, else as imported",
 }
 """The orders in which a study can offer its items, in words; that by a score is made in prioritised.py beside this."""
 
 
-def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:
+def arrange(sample: Sequence[Candidate], order: str, seed: int, *, named: Sequence[str] = ()) -> list[Candidate]:
     """The sample in the order it is offered.
 
-    `given`: as imported. `shuffled`: seeded, so that systems and categories mix. `by_question`, `by_system`,
-    `by_category`: blocks, shuffled, in each of them its items, shuffled. `own`: shuffled, and each annotator goes
-    through them in an order of their own (`own_place`).
+    `given`: as the items were `named`, else as imported. `shuffled`: seeded, so that systems and categories mix.
+    `by_question`, `by_system`, `by_category`: blocks, shuffled, in each of them its items, shuffled. `own`: shuffled,
+    and each annotator goes through them in an order of their own (`own_place`).
     """
     given = sorted(sample, key=lambda c: c.version_id)
     match order:
         case "given":
-            return given
+            place = {name: place for place, name in enumerate(named)}
+            return sorted(given, key=lambda c: place.get(c.external_id, len(place)))
         case "shuffled" | "own":
             return sorted(given, key=lambda c: _rank(seed, "order", c.name))
         case "by_question":

@@ -286,6 +286,15 @@ class Protocol(BaseModel):
                 return criterion
         raise KeyError(name)
 
+    def name_of(self, word: str) -> str:
+        """The name of the criterion with this name, else of the one that the screen calls so; else the word itself."""
+        names = [criterion.name for criterion in self.criteria]
+        if word in names:
+            return word
+        wanted = word.strip().casefold()
+        called = [criterion.name for criterion in self.criteria if criterion.title.casefold() == wanted]
+        return called[0] if len(called) == 1 else word
+
     def fallen(self, edited: Collection[str], was: Units = _NO_PARTS, now: Units = _NO_PARTS) -> list[str]:
         """The criteria whose labels fall with an edit of these fields of an item (REVISABLE), in their order.
 

@@ -102,14 +102,18 @@ def create(
     ] = None,
     per: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Sample per system, category or system,category.", show_default=False),
+        typer.Option(
+            metavar="FIELD",
+            help="Sample per system, category, anything in the metadata, or several with commas between.",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
     order: Annotated[
         str,
         typer.Option(
-            help="Order of the items: shuffled, own (an order for each annotator), given, by_question, by_system, "
-            "by_category or by_score."
+            help="Order of the items: shuffled, own (an order for each annotator), given (that of --items, else as "
+            "imported), by_question, by_system, by_category or by_score."
         ),
     ] = "shuffled",
     order_score: Annotated[
@@ -141,6 +145,15 @@ def create(
         float | None,
         typer.Option(metavar="W", help="The study may end when a mean is known to ±W at every look, such as 0.05."),
     ] = None,
+    show_names: Annotated[bool, typer.Option("--show-names", help="Adjudicators see who gave which label.")] = False,
+    allow_own_adjudication: Annotated[
+        bool,
+        typer.Option("--allow-own-adjudication", help="Adjudicators may decide items that they annotated themselves."),
+    ] = False,
+    own_figures: Annotated[
+        str,
+        typer.Option(metavar="WHAT", help="What annotators see of their own figures: none, progress, quality or gold."),
+    ] = "progress",
     separate_revisers: Annotated[
         bool,
         typer.Option("--separate-revisers", help="Nobody revises an item that they judged, decided or revised before."),
@@ -283,6 +296,9 @@ def create(
             review_agreed=review_agreed,
             stop_at=stop_at,
             talk=talk,
+            show_names=show_names,
+            allow_own_adjudication=allow_own_adjudication,
+            own_figures=own_figures,
             separate_revisers=separate_revisers,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),

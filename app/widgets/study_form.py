@@ -26,8 +26,8 @@ from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.errors import InvalidInput
-from annotators.items.conditions import condition, item_ids
-from annotators.items.sampling import BY_SCORE, ORDERS
+from annotators.items.conditions import DESCRIPTIVE, condition, item_ids
+from annotators.items.sampling import BY_SCORE, OF_EVERY_ITEM, ORDERS, strata_fields
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
@@ -37,22 +37,17 @@ from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.designing.making import create_study, plan_study
 from db.items.proposed import judges_by_protocol
-from db.items.read import ItemCounts
+from db.items.read import ItemCounts, metadata_fields
 from db.libraries import Entry
 from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import list_studies, studies_to_compare
+from db.studies.design import LONGEST_NAME, list_studies, studies_to_compare
 from db.studies.library import list_protocols
 
-SAMPLES: dict[str, str] = {
-    "all": "All items",
-    "": "Some items",
-    "system": "Some items of each system",
-    "category": "Some items of each category",
-    "system,category": "Some items of each system and category",
-}
+_ALL, _SOME = "all", "some"
+_SAMPLES = {_ALL: "All items", _SOME: "Some items"}
 FIRSTS = {
     "uncertain": "Those in the middle of the scale",
     "high": "High scores",
@@ -83,9 +78,9 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
-    "study-sample-size", "study-scores", "study-order", "study-order-score", "study-order-first",
-    "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
+    "study-sample-size", "study-strata", "study-scores", "study-order", "study-order-score", "study-order-first",
+    "study-rule", "study-seed", "study-lease", "study-show-names", "study-talk", "study-review", "study-stop-at",
+    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-until", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
     "study-consent", "study-questions", "study-arms", "study-allot", "study-own-figures",
     "study-suggestions-*", "study-suggested-by-*", "study-where", "study-each-question-*", "study-with-documents",
@@ -102,6 +97,9 @@ PROTOCOL = "study-protocol-wanted"
 
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
+
+LISTED = "study-items-listed"
+"""The name and the ids of the list of items that was uploaded last: an uploader forgets its file with the page."""
 
 DRAFT = "study-draft"
 """The name of the draft that the form changes."""
@@ -128,21 +126,23 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
 def leave(project: ProjectRow) -> None:
     """The form begins afresh, with nothing chosen on other pages."""
     forms.forget("study", project.project_id)
-    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, known_items.READ):
+    for key in (ITEMS, LISTED, DRAWN, DRAFT, QUOTAS, known_items.READ):
         st.session_state.pop(key, None)
 
 
 def change(project: ProjectRow, draft: DraftOfStudy) -> None:
     """Open the form with what a draft says; saving it changes that draft."""
     design, protocol = draft.design, draft.protocol
+    until = None if design.deadline is None else design.deadline.astimezone(ui.zone())
+    usual, one_each = _usual_suggestions(protocol), protocol.shows_only_the_question()
     values: dict[str, Any] = {
         **_values_of_protocol(project, protocol),
         "study-name": design.name,
         "study-annotators": list(design.annotators),
-        f"study-overlap-{protocol.name}": design.overlap_of(protocol),
-        "study-sample": "all" if design.sample is None else design.per or "",
+        "study-sample": _ALL if design.sample is None else _SOME,
         "study-sample-size": design.sample,
-        "study-scores": list(design.show_scores),
+        "study-strata": [name.strip() for name in (design.per or "").split(",") if name.strip()],
+        "study-scores": list(dict.fromkeys(design.show_scores)),
         "study-order": design.order,
         "study-order-score": design.order_score,
         "study-order-first": design.order_first,
@@ -153,17 +153,15 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-outside": design.outside,
         "study-quota": design.quota,
         "study-queue": design.queue,
-        "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
         "study-own": design.allow_own_adjudication,
         "study-stop-at": design.stop_at,
         "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
-        f"study-suggestions-{protocol.name}": design.suggestions,
+        "study-talk": design.talk,
         f"study-suggested-by-{protocol.name}": design.suggested_by or "",
-        "study-where": list(design.where),
-        f"study-each-question-{protocol.name}": design.one_per_question,
+        "study-where": list(dict.fromkeys(design.where)),
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
@@ -173,12 +171,30 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-arms": arms_to_yaml(design.arms),
         "study-allot": design.allot,
         **known_items.values_of(design),
-        "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
+        "study-deadline": None if until is None else until.date(),
+        "study-until": None if until is None else until.time().replace(second=0, microsecond=0),
     }
-    _begin_with(project, values)
+    exact: dict[str, tuple[Any, Any]] = {
+        **known_items.exact_values_of(design),
+        f"study-overlap-{protocol.name}": (design.overlap_of(protocol), design.overlap),
+        f"study-suggestions-{protocol.name}": (design.suggestions or usual, design.suggestions),
+        f"study-each-question-{protocol.name}": (
+            one_each if design.one_per_question is None else design.one_per_question,
+            design.one_per_question,
+        ),
+        "study-part": (forms.percent_of(design.part or 0), design.part),
+        "study-review": (forms.percent_of(design.review_agreed), design.review_agreed),
+        "study-until": ((values["study-deadline"], values["study-until"]), design.deadline),
+        "study-strata": (values["study-strata"], design.per),
+        "study-scores": (values["study-scores"], design.show_scores),
+        "study-where": (values["study-where"], design.where),
+        "study-ask": (tuple(name for name in ASIDES if name in design.ask), design.ask),
+    }
+    shown = {key: what for key, (what, _) in exact.items() if key not in {"study-ask", "study-repeats", *values}}
+    _begin_with(project, values | shown, exact)
     st.session_state[DRAFT], st.session_state[QUOTAS] = design.name, design.quotas
     known_items.keep(design)
-    if design.items:
+    if design.items:  # in their order, and with what they were drawn
         drawn = {
             "drawn_with": design.drawn_with,
             "not_drawn_from": design.not_drawn_from,
@@ -192,15 +208,21 @@ def begin_planned(
     project: ProjectRow, protocol: Protocol, *, items: int, overlap: int, annotators: Sequence[str]
 ) -> None:
     """Open the form for a study like a pilot, with the numbers that a plan found."""
-    sizes = {"study-sample": "", "study-sample-size": items, f"study-overlap-{protocol.name}": overlap}
+    sizes = {"study-sample": _SOME, "study-sample-size": items, f"study-overlap-{protocol.name}": overlap}
     _begin_with(project, {**_values_of_protocol(project, protocol), **sizes, "study-annotators": list(annotators)})
     ui.go("studies", project=project.project_id, new=1)
 
 
-def _begin_with(project: ProjectRow, values: dict[str, Any]) -> None:
-    """The form is to begin afresh with these values of its widgets."""
+def _begin_with(project: ProjectRow, values: dict[str, Any], exact: dict[str, tuple[Any, Any]] | None = None) -> None:
+    """The form is to begin afresh with these values of its widgets, and with what these cannot show exactly."""
     leave(project)
-    forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
+    there = {key: value for key, value in values.items() if value is not None}
+    forms.fill("study", project.project_id, KEPT, there, exact)
+
+
+def _exactly(key: str, shown: Any, made: Any) -> Any:
+    """What the draft that the form began with says, while this is still what is shown of it; else what is made."""
+    return forms.exactly("study", key, shown, made)
 
 
 def _values_of_protocol(project: ProjectRow, protocol: Protocol) -> dict[str, Any]:
@@ -230,10 +252,10 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         if protocol is None:
             return None
         name = _name(named, project, protocol)
-        show_scores = _scores(project) if protocol.about_scores else ()
+        show_scores = _scores(project, protocol)
         suggestions, suggested_by = _suggestions(project, protocol)
         more = _more(project, protocol)
-        known = known_items.draw()
+        known = known_items.draw(project, protocol)
         phases, arms, allot = _phases(), *_arms()
     with right:
         annotators = _annotators(project)
@@ -263,10 +285,10 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         )
         overlap = _overlap(protocol, len(annotators) + outside)
         mixed = _mixed(overlap, len(annotators) + outside)
-        sample = _Sample(None, None) if chosen else _sample(counts)
+        sample = _sample(project, len(chosen) or counts.total)
         _how_many(project)
         pairs = _pairs(counts) if protocol.about_pairs else ()
-        which = _which(counts, protocol)
+        which = _which(counts, protocol, listed=not chosen)
     if phases is None or arms is None:
         return None
     design = StudyDesign(
@@ -277,7 +299,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         queue=queue,
         quota=quota or None,
         quotas={name: n for name, n in st.session_state.get(QUOTAS, {}).items() if name in annotators},
-        overlap=overlap,
+        overlap=_exactly(f"study-overlap-{protocol.name}", overlap, overlap),
         **mixed,
         sample=sample.n,
         per=sample.per,
@@ -287,7 +309,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         order_first=more.order_first,
         rule=more.rule,
         lease_minutes=more.lease_minutes,
-        deadline=None if more.last_day is None else datetime.combine(more.last_day, time(23, 59), ui.zone()),
+        deadline=more.deadline,
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         suggested_by=suggested_by,
@@ -304,10 +326,12 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         allot=allot,
         **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
-    n_items: int | None = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
+    plain = not chosen and set(strata_fields(sample.per or "system")) <= set(OF_EVERY_ITEM)
+    n_items: int | None = sample_size(counts, sample.n, sample.per) if plain else 0
     notes: tuple[str, ...] = ()
     if (
-        which.asked
+        not plain
+        or which.asked
         or protocol.about_pairs
         or protocol.about_scores
         or protocol.not_yet()
@@ -526,7 +550,7 @@ def _name(where: DeltaGenerator, project: ProjectRow, protocol: Protocol) -> str
     suggested = next(name for name in numbered if name not in taken)
     typed = where.text_input(
         "Name of the study",
-        max_chars=100,
+        max_chars=LONGEST_NAME,
         key="study-name",
         placeholder=suggested,
         help="Left empty, it is called as is suggested.",
@@ -541,10 +565,12 @@ def _annotators(project: ProjectRow) -> list[str]:
     names = [row.name for row in may]
     chosen = st.multiselect(
         "Annotators",
-        names,
+        forms.options_with(names, "study-annotators"),
         default=[row.name for row in may if row.role is Role.ANNOTATOR] or [name for name in names if name == me],
         key="study-annotators",
-        format_func=lambda name: f"{name} (you)" if name == me else name,
+        format_func=lambda name: (
+            f"{name} (you)" if name == me else name if name in names else f"{name} (may not annotate here any more)"
+        ),
         help="Members of the project who may annotate, and administrators.",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -583,8 +609,10 @@ def _mixed(overlap: int, annotators: int) -> dict[str, Any]:
     with st.expander("More annotations of some items"):
         share = st.number_input(
             "Percent of the items that have more",
-            min_value=0,
-            max_value=100,
+            min_value=0.0,
+            max_value=100.0,
+            step=1.0,
+            format="%g",
             key="study-part",
             help="Drawn by the seed, of each system and category in proportion. Agreement is measured on them.",
         )
@@ -599,7 +627,8 @@ def _mixed(overlap: int, annotators: int) -> dict[str, Any]:
             help="An item on which its annotators disagree is given to one more, and again, up to so many.",
         )
     mixed: dict[str, Any] = {"most_overlap": int(most)} if most > overlap else {}
-    return mixed | ({"part": share / 100, "part_overlap": int(of_part)} if share and of_part > overlap else {})
+    part = forms.share("study", "study-part", share)
+    return mixed | ({"part": part, "part_overlap": int(of_part)} if share and of_part > overlap else {})
 
 
 @dataclass(frozen=True)
@@ -608,23 +637,39 @@ class _Sample:
     per: str | None
 
 
-def _sample(counts: ItemCounts) -> _Sample:
-    how = st.selectbox("Sample", list(SAMPLES), format_func=SAMPLES.__getitem__, key="study-sample")
-    if how == "all":
-        return _Sample(None, None)
-    most = max(1, counts.total)
-    if (wanted := st.session_state.get("study-sample-size", 1)) > most:
-        st.session_state["study-sample-size"] = most
-        st.caption(f"The project has {most:,} of the {wanted:,} items.")
+def _sample(project: ProjectRow, most: int) -> _Sample:
+    """How many of so many items at most are drawn, of each stratum where there are any."""
+    fields = (*DESCRIPTIVE, *metadata_fields(ui.db(), ui.actor(), project.project_id))
+    left, right = st.columns([2, 3])
+    how = left.selectbox("Sample", list(_SAMPLES), format_func=_SAMPLES.__getitem__, key="study-sample")
+    strata = right.multiselect(
+        "Stratify by",
+        forms.options_with(fields, "study-strata"),
+        key="study-strata",
+        accept_new_options=True,
+        placeholder="Nothing; choose, or type a field",
+        help="A field of the items, anything in their metadata among them. So many are drawn of each of its values. "
+        "What is dealt out or drawn besides (arms, a part with more annotations) is in proportion to them.",
+    )
+    per = _exactly("study-strata", strata, ",".join(strata) or None)
+    if how == _ALL:
+        return _Sample(None, per)
     n = st.number_input(
-        "Items" if how == "" else "Items of each",
+        "Items of each" if strata else "Items",
         min_value=1,
-        max_value=most,
-        value=min(50, most),
+        value=max(1, min(50, most)),
         key="study-sample-size",
         help="A stratum that is smaller is taken whole.",
     )
-    return _Sample(int(n), how or None)
+    if not strata and n > most:
+        st.caption(f"There are {most:,} of the {n:,} items.")
+    return _Sample(int(n), per)
+
+
+def sample_in_words(n: int | None, per: str | None) -> str:
+    """`20 items of each system and category`, or `all items`."""
+    items = "all items" if n is None else wording.count(n, "item")
+    return items if n is None or not per else f"{items} of each {' and '.join(strata_fields(per))}"
 
 
 def _how_many(project: ProjectRow) -> None:
@@ -640,7 +685,7 @@ def _pairs(counts: ItemCounts) -> tuple[str, ...]:
     systems = list(counts.by_system())
     chosen = st.multiselect(
         "Systems to compare",
-        systems,
+        forms.options_with(systems, "study-pairs"),
         default=systems[:2],
         key="study-pairs",
         help="Each two of them are a pair, where both have an answer to the question. Which stands left is drawn by "
@@ -658,15 +703,18 @@ class _Which:
     asked: bool = False
 
 
-def _which(counts: ItemCounts, protocol: Protocol) -> _Which:
-    """Which items are taken from: conditions, a list of ids, one of each question, only with documents."""
+def _which(counts: ItemCounts, protocol: Protocol, *, listed: bool) -> _Which:
+    """Which items are taken from: conditions, a list of ids, one of each question, only with documents.
+
+    A list is asked for where it may be `listed`: not beside items that were chosen on another page.
+    """
     usual = protocol.shows_only_the_question()
     with st.expander("Which items"):
         offered = [f"system={name}" for name in counts.by_system()]
         offered += [f"category={name}" for name in counts.by_category() if name]
         where = st.multiselect(
             "Only items of which this holds",
-            offered,
+            forms.options_with(offered, "study-where"),
             key="study-where",
             accept_new_options=True,
             placeholder="Choose, or type FIELD=VALUE",
@@ -674,19 +722,10 @@ def _which(counts: ItemCounts, protocol: Protocol) -> _Which:
             "items' metadata. Numbers can be compared, as in score:rouge_l>=0.5. Several values of one field are "
             "alternatives.",
         )
-        listed: tuple[str, ...] = ()
         with ui.problems():
             for text in where:
                 condition(text)
-            file = st.file_uploader(
-                "Only these items",
-                type=["txt", "csv", "tsv"],
-                key="study-items-file",
-                help="Ids, one a line, or a table with a column item.",
-            )
-            if file is not None:
-                with stored([file]) as [path]:
-                    listed = item_ids(path.read_text(encoding="utf-8", errors="replace"), file.name)
+        items = _list_of_items() if listed else ()
         one_each = st.checkbox(
             "One item of each question",
             value=usual,
@@ -694,56 +733,93 @@ def _which(counts: ItemCounts, protocol: Protocol) -> _Which:
             help="Drawn by the seed. So it is by itself where only the question is shown.",
         )
         with_documents = st.checkbox("Only items with a document that can be looked at", key="study-with-documents")
-    asked = bool(where or listed or one_each or with_documents)
-    return _Which(listed, tuple(where), None if one_each == usual else one_each, with_documents, asked)
+    asked = bool(where or items or one_each or with_documents)
+    each = _exactly(f"study-each-question-{protocol.name}", one_each, None if one_each == usual else one_each)
+    return _Which(items, _exactly("study-where", where, tuple(where)), each, with_documents, asked)
 
 
-def _scores(project: ProjectRow) -> Sequence[str]:
+def _list_of_items() -> tuple[str, ...]:
+    """The ids of the list that was uploaded last, in its order; none where there is none."""
+    with ui.problems():
+        file = st.file_uploader(
+            "Only these items",
+            type=["txt", "csv", "tsv"],
+            key="study-items-file",
+            help="Ids, one a line, or a table with a column item. The order as they were named is that of the list.",
+        )
+        if file is not None:
+            st.session_state.pop(LISTED, None)
+            with stored([file]) as [path]:
+                ids = item_ids(path.read_text(encoding="utf-8", errors="replace"), file.name)
+            st.session_state[LISTED] = (file.name, ids)
+    name, listed = st.session_state.get(LISTED, ("", ()))
+    if listed and file is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"{wording.count(len(listed), 'item')} of {ui.plain(name)}")
+            if st.button("Leave the list out", type="tertiary", key="study-items-out"):
+                del st.session_state[LISTED]
+                st.rerun()
+    return tuple(listed)
+
+
+def _scores(project: ProjectRow, protocol: Protocol) -> Sequence[str]:
+    """The scorers whose scores are judged; of a protocol that is not about scores what a draft says of them."""
+    if not protocol.about_scores:
+        said: Sequence[str] = _exactly("study-scores", st.session_state.get("study-scores", []), ())
+        return said
     known = sorted({used.scorer for used in list_scorers_in(ui.db(), ui.actor(), project.project_id)})
     chosen = st.multiselect(
         "Scores that are judged",
-        known,
+        forms.options_with(known, "study-scores"),
         key="study-scores",
         placeholder="The imported ones, else phrase_recall and hallucination",
         help="The latest score of each item is frozen into the study.",
     )
     if not known:
         st.caption("The project has no scores yet. Import some, or compute them on the page Scores.")
-    return chosen
+    found: Sequence[str] = _exactly("study-scores", chosen, chosen)
+    return found
+
+
+def _usual_suggestions(protocol: Protocol) -> str:
+    """When what models propose is shown where a design does not say it."""
+    return "never" if protocol.first_step_showing(Material.SUGGESTIONS) is None else "before"
 
 
 def _suggestions(project: ProjectRow, protocol: Protocol) -> tuple[str | None, str | None]:
     """When what models propose is shown, and the judge that proposes it, if one does; nothing where nothing is."""
     comes = not protocol.about_pairs and any(protocol.suggests_at(step) for step in range(len(protocol.steps)))
     judges = judges_by_protocol(ui.db(), ui.actor(), project.project_id, protocol=protocol)
+    key, by_key = f"study-suggestions-{protocol.name}", f"study-suggested-by-{protocol.name}"
+    judges = [judge for judge in forms.options_with(judges, by_key) if judge]
     if not comes and not judges:
-        return None, None
+        return _exactly(key, st.session_state.get(key), None), None
     sources = dict.fromkeys(
         SOURCES.get(source, f"the score {source}")
         for criterion in protocol.criteria
         if (source := suggested_by(criterion)) is not None
     )
-    shows = protocol.first_step_showing(Material.SUGGESTIONS) is not None
     when: str = st.selectbox(
         "Suggestions of models",
         list(SUGGESTIONS),
-        index=list(SUGGESTIONS).index("before" if shows else "never"),
+        index=list(SUGGESTIONS).index(_usual_suggestions(protocol)),
         format_func=SUGGESTIONS.__getitem__,
-        key=f"study-suggestions-{protocol.name}",
+        key=key,
         help=f"They come from {' and '.join(sources) or 'a judge'}. People who see them first tend to agree with them: "
         "shown after, both labels are kept. What was shown stands with each label, and stays as it is for the whole "
         "study.",
     )
+    said: str | None = _exactly(key, when, when)
     if when == "never" or not judges:
-        return when, None
+        return said, None
     by: str = st.selectbox(
         "Suggested by",
         ["", *judges] if comes else judges,
         format_func=lambda judge: judge or "what comes with the items",
-        key=f"study-suggested-by-{protocol.name}",
+        key=by_key,
         help="A judge that has labelled items by exactly this protocol: what it has said of them by now is suggested.",
     )
-    return when, by or None
+    return when if by else said, by or None
 
 
 @dataclass(frozen=True)
@@ -754,7 +830,7 @@ class _More:
     rule: str
     seed: int
     lease_minutes: int
-    last_day: date | None
+    deadline: datetime | None
     adjudication: dict[str, Any]
     ask: tuple[str, ...]
 
@@ -767,7 +843,7 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
         )
         seed = st.number_input(
-            "Seed", min_value=0, value=0, key="study-seed", help="The same seed draws and orders the same items."
+            "Seed", value=0, step=1, key="study-seed", help="The same seed draws and orders the same items."
         )
         lease = st.number_input(
             "Lease in minutes",
@@ -776,9 +852,7 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
             key="study-lease",
             help="How long an item is kept for an annotator who does not touch it.",
         )
-        day = st.date_input(
-            "Last day (optional)", value=None, key="study-deadline", help="Nobody gets items after its last minute."
-        )
+        deadline = _deadline()
         double = st.checkbox(
             "Two adjudicators decide each disputed item, blind to each other",
             key="study-double",
@@ -802,9 +876,11 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
         )
         review = st.number_input(
             "Agreed items that adjudicators look at as well, in percent",
-            min_value=0,
-            max_value=100,
-            value=0,
+            min_value=0.0,
+            max_value=100.0,
+            value=0.0,
+            step=1.0,
+            format="%g",
             key="study-review",
             help="So many of the items on which annotators agree, drawn by the seed, come among the disputed ones. "
             "Which share of their labels is overturned is reported.",
@@ -833,13 +909,30 @@ def _more(project: ProjectRow, protocol: Protocol) -> _More:
         "allow_own_adjudication": own,
         "separate_revisers": others,
         "adjudication": DOUBLE if double else SINGLE,
-        "review_agreed": review / 100,
+        "review_agreed": forms.share("study", "study-review", review),
         "stop_at": stop_at or None,
         "talk": talk,
         "own_figures": seen,
     }
-    last_day = day if isinstance(day, date) else None
-    return _More(order, score, first, rule, int(seed), int(lease), last_day, adjudication, ask)
+    ask = _exactly("study-ask", ask, ask)
+    return _More(order, score, first, rule, int(seed), int(lease), deadline, adjudication, ask)
+
+
+def _deadline() -> datetime | None:
+    """The moment after which nobody gets items."""
+    left, right = st.columns(2)
+    day = left.date_input(
+        "Last day (optional)",
+        value=None,
+        max_value=date.max,
+        key="study-deadline",
+        help="Nobody gets items after this time of it.",
+    )
+    until = right.time_input("Until", value=time(23, 59), step=60, key="study-until", disabled=day is None)
+    last = day if isinstance(day, date) else None
+    made = None if last is None else datetime.combine(last, until or time(23, 59), ui.zone())
+    found: datetime | None = _exactly("study-until", (last, until), made)
+    return found
 
 
 def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
@@ -847,7 +940,11 @@ def _order_by_score(project: ProjectRow) -> tuple[str | None, str | None]:
     used = list_scorers_in(ui.db(), ui.actor(), project.project_id)
     known = sorted({f"{row.scorer}/{value}" for row in used for value in row.values})
     score = st.selectbox(
-        "Score that the order goes by", known, index=None, key="study-order-score", placeholder="Choose a score"
+        "Score that the order goes by",
+        forms.options_with(known, "study-order-score"),
+        index=None,
+        key="study-order-score",
+        placeholder="Choose a score",
     )
     if not known:
         st.caption("The project has no scores yet. Import some, or compute them on the page Scores.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlmodel import Session, col, select
@@ -149,7 +149,8 @@ def _by_item(
         pairs[name.partition(BETWEEN)[0]].append(name)
     found: dict[int, _Decided] = {}
     wrong: list[Problem] = []
-    for row in rows:
+    for given in rows:
+        row = replace(given, criterion=protocol.name_of(given.criterion))
         study_item_id, turned = _place(row, items, pairs)
         if study_item_id is None:
             wrong.append(Problem.of(_not_there(row, pairs), line=row.line))

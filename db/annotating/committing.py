@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -164,24 +165,28 @@ def _validated(session: Session, study: Study, protocol: Protocol, row: Held, st
     ]
     known, asks = units_at(session, study, row.study_item_id, step.step), asked_by(study.settings)
     try:
-        return _checked(protocol, known, step, earlier, asks)
+        return checked_labels(protocol, known, step, earlier, asks)
     except InvalidInput:
         # A document whose pages were counted meanwhile has targets that were not kept.
         known = units_at(session, study, row.study_item_id, step.step, fresh=True)
-        return _checked(protocol, known, step, earlier, asks)
+        return checked_labels(protocol, known, step, earlier, asks)
 
 
 def _earlier(row: Held, sitting: int) -> Any:
     return select(LabelRow).where(LabelRow.assignment_id == row.id, LabelRow.sitting == sitting)
 
 
-def _checked(
+def checked_labels(
     protocol: Protocol,
     known: tuple[Wire, Units],
     step: StepSubmission,
-    earlier: list[GivenLabel],
-    asks: tuple[str, ...],
+    earlier: Sequence[GivenLabel],
+    asks: Sequence[str] = (),
 ) -> list[GivenLabel]:
+    """The labels of a step as they are stored, by the neutral names and the units `known` of its item at that step.
+
+    Raises what `check_step` raises.
+    """
     wire, units = known
     criteria = {criterion.name: criterion for criterion in protocol.criteria}
     given = []

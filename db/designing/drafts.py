@@ -50,12 +50,14 @@ def save_draft(
             raise Conflict(f"The project has a draft named {design.name!r} already. Choose another name.")
         draft = next(iter(there.values()), None) or StudyDraft(project_id=project_id, name="")
         did = "study draft made" if draft.id is None else "study draft changed"
-        draft.name, draft.protocol = design.name.strip(), protocol.model_dump(mode="json")
-        draft.design = design.model_dump(mode="json", exclude={"annotators", "quotas"}, exclude_defaults=True)
-        draft.team = people_of(session, project_id, design)
-        numbers = dict(zip(design.annotators, draft.team, strict=True))
+        team = people_of(session, project_id, design)
+        numbers = dict(zip(design.annotators, team, strict=True))
+        kept = design.model_copy(update={"name": design.name.strip(), "protocol": protocol.name})
+        said = kept.model_dump(mode="json", exclude={"annotators", "quotas"}, exclude_defaults=True)
         if design.quotas:  # by numbers, so that no name outlives its account
-            draft.design[_QUOTAS] = {str(numbers[name]): quota for name, quota in design.quotas.items()}
+            said[_QUOTAS] = {str(numbers[name]): quota for name, quota in design.quotas.items()}
+        draft.name, draft.protocol = kept.name, protocol.model_dump(mode="json")
+        draft.design, draft.team = said, team  # whole, as a change within is not seen
         draft.changed_by, draft.changed_at = actor.person_id, now()
         session.add(draft)
         session.flush()

@@ -11,7 +11,7 @@ from sqlmodel import Session, select
 from annotators.asking.qualifying import Qualifying
 from annotators.designing.arms import Arm
 from annotators.designing.design import StudyDesign, about, refuse
-from annotators.designing.known import KnownItems, RightLabel, planting_of
+from annotators.designing.known import KnownItems, planting_of
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.protocols import Protocol
 from db.allotting.slots import allot, is_balanced
@@ -21,7 +21,7 @@ from db.engine import Database
 from db.models import Purpose, Study, StudyMember, now
 from db.names import no_study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.quality.gold import GoldRow, add_known_items, settled_rows
+from db.quality.gold import add_known_items, gold_rows, settled_rows
 from db.studies.design import PlannedArm, StudyMade, StudyPlan, Suggestions, checked, digest_of, insert_frozen
 from db.studies.selection import ChosenItems
 
@@ -253,7 +253,7 @@ def _add_part(session: Session, study: Study, part: KnownItems, purpose: Purpose
     if part.file is not None and not part.labels:
         with about(field, "file"):
             raise InvalidInput(f"{part.file} has not been read. Give its labels with the design.")
-    rows = [_row(place, label) for place, label in enumerate(part.labels)]
+    rows = gold_rows(part.labels)
     if (name := getattr(part, "settled_in", None)) is not None:
         with about(field, "from"):
             rows += settled_rows(session, study, _study_named(session, study.project_id, name), sample=sample)
@@ -261,21 +261,6 @@ def _add_part(session: Session, study: Study, part: KnownItems, purpose: Purpose
         return add_known_items(session, study, rows, (), purpose, sample=sample)[0]
     except InvalidInput as error:
         raise _where(error, part, field) from None
-
-
-def _row(place: int, label: RightLabel) -> GoldRow:
-    """A label of the design as a row of a table; its place among the labels where it has no line of its own."""
-    plain = isinstance(label.value, str | int | float)
-    return GoldRow(
-        label.line or place + 1,
-        label.item,
-        label.criterion,
-        label.target or ("pair" if label.other_item else "item"),
-        str(label.value) if plain else label.value,
-        explanation=label.explanation,
-        other=label.other_item,
-        parsed=not plain,
-    )
 
 
 def _where(error: InvalidInput, part: KnownItems, field: str) -> InvalidInput:

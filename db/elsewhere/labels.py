@@ -412,7 +412,8 @@ def _grouped(
         check_kept(parsed, repr(name))
         return dumps(parsed)
 
-    for line, item, annotator, criterion, given, value, time, comment, other, file, seconds, places in rows:
+    for line, item, annotator, named, given, value, time, comment, other, file, seconds, places in rows:
+        criterion = named if named in criteria else protocol.name_of(named)
         target = given or "item"
         name, turned = item, False
         if other:  # the study may have the pair the other way round

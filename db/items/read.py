@@ -279,6 +279,25 @@ def item_counts(db: Database, _actor: Actor, project_id: int) -> ItemCounts:
     return counts
 
 
+_NAMES_OF = 1000
+"""Of how many of the newest versions the names of metadata are collected."""
+
+
+@operation(On.PROJECT, READERS)
+def metadata_fields(db: Database, _actor: Actor, project_id: int) -> list[str]:
+    """The names in the metadata of the project's newest items under which a plain value stands, by the alphabet."""
+    query = pick(ItemVersion.extra).join(Item, col(Item.id) == ItemVersion.item_id)
+    query = query.where(col(Item.project_id) == project_id).order_by(col(ItemVersion.id).desc()).limit(_NAMES_OF)
+    with db.read() as session:
+        found = {
+            name
+            for (extra,) in session.execute(query)
+            for name, value in (extra or {}).items()
+            if not isinstance(value, dict | list) and "," not in name
+        }
+    return sorted(found)
+
+
 def items_state(session: Session, project_id: int) -> Any:
     """What changes whenever the current items of a project may have; five look-ups in an index."""
     batches = pick(func.count(), func.max(Batch.id)).where(col(Batch.project_id) == project_id)

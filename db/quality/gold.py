@@ -11,8 +11,9 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from annotators.asking.planting import Planting
+from annotators.designing.known import RightLabel
 from annotators.errors import InvalidInput, Problem, in_lines
-from annotators.items.pairs import pair_name
+from annotators.items.pairs import names_either_way
 from annotators.items.sampling import Candidate, drawn_side
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
@@ -43,6 +44,23 @@ class GoldRow:
     explanation: str | None = None
     other: str | None = None
     parsed: bool = False
+
+
+def gold_rows(labels: Sequence[RightLabel]) -> list[GoldRow]:
+    """Right labels as rows of a table; a label's place among them is its line where it has none of its own."""
+    return [
+        GoldRow(
+            label.line or place,
+            label.item,
+            label.criterion,
+            label.target or ("pair" if label.other_item else "item"),
+            str(label.value) if isinstance(label.value, str | int | float) else label.value,
+            explanation=label.explanation,
+            other=label.other_item,
+            parsed=not isinstance(label.value, str | int | float),
+        )
+        for place, label in enumerate(labels, 1)
+    ]
 
 
 @dataclass(frozen=True)
@@ -111,11 +129,6 @@ def set_gold(
         return GoldSet(added, n_labels, n_items, planting)
 
 
-def _either_way(item: str, other: str | None) -> set[str]:
-    """What an item is called, or a pair in either order."""
-    return {pair_name(item, other), pair_name(other, item)} if other else {item}
-
-
 def _about(study: Study) -> dict[str, Any]:
     return {"gold_items": study.settings.get("gold_items", 0), **Planting.of(study.settings).to_settings()}
 
@@ -136,7 +149,7 @@ def settled_rows(session: Session, study: Study, other_id: int, *, sample: Colle
         if unit.state == "open" or criterion is None or criterion != protocol_of(other).criterion(criterion.name):
             continue
         second = unit.pair[0] if unit.pair else None
-        if not _either_way(unit.external_id, second) & there:
+        if not names_either_way(unit.external_id, second) & there:
             n += 1
             yield GoldRow(None, unit.external_id, unit.criterion, unit.target, unit.value, other=second, parsed=True)
     if not n:
@@ -188,7 +201,7 @@ def possible_rows(session: Session, study: Study, rows: Sequence[GoldRow]) -> li
     return [
         row
         for row in rows
-        if {row.item, row.other or row.item} <= known and not taken & _either_way(row.item, row.other)
+        if {row.item, row.other or row.item} <= known and not taken & names_either_way(row.item, row.other)
     ]
 
 
@@ -222,10 +235,10 @@ def _by_name(
             wrong.append(
                 Problem.of(f"The project has no item {missing!r}. Correct its id, or import it.", line=row.line)
             )
-        elif there & _either_way(row.item, row.other):
+        elif there & names_either_way(row.item, row.other):
             remedy = "Leave its rows out: items whose labels are known are others than those that are asked about."
             wrong.append(Problem.of(f"Item {row.item!r} is in the study's sample. {remedy}", line=row.line))
-        elif there_already := gold.keys() & _either_way(row.item, row.other):
+        elif there_already := gold.keys() & names_either_way(row.item, row.other):
             of = gold[there_already.pop()]
             wrong.append(Problem.of(f"Item {row.item!r} is a {of} item already. Leave its rows out.", line=row.line))
         else:
@@ -278,7 +291,8 @@ def _labels(
         shown = materials_at(materials, protocol, last)
         units: Units = units_of(shown, Wire(materials.item, roles_shown=True))
         seen: dict[tuple[str, str], int | None] = {}
-        for row in rows:
+        for given in rows:
+            row = replace(given, criterion=protocol.name_of(given.criterion))
             try:
                 criterion = criteria.get(row.criterion)
                 if criterion is None:

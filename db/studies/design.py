@@ -299,13 +299,13 @@ def _place(candidate: Candidate) -> ItemOrPair:
     return candidate.version_id, candidate.other.version_id if candidate.other else None
 
 
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
 
 
 def _check_name(session: Session, project_id: int, name: str, *, drafts: bool) -> None:
     if not name.strip():
         raise InvalidInput("A study needs a name.")
-    visible_name(name, "study's name", _LONGEST_NAME)
+    visible_name(name, "study's name", LONGEST_NAME)
     if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
         raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
     if not drafts and _is_draft(session, project_id, name.strip()):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func
@@ -17,13 +17,23 @@ from annotators.designing.design import ItemChoice, about
 from annotators.errors import InvalidInput, listed, shown
 from annotators.figures import count, some
 from annotators.items.conditions import DESCRIPTIVE, OF_EVIDENCE, Condition, alternatives, words_of
+from annotators.items.pairs import in_words
 from annotators.items.prioritised import HIGH, LOW, UNCERTAIN, keys_of, weights_of
-from annotators.items.sampling import BY_SCORE, Candidate, arrange, draw, one_of_each_question, pairs_of
+from annotators.items.sampling import (
+    BY_SCORE,
+    OF_EVERY_ITEM,
+    Candidate,
+    arrange,
+    draw,
+    one_of_each_question,
+    pairs_of,
+    strata_fields,
+)
 from annotators.protocols import Material, Protocol
 from annotators.scorers import SCORERS
 from annotators.scorers.base import value_kind
 from db.items.current import batches_left_out, item_is_current, version_is_latest
-from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
+from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score, Study, StudyItem
 from db.query import pick
 from db.studies.unasked import (
     PartsOfItems,
@@ -134,18 +144,11 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     if protocol.about_pairs or wanted.pairs:
         with about("pairs"):
             pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
-    only_the_question = protocol.shows_only_the_question()
-    by_itself = only_the_question and not wanted.items  # who names items means these
-    if by_itself if wanted.one_per_question is None else wanted.one_per_question:
-        one_each = one_of_each_question(pool, wanted.seed)
-        if others := len(pool) - len(one_each):
-            why = "Only the question is shown, so" if only_the_question else "As was asked for,"
-            notes.append(
-                f"{why} each question is asked once, about one of its items: {count(others, 'other item')} of the same "
-                "questions left out."
-            )
-        _count(reasons, "same_question", len(pool) - len(one_each))
-        pool = one_each
+    if known := wanted.known_items():
+        pool = _without_known(pool, known, reasons=reasons, notes=notes)
+    pool = _of_each_question(protocol, pool, wanted, reasons=reasons, notes=notes)
+    with about("per"):
+        pool = _with_strata(session, project_id, pool, wanted.per or "system", known=True)
     drawn = draw(pool, wanted.sample, wanted.per, wanted.seed)
     ordered, keys = _in_order(session, project_id, protocol, drawn, wanted, notes=notes)
     on_pages = protocol.first_step_showing(Material.EVIDENCE, Material.DOCUMENTS) is not None
@@ -157,6 +160,25 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     notes += notes_on_what_is_not_asked(parts, protocol, ordered)
     notes += notes_on_what_is_not_shown(parts, protocol, ordered)
     return ChosenItems(ordered, keys, scores, reasons, tuple(notes))
+
+
+def _of_each_question(
+    protocol: Protocol, pool: list[Candidate], wanted: ItemChoice, *, reasons: dict[str, int], notes: list[str]
+) -> list[Candidate]:
+    """One candidate of each question, where that is asked for or only the question is shown; else all of them."""
+    only_the_question = protocol.shows_only_the_question()
+    by_itself = only_the_question and not wanted.items  # who names items means these
+    if not (by_itself if wanted.one_per_question is None else wanted.one_per_question):
+        return pool
+    one_each = one_of_each_question(pool, wanted.seed)
+    if others := len(pool) - len(one_each):
+        why = "Only the question is shown, so" if only_the_question else "As was asked for,"
+        notes.append(
+            f"{why} each question is asked once, about one of its items: {count(others, 'other item')} of the same "
+            "questions left out."
+        )
+    _count(reasons, "same_question", len(pool) - len(one_each))
+    return one_each
 
 
 def _pairs(
@@ -191,6 +213,65 @@ def _pairs(
         has = "question has an answer" if len(alone) == 1 else "questions have answers"
         notes.append(f"{len(alone):,} {has} of only one of these systems, such as {shown(alone[0])}. Left out.")
     return pairs
+
+
+def _without_known(
+    pool: list[Candidate], known: Mapping[str, str], *, reasons: dict[str, int], notes: list[str]
+) -> list[Candidate]:
+    """The candidates whose right labels are not known; InvalidInput where these are none."""
+    left = [candidate for candidate in pool if candidate.name not in known]
+    if out := len(pool) - len(left):
+        purposes = Counter(known[candidate.name] for candidate in pool if candidate.name in known)
+        if not left:
+            raise InvalidInput(
+                f"No item is left to be drawn: the right labels of all {count(out, 'item')} are known, as gold or to "
+                "qualify with. Take more items, or give right labels of fewer.",
+            )
+        parts = [f"{count(purposes[name], 'item')} {said}" for name, said in _PURPOSES if purposes[name]]
+        named = [in_words(candidate.name) for candidate in pool if candidate.name in known]
+        notes.append(f"Not drawn, as right labels are known: {' and '.join(parts)} ({some(named, 3)}).")
+    _count(reasons, "known", len(pool) - len(left))
+    return left
+
+
+_PURPOSES = (("gold", "as gold"), ("qualification", "to qualify with"))
+
+
+def strata_of(session: Session, study: Study) -> dict[int, str]:
+    """Item version → its stratum, of the project's current items and of the study's.
+
+    Empty for a study that has none, or only such as system and category, which everybody has at hand.
+    """
+    per = study.settings.get("per")
+    if not per or set(strata_fields(per)) <= set(OF_EVERY_ITEM):
+        return {}
+    theirs = pick(StudyItem.item_version_id).where(col(StudyItem.study_id) == study.id)
+    pool = [*candidates(session, study.project_id), *candidates(session, study.project_id, versions=theirs)]
+    pool = _with_strata(session, study.project_id, pool, per, known=False)
+    return {candidate.version_id: candidate.stratum(per) for candidate in pool}
+
+
+def _with_strata(session: Session, project_id: int, pool: list[Candidate], per: str, *, known: bool) -> list[Candidate]:
+    """The candidates with their values of the fields that strata are made of, so that each has its stratum.
+
+    The fields may have to be `known`: InvalidInput for one that none of the candidates has.
+    """
+    names = [name for name in strata_fields(per) if name not in OF_EVERY_ITEM]
+    if not names:
+        return pool
+    fields = _Fields(session, project_id, pool)
+    values = {name: fields.values(name) for name in names}
+    if known and (missing := next((name for name in names if not values[name]), None)):
+        raise InvalidInput(f"No item has anything in the field {shown(missing)}. {fields.known_in_words()}")
+    return [
+        replace(
+            candidate,
+            fields=tuple(
+                (name, ", ".join(sorted(map(words_of, values[name].get(candidate.version_id, ()))))) for name in names
+            ),
+        )
+        for candidate in pool
+    ]
 
 
 def _count(reasons: dict[str, int], reason: str, n: int) -> None:
@@ -245,7 +326,7 @@ def _in_order(
 ) -> tuple[list[Candidate], list[tuple[float, float]]]:
     """The items in their order, and of an order by a score the weight and the key of each."""
     if wanted.order != BY_SCORE:
-        return arrange(drawn, wanted.order, wanted.seed), []
+        return arrange(drawn, wanted.order, wanted.seed, named=wanted.items), []
     with about("order_score"):
         return _by_score(session, project_id, protocol, drawn, wanted, notes=notes)
 
@@ -342,8 +423,8 @@ class _Fields:
         values = self.values(condition.field)
         if not values and not (condition.metadata is None and condition.score is None and not condition.value):
             raise InvalidInput(
-                f"No item has anything in the field {shown(condition.field)} (in {shown(str(condition))}). Known: "
-                f"{', '.join(self._known())}."
+                f"No item has anything in the field {shown(condition.field)} (in {shown(str(condition))}). "
+                f"{self.known_in_words()}"
             )
         if condition.sign == "=" and condition.value and not any(condition.holds(there) for there in values.values()):
             there = Counter(words_of(value) for some in values.values() for value in some)
@@ -412,10 +493,11 @@ class _Fields:
                         self._metadata[name][version_id] += plain
         return self._metadata
 
-    def _known(self) -> list[str]:
+    def known_in_words(self) -> str:
+        """The fields that there are, as a sentence."""
         names = dict.fromkeys(name for _, name in scores_there(self._session, self._project_id))
         scores = [f"score:{name}" for name in names]
-        return [*DESCRIPTIVE, *OF_EVIDENCE, *scores, *sorted(self._all_metadata())]
+        return f"Known: {', '.join([*DESCRIPTIVE, *OF_EVIDENCE, *scores, *sorted(self._all_metadata())])}."
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------

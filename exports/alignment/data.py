@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy.orm import aliased
@@ -20,6 +20,7 @@ from db.models import Annotation, AnnotationKind, Item, ItemVersion, Purpose, St
 from db.permissions import Actor
 from db.query import pick
 from db.studies.ratings import CriterionRatings, StudyRatings, pair_name, ratings
+from db.studies.selection import strata_of
 from db.studies.settlements import stream_settled
 from exports.alignment.scores import Metric, scores_of, study_item_of, unit_key
 
@@ -117,8 +118,8 @@ class ItemFacts:
 class StudyData:
     """A study's units, what people said on every criterion, and every metric with values of these units.
 
-    Of a study ordered by a score also the beginning of it that is judged. `items` has all items of the study, and
-    `called` what people are called here, by person id.
+    Of a study ordered by a score also the beginning of it that is judged. `items` has all items of the study,
+    `called` what people are called here, by person id, and `strata` what `strata_of` says of the sample.
     """
 
     study: Study
@@ -129,6 +130,7 @@ class StudyData:
     metrics: Sequence[Metric]
     called: Mapping[int, str]
     beginning: Beginning | None = None
+    strata: Mapping[int, str] = field(default_factory=dict)
 
     def human(self, criterion: str) -> Human:
         """What people said on a criterion; NotFound lists them."""
@@ -204,6 +206,7 @@ def study_data(
                 final[label.criterion, unit_key(label.study_item_id, label.target)] = label.value
         metrics = scores_of(session, people.study, scorers, pairs=pairs)
         beginning = judged_beginning(session, people.study)
+        strata = strata_of(session, people.study)
     scored = {metric.value for metric in metrics}
     humans = [_human(column, people, final, scored) for column in people.criteria]
     judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
@@ -211,7 +214,9 @@ def study_data(
         judges = [judge for judge in judges if judge.scorer in scorers]
     everything = _all_units(humans, [*metrics, *judges])
     facts = {unit: items[study_item_of(unit)].unit(unit) for unit in everything}
-    return StudyData(people.study, people.protocol, facts, items, humans, [*metrics, *judges], people.names, beginning)
+    return StudyData(
+        people.study, people.protocol, facts, items, humans, [*metrics, *judges], people.names, beginning, strata
+    )
 
 
 def _all_units(humans: Iterable[Human], metrics: Iterable[Metric]) -> set[str]:

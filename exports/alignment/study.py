@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -560,14 +560,14 @@ class _OfCriterion:
                 chances, parts = np.array(of_units, dtype=np.float64), []
                 said = {unit: said[unit] for unit, p in zip(units, of_units, strict=True) if unit in said and p > 0}
             facts = [self.data.units[unit] for unit in units]
-            if not units or any(part not in facts[0].groups for part in parts):
+            if not units or (not self.data.strata and any(part not in facts[0].groups for part in parts)):
                 parts = []
             return prediction_powered_mean(
                 np.array([said.get(unit, np.nan) for unit in units], dtype=np.float64),
                 np.array([metric.values[unit] for unit in units], dtype=np.float64),
                 self.asked,
                 clusters=[fact.question for fact in facts],
-                strata=[tuple(fact.groups[part] for part in parts) for fact in facts] if parts else None,
+                strata=[self._stratum(fact.version_id, fact.groups, parts) for fact in facts] if parts else None,
                 probabilities=chances,
                 **about,
             )
@@ -585,10 +585,20 @@ class _OfCriterion:
             np.array([item.scores[metric.name] for item in items], dtype=np.float64),
             self.asked,
             clusters=np.array([item.question for item in items], dtype=np.int64),
-            strata=[tuple(getattr(item, part) for part in parts) for item in items] if parts else None,
+            strata=[
+                self._stratum(item.version_id, {"system": item.system, "category": item.category}, parts)
+                for item in items
+            ]
+            if parts
+            else None,
             probabilities=probabilities,
             **about,
         )
+
+    def _stratum(self, version_id: int, groups: Mapping[str, str], parts: Sequence[str]) -> Hashable:
+        """The stratum that the sample was drawn from which has this item."""
+        strata = self.data.strata
+        return strata.get(version_id, "") if strata else tuple(groups[part] for part in parts)
 
     def _ceiling(self, metrics: Sequence[Metric]) -> Iterator[Aligned]:
         human = self.human

@@ -40,7 +40,8 @@ class StudyUnits:
     """The units of one criterion of a study with their labels so far, in arrays of one length (N).
 
     `names` are the items' external ids (with the target, where it is not the item), `study_item` their places in the
-    study (-1: an item of the project beside it), `order` in which the labels came. `about` makes `Units` of any part of
+    study (-1: an item of the project beside it), `stratum` what they were drawn from where the study says it by other
+    fields than system and category, `order` in which the labels came. `about` makes `Units` of any part of
     the labels. `notes` say what was assumed.
     """
 
@@ -51,6 +52,7 @@ class StudyUnits:
     question: IntArray
     category: Sequence[str]
     system: Sequence[str]
+    stratum: Sequence[str]
     label: FloatArray
     metrics: Sequence[Metric]
     predictions: dict[str, FloatArray]
@@ -118,7 +120,9 @@ class StudyUnits:
         """Categories (or what the sample was drawn per) where each has labels enough; None: all in one."""
         category, system = self.category, self.system
         per = str(self.study.settings.get("per") or "")
-        if "system" in per and "category" in per:
+        if self.stratum:
+            keys = list(self.stratum)
+        elif "system" in per and "category" in per:
             keys = [f"{a}, {b}" for a, b in zip(system, category, strict=True)]
         else:
             keys = list(system if per == "system" else category)
@@ -200,6 +204,7 @@ def study_units(
     predictions = {metric.name: [metric.values.get(unit, np.nan) for unit in units] for metric in metrics}
     question, category = [fact.question for fact in facts], [fact.groups["category"] for fact in facts]
     system = [fact.groups["system"] for fact in facts]
+    stratum = [data.strata.get(fact.version_id, "") for fact in facts] if data.strata else []
     label = [values.get(unit, np.nan) for unit in units]
     chance = None
     advised = drawn_with(data.study)
@@ -214,6 +219,8 @@ def study_units(
             question.append(item.question)
             category.append(item.category or "(none)")
             system.append(item.system)
+            if data.strata:
+                stratum.append(data.strata.get(item.version_id, ""))
             label.append(np.nan)
             for metric in metrics:
                 predictions[metric.name].append(item.scores.get(metric.name, np.nan))
@@ -238,6 +245,7 @@ def study_units(
         question=np.array(question, dtype=np.int64),
         category=category,
         system=system,
+        stratum=stratum,
         label=np.array(label, dtype=np.float64),
         metrics=metrics,
         predictions={name: np.array(column, dtype=np.float64) for name, column in predictions.items()},

@@ -12,7 +12,7 @@ from annotators.errors import AssayError, InvalidInput, NotFound, Problem
 from db.adjudicating.tables import DecidedRow, TableDecided, adjudicate_table
 from db.engine import Database
 from db.permissions import Actor
-from db.quality.gold import GoldRow, GoldSet, set_gold
+from db.quality.gold import GoldRow, GoldSet, gold_rows, set_gold
 from db.quality.qualification import QualificationSet, set_qualification
 from db.studies.design import protocol_of, study_facts
 from exports.reading.tables import open_table
@@ -167,12 +167,17 @@ def import_gold(
     study_id: int,
     *,
     path: Path | None,
+    labels: Sequence[RightLabel] = (),
     settled_in: int | None = None,
     rates: Mapping[str, Any] | None = None,
     reason: str,
 ) -> GoldSet:
-    """Add the gold items of a table to a study, as `set_gold` does; every problem of the file is raised at once."""
+    """Add the gold items of a table, and those that `labels` are of, to a study, as `set_gold` does.
+
+    Every problem of the file is raised at once.
+    """
     rows, problems = read_gold(path) if path is not None else ([], [])
+    rows = [*rows, *gold_rows(labels)]
     return set_gold(
         db, actor, study_id, rows=rows, settled_in=settled_in, rates=rates, reason=reason, problems=problems
     )

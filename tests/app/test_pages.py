@@ -158,7 +158,8 @@ def _only_text(page: AppTest) -> None:
 def test_the_form_says_what_it_would_make_and_makes_it(filled: Filled) -> None:
     page = filled.open("rosa", "studies", new=1)
     page.text_input(key="study-name").input("Second").run()
-    page.selectbox(key="study-sample").set_value("system").run()
+    page.selectbox(key="study-sample").set_value("some").run()
+    page.multiselect(key="study-strata").set_value(["system"]).run()
     page.number_input(key="study-sample-size").set_value(1).run()
     page.number_input(key="study-overlap-qa_verification").set_value(2).run()
     assert "2 items × 2 = 4 slots, about 2 for each of 3 annotators." in no_problem(page)
@@ -203,7 +204,8 @@ def test_a_study_without_a_typed_name_is_called_after_its_protocol(filled: Fille
 def test_what_was_typed_is_kept_after_a_failed_submit_and_over_a_visit_of_another_page(filled: Filled) -> None:
     page = filled.open("rosa", "studies", new=1)
     page.text_input(key="study-name").input("study").run()
-    page.selectbox(key="study-sample").set_value("system").run()
+    page.selectbox(key="study-sample").set_value("some").run()
+    page.multiselect(key="study-strata").set_value(["system"]).run()
     page.number_input(key="study-sample-size").set_value(1).run()
     page.multiselect(key="study-annotators").set_value([page.multiselect(key="study-annotators").value[0]]).run()
     press(page, "Create study")
@@ -215,7 +217,8 @@ def test_what_was_typed_is_kept_after_a_failed_submit_and_over_a_visit_of_anothe
     page._page_hash = calc_hash("studies")
     page.run()
     assert page.text_input(key="study-name").value == "study"
-    assert (page.selectbox(key="study-sample").value, page.number_input(key="study-sample-size").value) == ("system", 1)
+    assert (page.selectbox(key="study-sample").value, page.number_input(key="study-sample-size").value) == ("some", 1)
+    assert page.multiselect(key="study-strata").value == ["system"]
     assert len(page.multiselect(key="study-annotators").value) == 1
     page.text_input(key="study-name").input("another").run()
     press(page, "Create study")

@@ -11,9 +11,9 @@ from annotators.asking.protocol_names import PROTOCOL_NAMES
 from annotators.errors import Problem
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.protocols import form, trying
+from app.pages.protocols import form
 from app.unsaved import UnsavedPlace
-from app.widgets import blocks
+from app.widgets import blocks, previewing
 from db.libraries import Entry
 from db.projects import ProjectRow
 from db.studies.library import add_protocol
@@ -29,7 +29,7 @@ def draw(project: ProjectRow, edited: str, protocol: Protocol | None, own: Seque
     title = draft.data.get("title") or "Untitled"
     ui.heading(str(title), _about(draft, protocol))
     _toolbar(place, draft, own)
-    trying.draw(project, draft.protocol)
+    previewing.draw(project, draft.protocol, key="protocol")
     left, right = st.columns([11, 9], gap="large")
     with right:
         _problems(draft, own)
@@ -66,7 +66,7 @@ def _toolbar(place: UnsavedPlace, draft: Draft, own: Sequence[Entry[Protocol]]) 
     ready = protocol is not None and not _taken(draft, own)
     with st.container(horizontal=True, vertical_alignment="bottom", key="protocol-actions"):
         pressed = st.button("Save to the project", type="primary", key="protocol-save", disabled=not ready)
-        trying.choice(place.project, protocol)
+        previewing.choice(place.project, protocol, key="protocol")
         place.discard_button("protocol-discard")
         ui.link("All protocols", PAGE, key="editor", project=project_id)
     if pressed and protocol is not None:

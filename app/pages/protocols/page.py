@@ -11,8 +11,8 @@ from annotators.asking.versioned import VersionedName
 from annotators.errors import NotFound
 from annotators.protocols import PROTOCOLS, Protocol
 from app import ui, unsaved, wording
-from app.pages.protocols import editor, trying
-from app.widgets import blocks, protocol_view, study_form
+from app.pages.protocols import editor
+from app.widgets import blocks, previewing, protocol_view, study_form
 from db.libraries import Entry
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
@@ -125,12 +125,12 @@ def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[Entry[Protoc
     unsaved.said()
     with st.container(horizontal=True, vertical_alignment="bottom", key="protocol-actions"):
         if may_write:
-            trying.choice(project, protocol)
+            previewing.choice(project, protocol, key="protocol")
             if st.button("Change" if versions else "Change a copy", key="protocol-edit"):
                 ui.go("protocols", edit=named, project=project.project_id)
             if st.button("New study", type="primary", key="protocol-study"):
                 st.session_state[study_form.PROTOCOL] = named
                 ui.go("studies", new=1, project=project.project_id)
         protocol_view.download(protocol, "YAML", key="protocol-yaml")
-    trying.draw(project, protocol)
+    previewing.draw(project, protocol, key="protocol")
     protocol_view.draw(protocol)

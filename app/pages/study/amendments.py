@@ -107,6 +107,8 @@ def _buttons(study: Study) -> None:
                 _amend_form(study)
             with acts.popover("Gold items…", key="study-gold"):
                 planting.form(study)
+    if state != StudyState.CLOSED:
+        planting.take_labels(study)
 
 
 def _state_form(study: Study, label: str, to: StudyState) -> None:

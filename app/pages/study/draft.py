@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from annotators.designing.files import design_data, said_of
 from annotators.errors import InvalidInput
+from annotators.items.pairs import in_words
 from app import ui, wording
-from app.widgets import blocks, protocol_view, study_form
+from app.widgets import blocks, previewing, protocol_view, study_form
+from db.annotating.previews import items_to_preview
 from db.designing.drafts import DraftOfStudy, delete_draft, drafts_of, start_draft
 from db.designing.making import plan_study
 from db.permissions import RESEARCHERS
@@ -28,9 +32,35 @@ def draw(draft_id: int) -> None:
     if ui.may(project.role, RESEARCHERS):
         _size(found)
         _buttons(found)
+        _preview(found)
     blocks.facts([(_words(name), said_of(name, value)) for name, value in _said(found)])
     with st.expander(f"{ui.plain(found.protocol.title)} as annotators read it"):
         protocol_view.draw(found.protocol)
+
+
+_MOST_OFFERED = 200
+
+
+def _preview(draft: DraftOfStudy) -> None:
+    """The draft's own items as its annotators would get them, one at a time, every step."""
+    about: dict[str, Any] = {"protocol": draft.protocol, "design": draft.design}
+    try:
+        items = items_to_preview(ui.db(), ui.actor(), draft.project_id, **about)
+    except InvalidInput:  # the page says above why nothing can be drawn
+        return
+    key = f"draft-{draft.draft_id}"
+    with st.container(horizontal=True, vertical_alignment="bottom", key="draft-preview"):
+        item = st.selectbox(
+            f"Its {draft.protocol.noun}s, in order",
+            items[:_MOST_OFFERED],
+            format_func=in_words,
+            key=f"{key}-item",
+            help=f"The first {_MOST_OFFERED:,} at most, then those whose right labels are known.",
+            width=330,
+        )
+        if st.button("Preview as annotator", key="draft-preview-open"):
+            previewing.show(key, item)
+    previewing.draw(ui.project(), draft.protocol, key=key, design=draft.design)
 
 
 def _said(draft: DraftOfStudy) -> list[tuple[str, object]]:

@@ -21,7 +21,7 @@ from app.pages.study import amendments, criteria, draft, invitations, progress, 
 from app.widgets import blocks, choices, protocol_view
 from app.widgets.designing.known_items import BELOW_WORDS
 from app.widgets.doing import needs
-from app.widgets.study_form import FIRSTS, QUEUES, SAMPLES, SUGGESTIONS
+from app.widgets.study_form import FIRSTS, QUEUES, SUGGESTIONS, sample_in_words
 from db.adjudicating.adjudications import MOST_COUNTED, disputes_for_me
 from db.designing.arms import arms_of
 from db.models import Study, StudyState
@@ -33,6 +33,7 @@ from db.studies.remarks import Remark, StudyRemarks, study_remarks
 _TABS = ["Progress", "Criteria", "Results", "Design", "Protocol", "Flags and skips"]
 _WHY_LEFT_OUT = {
     "where": "for which the conditions do not hold",
+    "known": "whose right labels are known, as gold or to qualify with",
     "scores": "without the scores that are judged",
     "documents": "without a readable document",
     "unasked": "about which nothing would be asked",
@@ -187,7 +188,7 @@ def _sample(settings: dict[str, Any]) -> str:
     of += ["those with a document that can be looked at"] if settings.get("with_documents") else []
     if settings.get("sample") is None:
         return ", ".join(of) or "all items"
-    drawn = f"{settings['sample']}: {SAMPLES[settings.get('per') or ''].lower()}"
+    drawn = sample_in_words(settings["sample"], settings.get("per"))
     return f"{drawn}, of {', '.join(of)}" if of else drawn
 
 

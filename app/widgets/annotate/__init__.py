@@ -73,12 +73,14 @@ def preview(
     *,
     marks: Sequence[Mapping[str, Any]],
     item: str,
+    labelling: bool,
     close: Callable[[], None],
-) -> None:
+) -> list[dict[str, Any]] | None:
     """Show what annotators would get of an item under a protocol over the whole window, to try; nothing is stored.
 
-    `steps` are what `db.annotating.previews.preview` gives, `marks` what is marked on the pages at each of them
-    (`app.on_pages`), `item` is what the item is called, `close` is called when the person closes it.
+    With `labelling` the labels of all steps come back, each with its number, once they are given. `steps` are what
+    `db.annotating.previews.preview` gives, `marks` what is marked on the pages at each of them (`app.on_pages`), `item`
+    is what the item is called, `close` is called when the person closes it.
     """
     data = {
         "protocol": protocol_for_browser(protocol),
@@ -88,8 +90,16 @@ def preview(
             for number, (step, marked) in enumerate(zip(steps, marks, strict=True))
         ],
         "item": item,
+        "labelling": labelling,
     }
     place = hashlib.sha256(orjson.dumps(data)).hexdigest()
-    _preview(
-        data={**data, "place": place}, key=f"preview-{place}", width="stretch", height="content", on_closed_change=close
+    shown = _preview(
+        data={**data, "place": place},
+        key=f"preview-{place}",
+        width="stretch",
+        height="content",
+        on_closed_change=close,
+        on_labelled_change=lambda: None,
     )
+    found: list[dict[str, Any]] | None = shown.get("labelled")
+    return found

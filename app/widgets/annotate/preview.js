@@ -18,6 +18,7 @@ import { TEXT } from '../shared/text.js';
  * @property {Record<string, [string, string]>} keys
  * @property {Presentation[]} steps what each step shows
  * @property {string} item what the item is called
+ * @property {boolean} labelling right labels are given, and handed over at the end
  */
 
 /** Settings that last as long as the page. */
@@ -39,22 +40,23 @@ class Unkept extends Preferences {
 
 /** @extends {Page<Desk>} */
 export class Preview extends Page {
-  /** @param {Options} options @param {() => void} close */
-  constructor(options, close) {
+  /** @param {Options} options @param {() => void} close @param {(steps: {step: number, labels: Given[]}[]) => void} labelled */
+  constructor(options, close, labelled) {
     super(new Shell(new URL('../frame/frame.css', import.meta.url).href, 'preview'), new Unkept());
     this.options = options;
+    this.labelled = labelled;
     this.step = 0;
     /** The answers to each step that was opened. @type {Map<number, Sheet>} */
     this.sheets = new Map();
-    const { protocol, item } = options;
+    const { protocol, item, labelling } = options;
     this.keys = new Keys(options.keys, protocol, this.preferences, 'keys');
     this.chips = protocol.steps.map(({ title }, number) => h('button', {
       type: 'button', class: 'chip', 'data-testid': 'preview-step', onclick: () => this.#show(number),
     }, h('span', { dir: 'auto' }, protocol.steps.length > 1 ? `${number + 1} ${title}` : title)));
     const open = (/** @type {string} */ action, /** @type {string} */ name) => button(name, () => this.act(action), { key: this.keys?.of(action), class: 'plain', testid: `${action}-button` });
-    this.closing = button(TEXT.previewClose, close, { class: 'btn small pri', testid: 'preview-close' });
+    this.closing = button(labelling ? TEXT.labellingClose : TEXT.previewClose, close, { class: labelling ? 'btn small' : 'btn small pri', testid: 'preview-close' });
     this.shell.top.append(h('header', { class: 'top preview-line' },
-      h('b', { class: 'preview-badge', role: 'status' }, TEXT.preview), h('h1', { class: 'soft study', dir: 'auto', title: item }, `${protocol.title}: ${item}`),
+      h('b', { class: 'preview-badge', role: 'status' }, labelling ? TEXT.labelling : TEXT.preview), h('h1', { class: 'soft study', dir: 'auto', title: item }, `${protocol.title}: ${item}`),
       h('span', { class: 'preview-steps', role: 'group', 'aria-label': TEXT.previewSteps }, ...this.chips), h('span', { class: 'grow' }),
       h('span', { class: 'header-buttons' }, open('guidelines', TEXT.guidelines), open('keys', TEXT.keys)), this.closing));
   }
@@ -117,7 +119,23 @@ export class Preview extends Page {
     const { judgement } = this;
     if (!judgement || judgement.goOn() || judgement.pointAtMissing()) return;
     if (this.step + 1 < this.options.steps.length) this.#show(this.step + 1);
+    else if (this.options.labelling) this.#handOver();
     else judgement.say(TEXT.previewEnd);
+  }
+
+  /** Hands the labels of all steps over; a step that was passed over is shown instead. */
+  #handOver() {
+    const { steps } = this.options;
+    const open = steps.findIndex((_, number) => (this.sheets.get(number)?.missing().length ?? 1) > 0);
+    if (open === -1) {
+      // What is said of the whole item explains each label that has no explanation of its own.
+      this.labelled([...this.sheets].map(([step, sheet]) => ({
+        step, labels: sheet.labels().map((label) => ({ ...label, comment: label.comment ?? sheet.comment })),
+      })));
+    } else {
+      this.#show(open);
+      this.judgement?.pointAtMissing();
+    }
   }
 }
 
@@ -126,7 +144,7 @@ let host = null;
 
 const put = mounting(
   (/** @type {Options} */ { place }) => place,
-  (options) => new Preview(options, () => host?.setTriggerValue('closed', true)),
+  (options) => new Preview(options, () => host?.setTriggerValue('closed', true), (steps) => host?.setTriggerValue('labelled', steps)),
 );
 
 /** @param {{data: Options, parentElement: Element | ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component */

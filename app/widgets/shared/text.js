@@ -30,6 +30,8 @@ export const TEXT = {
   preview: 'Preview: nothing is saved',
   previewSteps: 'Steps of the protocol',
   previewClose: 'Close the preview',
+  labelling: 'Right labels: a comment (c) explains its label',
+  labellingClose: 'Leave without labels',
   previewNoSkip: 'An annotator would skip the item here, with a reason.',
   previewEnd: 'All is answered: an annotator would get the next item now. Nothing was saved.',
 

@@ -123,7 +123,7 @@ smaple: 3
 order: sideways
 lease_minutes: 0
 deadline: 2026-13-01
-per: colour
+per: "system,"
 overlap: 2
 """
     with pytest.raises(InvalidInput) as refused:
@@ -221,3 +221,22 @@ def test_questions_that_are_none_are_named_with_their_line() -> None:
         with pytest.raises(InvalidInput) as refused:
             design_from_yaml(f"{begun}    - {question}\n")
         assert said in str(refused.value), str(refused.value)
+
+
+def test_numbers_that_nobody_could_draw_by_or_see_are_refused_by_their_lines() -> None:
+    text = f"""\
+protocol: qa_verification
+annotators: [ada]
+overlap: 1
+seed: -1
+sample: {2**53}
+repeats: {{rate: 0.1, after: {2**53 + 1}}}
+"""
+    with pytest.raises(InvalidInput) as refused:
+        design_from_yaml(text, "d.yaml")
+    lines = {problem.line: f"{problem.problem} {problem.remedy}" for problem in refused.value.problems}
+    assert lines == {
+        4: "Nothing is drawn by a seed of -1. Give 0 or more.",
+        5: "9,007,199,254,740,992 has more digits than a browser shows. Give at most 9,007,199,254,740,991.",
+        6: "9,007,199,254,740,993 has more digits than a browser shows. Give at most 9,007,199,254,740,991.",
+    }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotators.designing.design import StudyDesign
+from app.cli.studies import create
 from db.people.accounts import local_administrator
 from tests.app.cli.command_line import CommandLine, write_items
 from tests.exports.judged import make_judged
@@ -82,6 +85,18 @@ def test_options_and_a_file_make_the_same_study(project: CommandLine, tmp_path: 
     refused = project(*make, "three", "--design", tmp_path / "design.yaml", "--overlap", "2", code=2)
     assert "Leave --overlap out" in refused.err
     assert "Missing option '--protocol'" in project(*make, "three", "--annotators", "ada", code=2).err
+
+
+def test_every_field_of_a_design_is_an_option_of_the_command_or_of_a_file_alone() -> None:
+    options = set(inspect.signature(create).parameters)
+    said_by = {
+        "quotas": "quota", "show_scores": "show_score", "gold": "gold_file", "repeats": "repeat_rate",
+        **dict.fromkeys(("drawn_with", "not_drawn_from", "draw_seed"), "drawn"),
+    }  # fmt: skip
+    of_files_alone = {"phases", "arms", "allot"}
+    fields = set(StudyDesign.model_fields) - of_files_alone
+    assert [name for name in sorted(fields) if said_by.get(name, name) not in options] == []
+    assert not of_files_alone & options, "then they are no longer of files alone"
 
 
 def test_a_protocol_of_a_file_is_written_into_the_design(project: CommandLine, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from db.engine import Database
 from db.models import GoldLabel, Project, Purpose, Study, StudyItem
 from db.people.accounts import erase_person
 from db.studies.design import study_facts
+from db.studies.items import items_of_study
 from tests.makers import StudyInUse, make_item, make_person, tiny_protocol
 
 
@@ -128,8 +129,6 @@ def test_labels_that_cannot_be_gold_are_told_with_everything_else_and_nothing_is
         (("gold", "labels", 1), "The project has no item 'nobody'."),
         (("gold", "labels", 2), "'wrong' is no criterion of the protocol."),
     ]
-    in_sample = (("gold", "labels", 0), "Item 'i00001' is in the study's sample.")
-    assert in_sample in wrong_with(study, gold=Gold(labels=labels))
     both = wrong_with(study, gold=Gold(labels=right("g1")), qualification=Qualification(labels=right("q1", "g1")))
     assert both == [(("qualification", "labels", 1), "Item 'g1' is a gold item already.")]
 
@@ -155,7 +154,7 @@ def test_gold_without_labels_is_refused(database: Database) -> None:
 def test_a_draft_keeps_its_gold_and_starts_with_it(database: Database) -> None:
     study = made(database, gold=None, repeats=None, qualification=None)
     team = tuple(actor.name for actor in study.annotators)
-    design = StudyDesign(name="later", annotators=team, overlap=1, **PARTS)
+    design = StudyDesign(name="later", protocol="tiny", annotators=team, overlap=1, **PARTS)
     about: dict[str, Any] = {"protocol": tiny_protocol(), "design": design}
     save_draft(database, study.researcher, study.project_id, **about)
     [draft] = drafts_of(database, study.researcher, study.project_id)
@@ -168,13 +167,78 @@ def test_a_draft_keeps_its_gold_and_starts_with_it(database: Database) -> None:
 def test_no_name_outlives_its_account_in_a_draft(database: Database) -> None:
     study = made(database, gold=None, repeats=None, qualification=None)
     team = tuple(actor.name for actor in study.annotators)
-    design = StudyDesign(name="later", annotators=team, overlap=1, quota=30, quotas={team[0]: 2})
+    design = StudyDesign(name="later", protocol="tiny", annotators=team, overlap=1, quota=30, quotas={team[0]: 2})
     save_draft(database, study.researcher, study.project_id, protocol=tiny_protocol(), design=design)
-    [draft] = drafts_of(database, study.researcher, study.project_id)
-    assert draft.design == design
+    for _ in range(2):  # made, and then changed
+        save_draft(database, study.researcher, study.project_id, protocol=tiny_protocol(), design=design)
+        [draft] = drafts_of(database, study.researcher, study.project_id)
+        assert draft.design == design
     erase_person(database, make_person(database, admin=True), team[0])
     [draft] = drafts_of(database, study.researcher, study.project_id)
     assert list(draft.design.quotas.values()) == [2]
     with database.read() as session:
         kept = session.execute(text("SELECT CAST(design AS TEXT) FROM study_draft")).scalar_one()
     assert team[0] not in kept + str(draft.design)
+
+
+def test_items_whose_right_labels_are_known_are_not_drawn_and_the_plan_says_which(database: Database) -> None:
+    study = made(database, gold=None, repeats=None, qualification=None)
+    team = tuple(actor.name for actor in study.annotators)
+    drawn = StudyDesign(name="other", annotators=team, overlap=1, where=("system=s0",), sample=3, seed=5)
+    about: dict[str, Any] = {"protocol": tiny_protocol()}
+    plain = create_study(database, study.researcher, study.project_id, **about, design=drawn)
+    first, second, third = names_of_sample(database, plain.study_id)
+    known = {
+        "gold": Gold(labels=right(first)),
+        "qualification": Qualification(labels=right(second, "i00002")),  # the last would not be drawn anyway
+    }
+    design = drawn.model_copy(update={"name": "with known", **known})
+    plan = plan_study(database, study.researcher, study.project_id, **about, design=design)
+    assert plan.reasons["known"] == 2
+    assert any(
+        note.startswith("Not drawn, as right labels are known: 1 item as gold and 1 item to qualify with (")
+        and first in note
+        and second in note
+        for note in plan.notes
+    )
+    again = create_study(database, study.researcher, study.project_id, **about, design=design)
+    sample = names_of_sample(database, again.study_id)
+    assert len(sample) == 3 and third in sample, "the others move up in the seeded order, which stays as it was"
+    assert not {first, second} & set(sample)
+    facts = study_facts(database, study.researcher, again.study_id)
+    assert (facts.settings["left_out_by"]["known"], facts.settings["gold_items"]) == (2, 1)
+    with pytest.raises(InvalidInput, match="No item is left to be drawn: the right labels of all 2 items are known"):
+        create_study(
+            database, study.researcher, study.project_id, **about,
+            design=design.model_copy(update={"name": "none", "items": (first, second), "sample": None}),
+        )  # fmt: skip
+
+
+def test_a_draw_with_probabilities_is_not_thinned_by_gold(sqlite_database: Database) -> None:
+    study = made(sqlite_database, gold=None, repeats=None, qualification=None)
+    drawn = {"items": ("i00001", "i00003"), "drawn_with": {"i00001": 0.5, "i00003": 0.5}, "where": ()}
+    assert wrong_with(study, **drawn, gold=Gold(labels=right("i00001"))) == [
+        (("gold", "labels", 0), "Item 'i00001' is in the study's sample."),
+    ]
+
+
+def test_labels_and_criteria_go_by_the_names_on_the_screen(sqlite_database: Database) -> None:
+    study = made(sqlite_database, gold=None, repeats=None, qualification=None)
+    labels = (
+        RightLabel(item="g1", criterion="Right", value="Yes"),
+        RightLabel(item="g2", criterion=" right ", value="NO"),
+        RightLabel(item="g3", criterion="right", value="no"),
+    )
+    team = tuple(actor.name for actor in study.annotators)
+    design = StudyDesign(name="other", annotators=team, overlap=1, where=("system=s0",), gold=Gold(labels=labels))
+    found = create_study(sqlite_database, study.researcher, study.project_id, protocol=tiny_protocol(), design=design)
+    gold = written_design(sqlite_database, study.researcher, found.study_id).design.gold
+    assert gold is not None
+    assert [(label.item, label.criterion, label.value) for label in gold.labels] == [
+        ("g1", "right", "yes"), ("g2", "right", "no"), ("g3", "right", "no"),
+    ]  # fmt: skip
+
+
+def names_of_sample(database: Database, study_id: int) -> list[str]:
+    with database.read() as session:
+        return list(items_of_study(session, study_id))

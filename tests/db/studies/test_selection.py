@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ from sqlmodel import select
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Protocol
+from db.annotating.annotations import work
 from db.designing.making import create_study, plan_study
 from db.engine import Database
-from db.models import Document
+from db.items.read import metadata_fields
+from db.models import Document, Study
 from db.permissions import Actor
 from db.studies.design import StudyPlan, study_facts
+from db.studies.items import items_of_study
+from db.studies.selection import strata_of
 from exports.importing.items import import_paths
 from tests.makers import make_person, make_project, tiny_protocol
 
@@ -205,3 +210,48 @@ def test_unidoc_has_no_documents_at_all(database: Database, shared_data: Path, t
     assert shown.notes[0].startswith("664 items have no readable document")
     with pytest.raises(InvalidInput, match="No item is left that has a readable document"):
         plan(database, admin, project_id, PROTOCOLS.get("qa_verification"), with_documents=True)
+
+
+def test_a_sample_is_stratified_by_any_field(there: Choosing) -> None:
+    assert there.plan(sample=1, per="year").n_items == 3
+    assert there.plan(sample=1, per="system,year").n_items == 6
+    assert there.plan(sample=1, per="tags").n_items == 2, "the values of a list together are one stratum"
+    assert there.plan(sample=9, per="metadata:year").n_items == 6
+    both = there.plan(sample=1, per="category,system").sample_hash
+    assert both == there.plan(sample=1, per="system,category").sample_hash, "system and category come first, as ever"
+    for per, wrong in (
+        ("colour", "No item has anything in the field 'colour'. Known: system, category, language, role"),
+        ("system,", "Cannot sample per 'system,': a field has no name."),
+        ("year,year", "'year' is named twice"),
+        ("score:quality", "Cannot sample per 'score:quality': nearly every item would be a stratum."),
+    ):
+        with pytest.raises(InvalidInput, match=re.escape(wrong)):
+            there.plan(sample=1, per=per)
+    assert metadata_fields(there.db, there.admin, there.project_id) == ["year"], "a list is no field of the form"
+
+
+def test_the_strata_of_a_study_are_known_for_its_items_and_those_beside_them(there: Choosing) -> None:
+    design = StudyDesign(name="study", annotators=(there.admin.name,), overlap=1, sample=1, per="year,system")
+    made = create_study(there.db, there.admin, there.project_id, protocol=tiny_protocol(), design=design)
+    with there.db.read() as session:
+        found = strata_of(session, session.get_one(Study, made.study_id))
+    years, systems = range(2000, 2003), ("harbour", "lantern")
+    assert sorted(found.values()) == [f"{system} / {year}" for system in systems for year in years]
+    plain = design.model_copy(update={"name": "plain", "per": "system"})
+    made = create_study(there.db, there.admin, there.project_id, protocol=tiny_protocol(), design=plain)
+    with there.db.read() as session:
+        assert strata_of(session, session.get_one(Study, made.study_id)) == {}, "which everybody has at hand"
+
+
+def test_the_order_as_given_is_that_of_the_list_of_items(there: Choosing) -> None:
+    listed = ("q2:lantern", "q0:harbour", "q1:harbour")
+    design = StudyDesign(name="listed", annotators=(there.admin.name,), overlap=1, order="given", items=listed)
+    made = create_study(there.db, there.admin, there.project_id, protocol=tiny_protocol(), design=design)
+    with there.db.read() as session:
+        assert tuple(items_of_study(session, made.study_id)) == listed
+    offered = [item["question"] for item in work(there.db, there.admin, made.study_id)["items"]]
+    assert offered[0] == "Question 2?"
+    turned = design.model_copy(update={"items": listed[::-1]})
+    hashes = {plan(there.db, there.admin, there.project_id, tiny_protocol(), order="given", items=names).sample_hash
+              for names in (listed, turned.items)}  # fmt: skip
+    assert len(hashes) == 2, "the order is part of what the sample is known by"
