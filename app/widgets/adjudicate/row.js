@@ -1,7 +1,7 @@
 /** One row of the table: what is decided, the labels of all annotators side by side, and the decision. */
 
 import { onEnter } from '../shared/dock.js';
-import { attribute, button, h, keepFocus, keycap } from '../shared/dom.js';
+import { attribute, button, called, h, keepFocus, keycap } from '../shared/dom.js';
 import { kindOf, valueWords } from '../criteria/kinds.js';
 import { cellTitle } from '../shared/targets.js';
 import { scoreOf, scoreParts } from '../reading/score_value.js';
@@ -142,8 +142,8 @@ export class Row {
       const title = undecided ? WORDS.decide : WORDS.otherwise;
       this.otherwise = h('button', {
         type: 'button', class: 'mini', tabindex: '-1', 'data-testid': 'otherwise', 'aria-keyshortcuts': 'Space',
-        'aria-label': `${title}: ${this.name}`, onclick: () => panel.open(unit), onmousedown: keepFocus,
-      }, title, keycap(WORDS.space));
+        onclick: () => panel.open(unit), onmousedown: keepFocus,
+      }, called(`${title}: ${this.name}`, title), keycap(WORDS.space));
     }
     const words = unit.outcome === 'alike' || (this.otherwise && !undecided) ? outcomeWords(unit) : this.otherwise ? WORDS.onlyIf : WORDS.ownWords;
     this.cell.replaceChildren(h('span', { class: 'soft', dir: 'auto' }, words), ...(this.otherwise ? [this.otherwise] : []));

@@ -1,6 +1,6 @@
 /** A place where texts are read: it says how much lies below the fold, scrolls by key, and knows what has been in view. */
 
-import { h, keepFocus, keycap } from '../shared/dom.js';
+import { called, h, keepFocus, keycap } from '../shared/dom.js';
 import { PlacedWords, sizeOf } from './placed_words.js';
 import { Rail } from './rail.js';
 import { TEXT } from '../shared/text.js';
@@ -34,9 +34,9 @@ export class ReadingArea {
       onclick: () => this.by(1), onmousedown: keepFocus,
     }, this.moreWords, keycap(keys.of('read_on')));
     const key = (/** @type {string} */ action) => h('button', {
-      type: 'button', class: 'plain', title: keys.title(action), 'aria-label': keys.title(action), 'aria-keyshortcuts': keys.of(action),
+      type: 'button', class: 'plain', title: keys.title(action), 'aria-keyshortcuts': keys.of(action),
       'data-testid': action, onclick: () => act(action), onmousedown: keepFocus,
-    }, keycap(keys.of(action)));
+    }, called(keys.title(action)), keycap(keys.of(action)));
     this.hints = h('span', { class: 'reading-keys' },
       h('span', {}, TEXT.scrollKeys, key('read_on'), key('read_back')),
       h('span', { class: 'to-end' }, TEXT.toEnd, key('read_end')), h('span', { class: 'to-start' }, TEXT.toStart, key('read_start')));

@@ -1,6 +1,6 @@
 /** A criterion on every page: its control beside the page that is shown large, the pages as a grid, hop by hop, and their chain. */
 
-import { attribute, button, h, keepFocus, keycap } from '../../shared/dom.js';
+import { attribute, button, called, h, keepFocus, keycap } from '../../shared/dom.js';
 import { PageGrid } from './page_grid.js';
 import { Rest } from './rest.js';
 import { Row } from './rows.js';
@@ -47,9 +47,9 @@ export class PageGroup {
     this.grid = new PageGrid([...pages.values()], item.documents ?? [], criterion.title, (place) => this.#pick(place));
     this.tabs = h('div', { class: 'hop-tabs', hidden: this.hops.length < 2 }, ...this.hops.map((hop) => this.#tab(hop)),
       h('button', {
-        type: 'button', class: 'plain', title: panel.keys.title('next_hop'), 'aria-label': panel.keys.title('next_hop'), 'aria-keyshortcuts': panel.keys.of('next_hop'),
+        type: 'button', class: 'plain', title: panel.keys.title('next_hop'), 'aria-keyshortcuts': panel.keys.of('next_hop'),
         'data-testid': 'next-hop', onclick: () => panel.pick(this.nextHop), onmousedown: keepFocus,
-      }, keycap(panel.keys.of('next_hop'))));
+      }, called(panel.keys.title('next_hop')), keycap(panel.keys.of('next_hop'))));
     this.hopText = h('p', { class: 'hop-text', dir: 'auto', lang: item.language });
     const head = h('div', { class: 'page-head' }, this.tabs, this.hopText);
     this.head = this.hops.length > 1 ? head : null;
