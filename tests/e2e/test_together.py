@@ -59,6 +59,9 @@ def test_two_see_each_others_labels_write_and_resolve_it(
     expect(ada.get_by_text("1 item waits for you")).to_be_visible()
     ada.get_by_role("link", name="Look at it").press("Enter")
     expect(ada.get_by_text("It leaves the date out.")).to_be_visible()
+    ada.locator(".assay-evidence details[open] img").first.scroll_into_view_if_needed()
+    expect(ada.locator(".assay-evidence details[open] img").first).to_have_js_property("complete", value=True)
+    assert ada.locator(".assay-evidence details[open] img").first.evaluate("img => img.naturalWidth") > 100
     expect(ada.get_by_role("cell", name="No (It leaves the date out.)")).to_be_visible()  # as it was read
     ada.get_by_role("textbox", name="Your message").focus()
     ada.keyboard.type(HOSTILE)
@@ -73,6 +76,9 @@ def test_two_see_each_others_labels_write_and_resolve_it(
     ben.get_by_role("link", name="Look at it").press("Enter")
     expect(ben.get_by_text(HOSTILE)).to_be_visible()
     screenshot(ben, "together-dark")
+    ben.get_by_role("textbox", name="Your message").fill("You are right.")
+    ben.get_by_role("button", name="Send").press("Enter")
+    expect(ada.get_by_text("You are right.")).to_be_visible()  # without a reload
     ben.get_by_role("link", name="Open it again and change my labels").press("Enter")
     expect(ben.get_by_role("complementary", name="Judgement")).to_be_visible()
     ben.keyboard.press("1")
@@ -85,8 +91,8 @@ def test_two_see_each_others_labels_write_and_resolve_it(
         "disputed": 0,
         "adjudicated": 0,
     }
-    ada.reload()
     expect(ada.get_by_text("This item is settled")).to_be_visible()
+    expect(ada.get_by_role("button", name="Send")).to_have_count(0)
     # Who did not label the item finds nothing.
     chloe = new_page()
     sign_in(chloe, server, "chloe")
