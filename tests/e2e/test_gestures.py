@@ -336,7 +336,10 @@ def test_the_tools_are_icons_whose_names_and_keys_are_in_a_tip_on_hover_and_on_f
     page.keyboard.press("Tab")
     expect(page.get_by_test_id("zoom_in")).to_be_focused()
     expect(tip).to_have_text("Zoom in +")
-    assert [page.get_by_test_id(name).locator("kbd").inner_text() for name in ("previous_page", "next_page")] == ["[", "]"]
+    assert [page.get_by_test_id(name).locator("kbd").inner_text() for name in ("previous_page", "next_page")] == [
+        "[",
+        "]",
+    ]
 
 
 def test_a_finger_sees_no_key_on_any_button(new_page: NewPage, scene: Scene) -> None:

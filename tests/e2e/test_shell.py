@@ -37,7 +37,9 @@ def _watch(page: Page, server: RunningServer) -> list[str]:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_pages_ask_nothing_of_other_servers_and_nothing_in_vain(server: RunningServer, new_page: NewPage, dark: bool) -> None:
+def test_the_pages_ask_nothing_of_other_servers_and_nothing_in_vain(
+    server: RunningServer, new_page: NewPage, dark: bool
+) -> None:
     page = new_page(dark=dark)
     problems = _watch(page, server)
     page.goto(f"{server.url}/people")

@@ -10,7 +10,8 @@ import { TEXT } from '../shared/text.js';
 
 const FADE = 14; // pixels at the lower edge in which a line is no longer read well
 const OVERLAP = 44; // pixels of the screen before that are still seen after scrolling by one
-const STACKED = window.matchMedia('(max-width: 900px)'); // as in frame.css: the page is scrolled as a whole
+/** Whether all is one column, scrolled as a whole, as frame.css has it. */
+export const STACKED = window.matchMedia('(max-width: 900px)');
 const PINNED = 0.3; // the share of the area's height that a text which stays in view may take
 
 export class ReadingArea {

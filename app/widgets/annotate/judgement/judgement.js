@@ -7,7 +7,7 @@ import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
 import { PageGroup } from './page_group.js';
-import { ReadingArea } from '../../reading/reading_area.js';
+import { ReadingArea, STACKED } from '../../reading/reading_area.js';
 import { PAIR_MARKS, pairMarksIn } from '../../reading/pairs/marks.js';
 import { namesParagraphs } from '../../reading/paragraphs.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
@@ -179,8 +179,10 @@ export class Judgement extends Side {
 
   /** Brings the current row into view, also where it stands in the answer. */
   reveal() {
-    const { row } = this;
-    if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
+    const { row, group } = this;
+    // In one column the thumbnails are far below the page that is judged and its labels.
+    if (group instanceof PageGroup && STACKED.matches) group.bar.closest('.viewer')?.scrollIntoView({ block: 'start' });
+    else if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
     else super.reveal();
   }
 

@@ -40,8 +40,9 @@ export class PageGroup {
     this.name = h('b', {});
     this.where = h('small', { class: 'soft', dir: 'auto' });
     this.row = new Row(this.cell, panel, h('div', { class: 'e-title' }, this.name, this.where), 'e page-row');
-    /** Stands with the page that is judged. */
-    this.bar = h('div', { class: 'page-bar', 'data-testid': 'page-bar' }, this.row.element);
+    /** Stands with the page that is judged; what it is judged for is there too where the screen is low. */
+    this.asks = h('p', { class: 'page-asks', dir: 'auto', lang: item.language });
+    this.bar = h('div', { class: 'page-bar', 'data-testid': 'page-bar' }, this.row.element, this.asks);
 
     const pages = new Map(cells.map((cell) => [`${placeOf(cell).page} ${placeOf(cell).document}`, placeOf(cell)]));
     this.grid = new PageGrid([...pages.values()], item.documents ?? [], criterion.title, (place) => this.#pick(place));
@@ -78,6 +79,7 @@ export class PageGroup {
     this.name.textContent = TEXT.page(placeOf(this.cell).page);
     this.where.textContent = this.#whereWords(of);
     const question = this.panel.sheet.item.hops?.find((step) => step.key === hop)?.question;
+    this.asks.textContent = question || (this.panel.sheet.item.question ?? '');
     this.hopText.replaceChildren(...(question ? [h('span', { class: 'soft' }, `${of}: `), question] : []));
     for (const [at, tab] of [...this.tabs.querySelectorAll('[data-hop]')].entries()) {
       const own = this.hops[at];
