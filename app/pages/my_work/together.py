@@ -27,6 +27,7 @@ _UID = "thread-uid"
 _EVIDENCE = re.compile(r"evidence:([^|]+)")
 _PAGE = re.compile(r"^page:(.*):(\d+)(?:\|hop:.*)?$", re.DOTALL)
 _STYLE = """
+.assay-long + .assay-part-head { margin-top: 0.8rem; }
 .assay-part-head { font-size: 0.84rem; font-weight: 600; color: var(--assay-soft); margin: 0; padding: 0; }
 .assay-said { list-style: none; margin: 0; padding: 0; max-width: 46rem; }
 .assay-said li { margin: 0 0 0.7rem; padding: 0.55rem 0.8rem; border: 1px solid var(--assay-line); border-radius: 8px; }
@@ -35,7 +36,7 @@ _STYLE = """
 .assay-evidence details { margin: 0 0 0.5rem; border: 1px solid var(--assay-line); border-radius: 8px; }
 .assay-evidence details { padding: 0 0.8rem; }
 .assay-evidence summary { padding: 0.6rem 0; cursor: pointer; font-weight: 600; overflow-wrap: anywhere; }
-.assay-evidence .assay-page { display: block; max-width: 32rem; margin: 0 0 0.8rem; }
+.assay-evidence .assay-page { display: block; margin: 0.4rem 0 0.8rem; }
 .assay-said p { margin: 0.15rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 """
 
@@ -74,10 +75,13 @@ def draw(study_item_id: int) -> None:
     ui.heading("Together with others", found.study)
     ui.link("All my work", "my_work", key="my-work")
     item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
-    _item(found)
-    _news(study_item_id, found.open)
-    if found.open:
-        _say(study_item_id)
+    item, talk = st.columns(2, gap="large")
+    with item:
+        _item(found)
+    with talk:
+        _news(study_item_id, found.open)
+        if found.open:
+            _say(study_item_id)
 
 
 @st.fragment(run_every=EVERY)
@@ -196,24 +200,32 @@ def _say(study_item_id: int) -> None:
 
 
 def _labels(found: Thread) -> None:
-    """A row a unit on which people differ or said something, then the others."""
+    """A row a unit on which people differ; the others are folded, where there are any that differ."""
     people = list(dict.fromkeys(vote.rater for unit in found.units for vote in unit.votes))
     people.sort(key=lambda name: name != found.me)
     several = any(unit.target not in ("item", "pair") for unit in found.units)
     columns = ["Criterion", *(["About"] if several else []), *("You" if name == found.me else name for name in people)]
-    ordered = sorted(found.units, key=lambda unit: not _differs(unit))
-    blocks.table(
-        "Everybody's labels",
-        columns,
-        [
+
+    def table(name: str, units: Sequence[DisputedUnit]) -> None:
+        blocks.table(
+            name,
+            columns,
             [
-                found.criteria[unit.criterion].title,
-                *([_about(unit.target)] if several else []),
-                *(_vote(found.criteria[unit.criterion], unit, name) for name in people),
-            ]
-            for unit in ordered
-        ],
-    )
+                [
+                    found.criteria[unit.criterion].title,
+                    *([_about(unit.target)] if several else []),
+                    *(_vote(found.criteria[unit.criterion], unit, name) for name in people),
+                ]
+                for unit in units
+            ],
+        )
+
+    differ = [unit for unit in found.units if _differs(unit)]
+    alike = [unit for unit in found.units if not _differs(unit)]
+    table("Everybody's labels", differ or alike)
+    if differ and alike:
+        with st.expander(f"{wording.count(len(alike), 'label')} on which all agree"):
+            table("What all agree on", alike)
 
 
 def _about(target: str) -> str:
