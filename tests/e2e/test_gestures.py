@@ -358,6 +358,14 @@ def test_a_finger_sees_no_key_on_any_button(new_page: NewPage, scene: Scene) -> 
     assert letters == []
     for name in ("previous_page", "next_page"):
         expect(page.get_by_test_id(name).locator("svg")).to_be_visible()
+    small = page.get_by_test_id("annotate").evaluate(
+        """(host) => [...host.shadowRoot.querySelectorAll('button, select, input, a')].filter((one) => {
+          const { width, height } = one.getBoundingClientRect();
+          const least = /_hit$/.test(one.dataset.testid) ? 24 : 44;
+          return one.checkVisibility() && width > 0 && Math.min(width, height) < least;
+        }).map((one) => [one.dataset.testid, one.className, one.getBoundingClientRect().width])"""
+    )
+    assert small == []
     screenshot(page, "tools-touch")
 
 

@@ -1,6 +1,6 @@
 /** A place where texts are read: it says how much lies below the fold, scrolls by key, and knows what has been in view. */
 
-import { called, h, keepFocus, keycap } from '../shared/dom.js';
+import { called, h, isStacked, keepFocus, keycap } from '../shared/dom.js';
 import { PlacedWords, sizeOf } from './placed_words.js';
 import { Rail } from './rail.js';
 import { TEXT } from '../shared/text.js';
@@ -10,8 +10,6 @@ import { TEXT } from '../shared/text.js';
 
 const FADE = 14; // pixels at the lower edge in which a line is no longer read well
 const OVERLAP = 44; // pixels of the screen before that are still seen after scrolling by one
-/** Whether all is one column, scrolled as a whole, as frame.css has it. */
-export const STACKED = window.matchMedia('(max-width: 900px)');
 const PINNED = 0.3; // the share of the area's height that a text which stays in view may take
 
 export class ReadingArea {
@@ -131,10 +129,10 @@ export class ReadingArea {
     this.stale = true;
     // All is read before anything is changed, or the browser would lay the page out again in between.
     const height = this.element.clientHeight;
-    const overflows = !STACKED.matches && this.needed - 2 > height;
+    const overflows = !isStacked() && this.needed - 2 > height;
     const question = this.element.matches('.facing > *') ? this.text.querySelector(':scope > .part:has(.q)') : null;
     const taken = question?.clientHeight ?? 0;
-    this.pinned = question instanceof HTMLElement && !STACKED.matches && taken <= PINNED * height ? question : null;
+    this.pinned = question instanceof HTMLElement && !isStacked() && taken <= PINNED * height ? question : null;
     question?.classList.toggle('pinned', question === this.pinned);
     this.element.classList.toggle('overflows', overflows);
     this.foot.hidden = !overflows;
@@ -188,7 +186,7 @@ export class ReadingArea {
   #view(box) {
     if (document.hidden) return null;
     const root = this.element.getRootNode();
-    const footer = STACKED.matches ? stuckAt(root) : Infinity;
+    const footer = isStacked() ? stuckAt(root) : Infinity;
     const top = Math.max(0, box.top);
     const bottom = Math.min(window.innerHeight, box.bottom - (this.overflows && !this.atEnd ? FADE : 0), footer);
     if (bottom <= top || !(root instanceof ShadowRoot)) return null;

@@ -96,6 +96,9 @@ export function shorten(text, length) {
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
 }
 
+/** Whether all is one column, scrolled as a whole, as frame.css has it. */
+export const isStacked = () => window.matchMedia('(max-width: 900px)').matches;
+
 /** Hours and minutes of a moment, local. @param {Date} moment */
 export function clockTime(moment) {
   return `${String(moment.getHours()).padStart(2, '0')}:${String(moment.getMinutes()).padStart(2, '0')}`;

@@ -2,12 +2,12 @@
 
 import { ClaimGrid } from './claim_grid.js';
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
-import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
+import { attribute, button, h, isStacked, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
 import { PageGroup } from './page_group.js';
-import { ReadingArea, STACKED } from '../../reading/reading_area.js';
+import { ReadingArea } from '../../reading/reading_area.js';
 import { PAIR_MARKS, pairMarksIn } from '../../reading/pairs/marks.js';
 import { namesParagraphs } from '../../reading/paragraphs.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
@@ -181,7 +181,7 @@ export class Judgement extends Side {
   reveal() {
     const { row, group } = this;
     // In one column the thumbnails are far below the page that is judged and its labels.
-    if (group instanceof PageGroup && STACKED.matches) group.bar.closest('.viewer')?.scrollIntoView({ block: 'start' });
+    if (group instanceof PageGroup && isStacked()) group.bar.closest('.viewer')?.scrollIntoView({ block: 'start' });
     else if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
     else super.reveal();
   }
