@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlmodel import Session, col, func, select
 
+from annotators.asking.settling import disputed_units, settle_item
 from annotators.criteria import Criterion
 from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.errors import Conflict, InvalidInput, NotFound
@@ -41,7 +42,7 @@ from db.permissions import ANNOTATORS, READERS, Actor, On, operation, record
 from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items, protocol_of
-from db.studies.settlements import COUNTING, current_labels, is_disputed, looked_at_again, settle_item
+from db.studies.settlements import COUNTING, labels_and_decisions, looked_at_again
 
 LONGEST = 4_000
 """Characters that a message may have."""
@@ -287,15 +288,13 @@ def _at_odds(session: Session, study: Study, study_item_ids: Sequence[int]) -> s
     drawn = list(looked_at_again(connection, study, study_item_ids))
     if not drawn:
         return set(study_item_ids)
-    assert study.id is not None
-    protocol, labels = protocol_of(study), current_labels(connection, study.id, drawn)
+    protocol = protocol_of(study)
+    labels, _, _ = labels_and_decisions(connection, study, protocol, drawn)
     agreed = {
         item
         for item in drawn
-        if item in labels
-        and not any(
-            is_disputed(protocol, criterion, settled, labels[item].n_annotations)
-            for criterion, _, settled in settle_item(protocol, labels[item], study.rule)
+        if not disputed_units(
+            protocol, list(settle_item(protocol, labels[item], study.rule)), labels[item].n_annotations, {}
         )
     }
     return set(study_item_ids) - agreed
