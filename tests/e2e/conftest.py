@@ -28,7 +28,7 @@ FLAGS = [
     "--disable-sync",
 ]
 NewPage = Callable[..., Page]
-PATIENCE_MS = 120_000  # a page that opens on a busy machine takes longer than Playwright's 5 s
+PATIENCE_MS = 20_000  # a page that opens on a busy machine takes longer than Playwright's 5 s
 expect.set_options(timeout=PATIENCE_MS)
 
 

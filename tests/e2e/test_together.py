@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotators.protocols import Material, Step
 from db.adjudicating.adjudications import settlement_counts
 from db.projects import create_project
 from tests.e2e.conftest import NewPage, screenshot, sign_in
@@ -47,8 +48,10 @@ def test_two_see_each_others_labels_write_and_resolve_it(
         server, project, tmp_path, items=2, documents=("harrow-bay-2024.pdf", "tern-sound-inquiry-7-2023.pdf")
     )
     said = {(0, "right", "item"): {"ben": Said("no", "It leaves the date out.")}}
+    shows = [Material.QUESTION, Material.ANSWER, Material.EVIDENCE]
+    protocol = tiny_protocol(steps=[Step(name="all", title="All", shows=shows, criteria=["right"])])
     study_id = make_disputes(
-        server, project, "ambiguous", Quarrel(said), protocol=tiny_protocol(), annotators=TWO, talk="disputed"
+        server, project, "ambiguous", Quarrel(said), protocol=protocol, annotators=TWO, talk="disputed"
     )
     home = new_page()
     sign_in(home, server, "ada")
