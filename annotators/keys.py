@@ -89,11 +89,12 @@ ADJUDICATION: dict[str, tuple[str, str]] = {
     "later": ("s", "Later: the item moves to the end for now"),
     "return": ("r", "Return the item to an annotator"),
     "reason": ("c", "Reason for this decision"),
+    "rest": ("A", "All the rest: as one annotator said, or most"),
     "clear": ("Backspace", "Take this decision back"),
     "rotate": ("R", "Rotate the page"),
     **{name: ACTIONS[name] for name in _SHARED},
 }
-"""The same for the adjudicator's page. The keys are among those that no label may have, but for `R`."""
+"""The same for the adjudicator's page. The keys are among those that no label may have, but for `A` and `R`."""
 
 REVISION: dict[str, tuple[str, str]] = {
     "save": ("Enter", "Save the new version; Ctrl + Enter while typing"),

@@ -97,7 +97,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
 
 def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]:
     """Every route of ours, which go before Streamlit's; `served` as in `create_app`."""
-    from app.server import assets, health  # noqa: PLC0415 - after Streamlit's options, see create_app
+    from app.server import assets, front_page, health  # noqa: PLC0415 - after Streamlit's options, see create_app
     from app.server.routes import (  # noqa: PLC0415 - likewise
         adjudicate,
         annotate,
@@ -118,6 +118,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         *page_text.routes(state),
         *downloads.routes(state),
         *assets.routes(),
+        *front_page.routes(),
         *annotate.routes(lambda: state.db, ahead=state.settings.look_ahead),
         *adjudicate.routes(lambda: state.db),
         *revise.routes(lambda: state.db, state.settings),

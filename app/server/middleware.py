@@ -7,16 +7,15 @@ import hashlib
 import re
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from urllib.parse import quote
 
-import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotators.errors import AssayError, NotAllowed, NotSignedIn
+from app.server.front_page import front_page
 from app.server.health import HEALTH
 from app.server.threads import Threads
 from app.server.upload_store import put
@@ -226,11 +225,10 @@ def _wants_page(scope: Scope) -> bool:
 def content_security_policy() -> str:
     """What Streamlit's front end needs and no more.
 
-    Its page has one inline script, allowed by its hash; plots compile expressions (`unsafe-eval`); components are
+    Its page has inline scripts, allowed by their hashes; plots compile expressions (`unsafe-eval`); components are
     modules made from text (`blob:`). Inline styles are how it styles. Nothing may come from or go to another server.
     """
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    scripts = re.findall(r"<script>(.*?)</script>", front_page(), re.DOTALL)
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts]
     return "; ".join(
         (

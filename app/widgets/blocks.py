@@ -260,14 +260,18 @@ def page_picture(
     document_id: int, page: int, sha256: str | None, name: str, box: Sequence[float] | None = None, *, width: int = 520
 ) -> str:
     """A page with an evidence unit's box on it (fractions from the top left); opens large in a new tab."""
-    large = escape(page_address(document_id, page, 1600, sha256))
-    source = escape(page_address(document_id, page, width, sha256))
+    large, small = page_address(document_id, page, 1600, sha256), page_address(document_id, page, width, sha256)
+    return picture(large, small, f"{name}, page {page}", box)
+
+
+def picture(large: str, small: str, name: str, box: Sequence[float] | None = None) -> str:
+    """A picture of a page with a box on it; a press on it opens it large in a new tab."""
     frame = ""
     if box:
         x0, y0, x1, y1 = (100 * float(edge) for edge in box)
         frame = f'<i style="left:{x0:.2f}%;top:{y0:.2f}%;width:{x1 - x0:.2f}%;height:{y1 - y0:.2f}%"></i>'
-    alt = escape(f"{name}, page {page}")
+    alt = escape(name)
     return (
-        f'<a class="assay-page" href="{large}" target="_blank" title="{alt}">'
-        f'<img loading="lazy" src="{source}" alt="{alt}">{frame}</a>'
+        f'<a class="assay-page" href="{escape(large)}" target="_blank" title="{alt}">'
+        f'<img loading="lazy" src="{escape(small)}" alt="{alt}">{frame}</a>'
     )

@@ -8,7 +8,7 @@ their mind corrects their own label: both stay, and what was said before anybody
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,11 +16,12 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlmodel import Session, col, func, select
 
+from annotators.asking.settling import disputed_units, settle_item
 from annotators.criteria import Criterion
 from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.errors import Conflict, InvalidInput, NotFound
-from annotators.protocols import Material
 from db.adjudicating.adjudications import DisputedUnit, votes_of_item
+from db.annotating.presentations import Unassigned, present
 from db.engine import Database
 from db.items.current import is_set_aside
 from db.models import (
@@ -41,7 +42,7 @@ from db.permissions import ANNOTATORS, READERS, Actor, On, operation, record
 from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items, protocol_of
-from db.studies.settlements import COUNTING
+from db.studies.settlements import COUNTING, labels_and_decisions, looked_at_again
 
 LONGEST = 4_000
 """Characters that a message may have."""
@@ -79,7 +80,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Thread:
-    """An item with everybody's labels and what was said about it.
+    """An item as the annotators saw it at its last step (`shown`), with everybody's labels and what was said about it.
 
     `me` is what I am called among the raters of the votes, `mine` my assignment of it, which I may open again.
     """
@@ -87,8 +88,7 @@ class Thread:
     study_item_id: int
     study_id: int
     study: str
-    question: str
-    answer: str
+    shown: dict[str, Any]
     criteria: dict[str, Criterion]
     units: list[DisputedUnit]
     me: str
@@ -113,14 +113,12 @@ def thread(db: Database, actor: Actor, study_item_id: int) -> Thread:
         said = session.exec(
             select(Message).where(Message.study_item_id == study_item_id).order_by(col(Message.id))
         ).all()
-        version = session.get_one(ItemVersion, session.get_one(StudyItem, study_item_id).item_version_id)
         protocol = protocol_of(study)
         return Thread(
             study_item_id,
             votes.study_id,
             study.name,
-            version.question,
-            version.answer if Material.ANSWER in protocol.shown_at(len(protocol.steps) - 1) else "",
+            present(session, study, [Unassigned(study_item_id, len(protocol.steps) - 1)])[0],
             {criterion.name: criterion for criterion in protocol.criteria},
             votes.units,
             votes.raters[actor.person_id],
@@ -174,20 +172,20 @@ def what_waits(db: Database, _actor: Actor, study_id: int) -> dict[str, int]:
         study = session.get_one(Study, study_id)
         states = tallies.counts(session, study_id)
         together = (
-            select(func.count())
-            .select_from(Settlement)
+            select(Settlement.study_item_id)
             .where(
                 Settlement.study_id == study_id,
                 Settlement.state == SettlementState.DISPUTED,
                 _all_labelled(),
             )
+            .order_by(col(Settlement.study_item_id))
         )
         talks = study.settings.get("talk", NEVER) != NEVER and study.state != StudyState.CLOSED
         return {
             "annotations": states.get(AssignmentState.OPEN, 0) + states.get(AssignmentState.LEASED, 0),
             "returned": states.get(AssignmentState.RETURNED, 0),
             "adjudication": disputed_items(session, study_id),
-            "together": int(session.execute(together).scalar_one()) if talks else 0,
+            "together": len(_at_odds(session, study, list(session.scalars(together)))) if talks else 0,
         }
 
 
@@ -199,7 +197,11 @@ def _on_it(session: Session, actor: Actor, study_item_id: int) -> tuple[Study, S
         .where(col(Settlement.study_item_id) == study_item_id, _labelled_by(actor), _all_labelled())
     ).first()
     written = select(Message.id).where(Message.study_item_id == study_item_id)
-    if found is None or not (_talks(*found) or session.exec(written.limit(1)).first() is not None):
+    talked = found is not None and (
+        _talks(*found, bool(_at_odds(session, found[0], [study_item_id])))
+        or session.exec(written.limit(1)).first() is not None
+    )
+    if found is None or not talked:
         raise NotFound("There is nothing here that you talk about with others. The page My work lists what there is.")
     return found[0], found[1]
 
@@ -230,12 +232,15 @@ def _threads(session: Session, actor: Actor) -> Iterator[ThreadRow]:
             .where(col(Settlement.study_id) == study.id, _labelled_by(actor), _all_labelled())
             .order_by(col(Settlement.state) != SettlementState.DISPUTED, col(Settlement.study_item_id))
             .limit(_MOST_THREADS)
-        )
+        ).all()
+        at_odds = _at_odds(session, study, [settlement.study_item_id for settlement, *_ in rows])
         for settlement, question, n, last in rows:
-            if not _talks(study, settlement) and not n:
+            differ = settlement.study_item_id in at_odds
+            if not _talks(study, settlement, differ) and not n:
                 continue
             is_open = _is_open(study, settlement)
-            waits = is_open and settlement.state == SettlementState.DISPUTED and last != actor.person_id
+            disputed = differ and settlement.state == SettlementState.DISPUTED
+            waits = is_open and disputed and last != actor.person_id
             yield ThreadRow(
                 settlement.study_item_id,
                 settlement.study_id,
@@ -277,10 +282,28 @@ def _all_labelled() -> ColumnElement[bool]:
     return there & (col(Settlement.n_annotations) >= overlap)
 
 
-def _talks(study: Study, settlement: Settlement) -> bool:
+def _at_odds(session: Session, study: Study, study_item_ids: Sequence[int]) -> set[int]:
+    """The items of these about which labels may differ: without those that adjudicators look at though all agree."""
+    connection = session.connection()
+    drawn = list(looked_at_again(connection, study, study_item_ids))
+    if not drawn:
+        return set(study_item_ids)
+    protocol = protocol_of(study)
+    labels, _, _ = labels_and_decisions(connection, study, protocol, drawn)
+    agreed = {
+        item
+        for item in drawn
+        if not disputed_units(
+            protocol, list(settle_item(protocol, labels[item], study.rule)), labels[item].n_annotations, {}
+        )
+    }
+    return set(study_item_ids) - agreed
+
+
+def _talks(study: Study, settlement: Settlement, differ: bool) -> bool:
     """Whether the item is one that is talked about: each of a study of norming, else what is or was disputed."""
     talk = study.settings.get("talk", NEVER)
-    return talk == ALL or (talk == DISPUTED and settlement.state != SettlementState.AGREED)
+    return talk == ALL or (talk == DISPUTED and differ and settlement.state != SettlementState.AGREED)
 
 
 def _is_open(study: Study, settlement: Settlement) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pymupdf
 import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlmodel import col, select
@@ -655,6 +656,61 @@ def test_every_decision_about_three_annotators_is_seen_as_a_whole(
     screenshot(page, f"adjudicate-{width}")
     for button in page.locator(".unit.cur .decision button").all():
         expect(button).to_be_in_viewport(ratio=1)
+
+
+def test_many_units_are_decided_a_line_each_and_the_rest_as_one_annotator_said(
+    new_page: NewPage, server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "documents").mkdir()
+    with pymupdf.open() as pdf:
+        for number in range(1, 13):
+            pdf.new_page().insert_text((72, 72), f"Page {number} of the report.")
+        pdf.save(tmp_path / "documents" / "long.pdf")
+    hops = [{"key": key, "question": f"What of {key}?"} for key in ("north", "east")]
+    item = {"id": "a", "question": "Which is older?", "answer": "North.", "documents": ["long.pdf"], "hops": hops}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n")
+    project = create_project(server.db, server.admin, "Long reports")
+    folder = server.home / "data" / "documents"
+    import_paths(server.db, server.admin, project, paths=[tmp_path], format_name="native", data_folder=folder)
+    no = Said("not_evidence")
+    said = {(0, "evidence_page", f"page:long.pdf:{n}|hop:north"): {"ada": no, "ben": no} for n in range(1, 13)}
+    said[0, "evidence_page", "page:long.pdf:1|hop:east"] = {"ada": no}
+    study_id = make_disputes(server, project, "long", Quarrel(said), protocol="evidence_pages", show_names=True)
+    page = open_disputes(new_page, server, study_id, width=1366, height=768)
+    expect(page.get_by_test_id("hop-head")).to_have_text(
+        ["Hop 1What of north?12 of 12 disputed", "Hop 2What of east?1 of 12 disputed"]
+    )
+    rows = page.locator("tr.unit.disputed:not(.cur)")
+    one_line = rows.first.evaluate("row => row.offsetHeight")
+    assert one_line <= 36
+    for number in range(9):
+        expect(rows.nth(number)).to_be_in_viewport(ratio=1)
+    screenshot(page, "adjudicate-many")
+    page.keyboard.press("2")
+    page.keyboard.press("A")
+    whose = page.get_by_test_id("reason")
+    expect(whose).to_have_count(4)
+    choices = {re.sub(r"^\d", "", text): str(number) for number, text in enumerate(whose.all_text_contents(), 1)}
+    assert set(choices) == {
+        "ada: 12 units, 1 against the majority",
+        "ben: 12 units",
+        "chloe: 12 units, 11 against the majority",
+        "What most said: 12 units",
+    }
+    page.keyboard.press(choices["chloe: 12 units, 11 against the majority"])
+    page.keyboard.type("All of them name the year.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("notice")).to_contain_text("12 units decided as chloe")
+    page.keyboard.press("z")
+    expect(page.locator("tr.unit.decided")).to_have_count(1)
+    for key in ("A", choices["ben: 12 units"], "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+    assert {(value, overrules) for _, _, _, value, overrules, _ in decided(server.db, study_id)} == {
+        ("not_evidence", False),
+        ("evidence", False),
+    }
 
 
 # Several adjudicators -------------------------------------------------------------------------------------------------

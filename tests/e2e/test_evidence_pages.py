@@ -71,6 +71,18 @@ def test_sixty_pages_and_three_hops_by_keyboard(
                 screenshot(page, "evidence-pages-60")
                 turn(page, "dark")
                 screenshot(page, "evidence-pages-60-dark")
+                page.set_viewport_size({"width": 683, "height": 384})  # a laptop's screen at 200 %
+                page.keyboard.press("[")
+                page.keyboard.press("]")
+                bar = page.get_by_test_id("page-bar")
+                for shown in (
+                    bar.get_by_text("What of h2?"),
+                    bar.get_by_role("radiogroup"),
+                    page.get_by_test_id("submit"),
+                ):
+                    expect(shown).to_be_in_viewport(ratio=1)
+                screenshot(page, "evidence-pages-200")
+                page.set_viewport_size({"width": 1366, "height": 768})
             page.keyboard.press("A")
         page.keyboard.press("h")  # from the last hop to the first, at the page in view
         expect(at).to_have_text("42")

@@ -336,7 +336,10 @@ def test_the_tools_are_icons_whose_names_and_keys_are_in_a_tip_on_hover_and_on_f
     page.keyboard.press("Tab")
     expect(page.get_by_test_id("zoom_in")).to_be_focused()
     expect(tip).to_have_text("Zoom in +")
-    assert [page.get_by_test_id(name).inner_text() for name in ("previous_page", "next_page")] == ["[", "]"]
+    assert [page.get_by_test_id(name).locator("kbd").inner_text() for name in ("previous_page", "next_page")] == [
+        "[",
+        "]",
+    ]
 
 
 def test_a_finger_sees_no_key_on_any_button(new_page: NewPage, scene: Scene) -> None:
@@ -355,6 +358,14 @@ def test_a_finger_sees_no_key_on_any_button(new_page: NewPage, scene: Scene) -> 
     assert letters == []
     for name in ("previous_page", "next_page"):
         expect(page.get_by_test_id(name).locator("svg")).to_be_visible()
+    small = page.get_by_test_id("annotate").evaluate(
+        """(host) => [...host.shadowRoot.querySelectorAll('button, select, input, a')].filter((one) => {
+          const { width, height } = one.getBoundingClientRect();
+          const least = /_hit$/.test(one.dataset.testid) ? 24 : 44;
+          return one.checkVisibility() && width > 0 && Math.min(width, height) < least;
+        }).map((one) => [one.dataset.testid, one.className, one.getBoundingClientRect().width])"""
+    )
+    assert small == []
     screenshot(page, "tools-touch")
 
 

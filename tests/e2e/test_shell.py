@@ -26,17 +26,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def _watch(page: Page, server: RunningServer) -> list[str]:
-    """What the page asks of other servers, and what its security policy refuses: should stay empty."""
+    """What the page asks of other servers, asks in vain, and what its security policy refuses: should stay empty."""
     found: list[str] = []
     ours = (server.url, server.url.replace("http", "ws"), "data:", "blob:")
     page.on("request", lambda request: None if request.url.startswith(ours) else found.append(request.url))
+    page.on("response", lambda answer: found.append(answer.url) if answer.status >= 400 else None)
     page.on("console", lambda line: found.append(line.text) if "Content Security Policy" in line.text else None)
     page.on("pageerror", lambda error: found.append(str(error)))
     return found
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_pages_ask_nothing_of_other_servers(server: RunningServer, new_page: NewPage, dark: bool) -> None:
+def test_the_pages_ask_nothing_of_other_servers_and_nothing_in_vain(
+    server: RunningServer, new_page: NewPage, dark: bool
+) -> None:
     page = new_page(dark=dark)
     problems = _watch(page, server)
     page.goto(f"{server.url}/people")

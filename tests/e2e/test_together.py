@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotators.protocols import Material, Step
 from db.adjudicating.adjudications import settlement_counts
 from db.projects import create_project
 from tests.e2e.conftest import NewPage, screenshot, sign_in
@@ -47,8 +48,10 @@ def test_two_see_each_others_labels_write_and_resolve_it(
         server, project, tmp_path, items=2, documents=("harrow-bay-2024.pdf", "tern-sound-inquiry-7-2023.pdf")
     )
     said = {(0, "right", "item"): {"ben": Said("no", "It leaves the date out.")}}
+    shows = [Material.QUESTION, Material.ANSWER, Material.EVIDENCE]
+    protocol = tiny_protocol(steps=[Step(name="all", title="All", shows=shows, criteria=["right"])])
     study_id = make_disputes(
-        server, project, "ambiguous", Quarrel(said), protocol=tiny_protocol(), annotators=TWO, talk="disputed"
+        server, project, "ambiguous", Quarrel(said), protocol=protocol, annotators=TWO, talk="disputed"
     )
     home = new_page()
     sign_in(home, server, "ada")
@@ -59,6 +62,11 @@ def test_two_see_each_others_labels_write_and_resolve_it(
     expect(ada.get_by_text("1 item waits for you")).to_be_visible()
     ada.get_by_role("link", name="Look at it").press("Enter")
     expect(ada.get_by_text("It leaves the date out.")).to_be_visible()
+    ada.locator(".assay-evidence details").first.evaluate("details => { details.open = true; }")
+    picture = ada.locator(".assay-evidence img").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("complete", value=True)
+    assert picture.evaluate("img => img.naturalWidth") > 100
     expect(ada.get_by_role("cell", name="No (It leaves the date out.)")).to_be_visible()  # as it was read
     ada.get_by_role("textbox", name="Your message").focus()
     ada.keyboard.type(HOSTILE)
@@ -73,6 +81,9 @@ def test_two_see_each_others_labels_write_and_resolve_it(
     ben.get_by_role("link", name="Look at it").press("Enter")
     expect(ben.get_by_text(HOSTILE)).to_be_visible()
     screenshot(ben, "together-dark")
+    ben.get_by_role("textbox", name="Your message").fill("You are right.")
+    ben.get_by_role("button", name="Send").press("Enter")
+    expect(ada.get_by_text("You are right.")).to_be_visible()  # without a reload
     ben.get_by_role("link", name="Open it again and change my labels").press("Enter")
     expect(ben.get_by_role("complementary", name="Judgement")).to_be_visible()
     ben.keyboard.press("1")
@@ -85,8 +96,8 @@ def test_two_see_each_others_labels_write_and_resolve_it(
         "disputed": 0,
         "adjudicated": 0,
     }
-    ada.reload()
     expect(ada.get_by_text("This item is settled")).to_be_visible()
+    expect(ada.get_by_role("button", name="Send")).to_have_count(0)
     # Who did not label the item finds nothing.
     chloe = new_page()
     sign_in(chloe, server, "chloe")

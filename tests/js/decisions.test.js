@@ -42,6 +42,13 @@ test('units come in the order of the protocol and of the item’s parts', () => 
   assert.deepEqual(found.map(({ target }) => target), ['page:a.pdf:9', 'page:a.pdf:10', 'item']);
 });
 
+test('pages are decided hop by hop, in the order of the hops', () => {
+  const units = ['page:a:2|hop:b', 'page:a:10|hop:z', 'page:a:1|hop:b', 'page:a:9|hop:z'].map((target) => sent('stance', [], { target }));
+  const found = dispute(units);
+  found.presentation.hops = [{ key: 'z' }, { key: 'b' }];
+  assert.deepEqual(unitsOf(found, { criteria: CRITERIA }).map(({ target }) => target), ['page:a:9|hop:z', 'page:a:10|hop:z', 'page:a:1|hop:b', 'page:a:2|hop:b']);
+});
+
 test('how annotators stand to each other, and who is the odd one out', () => {
   const [unit] = unitsOf(dispute([STANCE]), { criteria: CRITERIA });
   assert.equal(division(unit, 4), '2 against 1, asked of 3 of 4');
@@ -85,6 +92,48 @@ test('going against the majority needs a reason that says something', () => {
   made.set(stance, { reason: ' The caption says so. ' });
   assert.deepEqual(made.missing(), []);
   assert.deepEqual(made.settlement().decisions, [{ criterion: 'stance', target: 'item', value: 'no', reason: 'The caption says so.' }]);
+});
+
+const EVIDENCE = ['E1', 'E2', 'E3', 'E4'].map((key) => `evidence:${key}`);
+const GROUNDS = [
+  sent('stance', [vote('R1', 'yes'), vote('R2', 'yes'), vote('R3', 'no')], { majority: 'yes', target: EVIDENCE[0] }),
+  sent('stance', [vote('R1', 'no'), vote('R2', 'yes'), vote('R3', 'no')], { majority: 'no', target: EVIDENCE[1] }),
+  sent('stance', [vote('R1', 'no'), vote('R2', 'yes'), vote('R3', null, { cannot_judge: true })], { target: EVIDENCE[2] }),
+  sent('stance', [vote('R1', 'yes'), vote('R2', 'yes'), vote('R3', 'yes')], { outcome: 'unanimous', value: 'yes', needs: false, target: EVIDENCE[3] }),
+];
+
+test('the rest is decided as one annotator said, with one reason for what goes against the majority', () => {
+  const made = decisions([...GROUNDS, sent('harm', [vote('R1', 'some')])]);
+  const [first] = made.units;
+  const rest = (rater) => made.rest(first.criterion, rater).map(({ unit, value, against }) => [unit.target, value, against]);
+  assert.deepEqual(rest('R1'), [[EVIDENCE[0], 'yes', false], [EVIDENCE[1], 'no', false], [EVIDENCE[2], 'no', false]]);
+  assert.deepEqual(rest('R3'), [[EVIDENCE[0], 'no', true], [EVIDENCE[1], 'no', false]]); // who cannot judge decides nothing
+  assert.deepEqual(rest(null), [[EVIDENCE[0], 'yes', false], [EVIDENCE[1], 'no', false]]); // a tie has no majority
+  made.set(first, { value: 'yes' });
+  assert.deepEqual(rest('R3'), [[EVIDENCE[1], 'no', false]]); // what is decided stays
+  made.clear(first);
+  made.takeRest(first.criterion, 'R3', 'The caption says so.');
+  assert.deepEqual(made.settlement().decisions, [
+    { criterion: 'stance', target: EVIDENCE[0], value: 'no', reason: 'The caption says so.' },
+    { criterion: 'stance', target: EVIDENCE[1], value: 'no', reason: null },
+  ]);
+  assert.deepEqual(made.missing().map(({ target }) => target), [EVIDENCE[2], 'item']);
+});
+
+test('what was decided at once is taken back at once, until anything else is decided', () => {
+  const made = decisions(GROUNDS);
+  const [first, second, third] = made.units;
+  made.set(third, { value: 'yes' });
+  made.takeRest(first.criterion, null, '');
+  assert.deepEqual([made.undoRest(), made.of(first).value, made.of(second).value, made.of(third).value], [2, null, null, 'yes']);
+  made.takeRest(first.criterion, null, '');
+  made.set(third, { value: 'no' });
+  assert.deepEqual([made.undoRest(), made.of(first).value], [0, 'yes']);
+});
+
+test('much is to be decided from eight units on', () => {
+  const units = (n) => Array.from({ length: n }, (_, at) => sent('stance', [vote('R1', 'yes'), vote('R2', 'no')], { target: `evidence:E${at + 1}` }));
+  assert.deepEqual([decisions([...units(7), GROUNDS[3]]).many, decisions(units(8)).many], [false, true]);
 });
 
 test('a settled unit is open once the adjudicator wants to decide it, and settled again once they take that back', () => {

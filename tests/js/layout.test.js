@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './browser.js';
-import { around, Layout, PAD, turned, unturned } from '../../app/widgets/viewer/pages/layout.js';
+import { around, Layout, Looks, PAD, turned, unturned } from '../../app/widgets/viewer/pages/layout.js';
 import { boxesOf, linesOf, textOf, wordsIn } from '../../app/widgets/viewer/pages/text_layer.js';
 import { boxPlace, enclosedPlace, placeBoxes, placeWords, textPlace } from '../../app/widgets/viewer/places.js';
 
@@ -65,6 +65,15 @@ test('zoom has its bounds, and a page or a box can fill the view', () => {
   const box = made.rect(1, [0.2, 0.1, 0.6, 0.2]);
   assert.ok(box.right - box.left <= 828 && box.bottom - box.top <= 600);
   assert.ok(box.right - box.left > 828 * 0.9 || box.bottom - box.top > 600 * 0.9);
+});
+
+test('each document is shown as it was left, and another as the one before it is fitted', () => {
+  const looks = new Looks();
+  const large = { zoom: 2.5, fit: 'free', columns: 1, turn: 90 };
+  looks.keep(1, large);
+  assert.deepEqual(looks.of(1, { zoom: 1, fit: 'width', columns: 2, turn: 0 }), large);
+  assert.deepEqual(looks.of(2, large), { zoom: 1, fit: 'width', columns: 1, turn: 0 });
+  assert.deepEqual(looks.of(2, { zoom: 0.6, fit: 'page', columns: 2, turn: 180 }), { zoom: 0.6, fit: 'page', columns: 2, turn: 0 });
 });
 
 test('a shape that was not known is taken over when it is', () => {

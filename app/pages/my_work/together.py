@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 from annotators.criteria import Criterion
 from app import ui, wording
-from app.widgets import blocks
+from app.widgets import blocks, item_texts
 from db.adjudicating.adjudications import DisputedUnit
 from db.adjudicating.threads import LONGEST, Said, Thread, ThreadRow, my_threads, thread, write_message
+from db.people.preferences import my_preferences
+
+EVERY = 4.0
+"""Seconds after which a thread that is open looks for what others said and changed."""
+
+FEW = 3
+"""Units of evidence that stand open together."""
 
 _UID = "thread-uid"
+_EVIDENCE = re.compile(r"evidence:([^|]+)")
+_PAGE = re.compile(r"^page:(.*):(\d+)(?:\|hop:.*)?$", re.DOTALL)
 _STYLE = """
+.assay-long + .assay-part-head { margin-top: 0.8rem; }
 .assay-part-head { font-size: 0.84rem; font-weight: 600; color: var(--assay-soft); margin: 0; padding: 0; }
 .assay-said { list-style: none; margin: 0; padding: 0; max-width: 46rem; }
 .assay-said li { margin: 0 0 0.7rem; padding: 0.55rem 0.8rem; border: 1px solid var(--assay-line); border-radius: 8px; }
 .assay-said li.mine { background: var(--assay-panel); margin-inline-start: 2.5rem; }
+.assay-long { max-height: 15rem; max-width: 52rem; overflow: auto; }
+.assay-evidence details { margin: 0 0 0.5rem; border: 1px solid var(--assay-line); border-radius: 8px; }
+.assay-evidence details { padding: 0 0.8rem; }
+.assay-evidence summary { padding: 0.6rem 0; cursor: pointer; font-weight: 600; overflow-wrap: anywhere; }
+.assay-evidence .assay-page { display: block; margin: 0.4rem 0 0.8rem; }
 .assay-said p { margin: 0.15rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 """
 
@@ -57,24 +74,103 @@ def draw(study_item_id: int) -> None:
     st.html(f"<style>{_STYLE}</style>")
     ui.heading("Together with others", found.study)
     ui.link("All my work", "my_work", key="my-work")
+    item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
+    item, talk = st.columns(2, gap="large")
+    with item:
+        _item(found)
+    with talk:
+        _news(study_item_id, found.open)
+        if found.open:
+            _say(study_item_id)
+
+
+@st.fragment(run_every=EVERY)
+def _news(study_item_id: int, was_open: bool) -> None:
+    """Everybody's labels and what was said, as they are now: others write and correct while the page is open."""
+    with ui.problems():
+        found = thread(ui.db(), ui.actor(), study_item_id)
+        if found.open != was_open:
+            st.rerun()
+        _labels(found)
+        if found.open:
+            ui.link(
+                "Open it again and change my labels",
+                "annotate",
+                primary=True,
+                study=found.study_id,
+                assignment=found.mine,
+            )
+        blocks.section("What was said")
+        if found.said:
+            st.html(f'<ul class="assay-said" aria-label="What was said">{"".join(map(_message, found.said))}</ul>')
+        elif found.open:
+            st.caption("Nothing yet. Say why you labelled as you did, and what the others may have seen otherwise.")
+        if not found.open:
+            st.caption("This item is settled: nothing more is said about it.")
+
+
+def _item(found: Thread) -> None:
+    """What was judged, as everybody saw it: texts, and the evidence; what labels differ about stands open."""
+    shown = found.shown
+    parts = [("Question", shown.get("question")), ("Answer", shown.get("answer"))]
+    parts += [(f"Answer {side}", one["answer"]) for side, one in zip("AB", shown.get("answers", ()), strict=False)]
+    references = [text if isinstance(text, str) else ", ".join(map(str, text)) for text in shown.get("references", ())]
+    parts += [("Reference answer", text) for text in references]
     st.html(
-        f'<h2 class="assay-part-head">Question</h2><p dir="auto">{escape(found.question)}</p>'
-        + (f'<h2 class="assay-part-head">Answer</h2><p dir="auto">{escape(found.answer)}</p>' if found.answer else "")
-    )
-    _labels(found)
-    if found.open:
-        ui.link(
-            "Open it again and change my labels", "annotate", primary=True, study=found.study_id, assignment=found.mine
+        "".join(
+            f'<h2 class="assay-part-head">{title}</h2><div class="assay-long">{item_texts.text_html(text)}</div>'
+            for title, text in parts
+            if text
         )
-    blocks.section("What was said")
-    if found.said:
-        st.html(f'<ul class="assay-said" aria-label="What was said">{"".join(map(_message, found.said))}</ul>')
-    else:
-        st.caption("Nothing yet. Say why you labelled as you did, and what the others may have seen otherwise.")
-    if found.open:
-        _say(study_item_id)
-    else:
-        st.caption("This item is settled: nothing more is said about it.")
+    )
+    differing = [unit.target for unit in found.units if _differs(unit)]
+    documents = {document["id"]: document for document in shown.get("documents", ())}
+    units = shown.get("evidence", ())
+    at_issue = {key for target in differing for key in _EVIDENCE.findall(target)}
+    evidence = [
+        _evidence(unit, documents.get(unit["document"]), is_open=unit["key"] in at_issue or len(units) <= FEW)
+        for unit in sorted(units, key=lambda unit: unit["key"] not in at_issue)
+    ]
+    by_key = {document["key"]: document for document in documents.values()}
+    pages = dict.fromkeys((key, int(page)) for target in differing for key, page in _PAGE.findall(target))
+    evidence += [
+        _folded(f"Page {page}", _page(by_key[key], page), is_open=True) for key, page in pages if key in by_key
+    ]
+    whole = [
+        f'<a href="{escape(_address(document, 1, 1600))}" target="_blank">{escape(document["title"])}</a>'
+        for document in documents.values()
+        if document["supplied"]
+    ]
+    if evidence or whole:
+        blocks.section("Evidence")
+        listed = f'<p class="assay-soft">Documents: {", ".join(whole)}</p>' if whole else ""
+        st.html(f'<div class="assay-evidence">{"".join(evidence)}{listed}</div>')
+
+
+def _evidence(unit: Mapping[str, Any], document: Mapping[str, Any] | None, *, is_open: bool) -> str:
+    """A unit of evidence: its text, and its first page with its box."""
+    pages = f"p. {', '.join(map(str, unit['pages']))}" if unit["pages"] else ""
+    title = (document or {}).get("title", "")
+    words = " · ".join(word for word in (unit["key"], unit["kind"], unit["title"], title, pages) if word)
+    picture = _page(document, unit["pages"][0], unit["box"]) if document and unit["pages"] else ""
+    text = f'<div class="assay-long">{item_texts.text_html(unit["text"])}</div>' if unit["text"] else ""
+    return _folded(words, text + picture, is_open=is_open)
+
+
+def _folded(title: str, body: str, *, is_open: bool) -> str:
+    return f'<details{" open" if is_open else ""}><summary dir="auto">{escape(title)}</summary>{body}</details>'
+
+
+def _page(document: Mapping[str, Any], page: int, box: Sequence[float] | None = None) -> str:
+    if not document["supplied"]:
+        return ""
+    large, small = (_address(document, page, width) for width in (1600, 520))
+    return blocks.picture(large, small, f"{document['title']}, page {page}", box)
+
+
+def _address(document: Mapping[str, Any], page: int, width: int) -> str:
+    address: str = document["url"]
+    return address.format(page=page, width=width)
 
 
 def _message(said: Said) -> str:
@@ -104,24 +200,40 @@ def _say(study_item_id: int) -> None:
 
 
 def _labels(found: Thread) -> None:
-    """A row a unit on which people differ or said something, then the others."""
+    """A row a unit on which people differ; the others are folded, where there are any that differ."""
     people = list(dict.fromkeys(vote.rater for unit in found.units for vote in unit.votes))
     people.sort(key=lambda name: name != found.me)
     several = any(unit.target not in ("item", "pair") for unit in found.units)
     columns = ["Criterion", *(["About"] if several else []), *("You" if name == found.me else name for name in people)]
-    ordered = sorted(found.units, key=lambda unit: not _differs(unit))
-    blocks.table(
-        "Everybody's labels",
-        columns,
-        [
+
+    def table(name: str, units: Sequence[DisputedUnit]) -> None:
+        blocks.table(
+            name,
+            columns,
             [
-                found.criteria[unit.criterion].title,
-                *([unit.target.partition(":")[2]] if several else []),
-                *(_vote(found.criteria[unit.criterion], unit, name) for name in people),
-            ]
-            for unit in ordered
-        ],
-    )
+                [
+                    found.criteria[unit.criterion].title,
+                    *([_about(unit.target)] if several else []),
+                    *(_vote(found.criteria[unit.criterion], unit, name) for name in people),
+                ]
+                for unit in units
+            ],
+        )
+
+    differ = [unit for unit in found.units if _differs(unit)]
+    alike = [unit for unit in found.units if not _differs(unit)]
+    table("Everybody's labels", differ or alike)
+    if differ and alike:
+        with st.expander(f"{wording.count(len(alike), 'label')} on which all agree"):
+            table("What all agree on", alike)
+
+
+def _about(target: str) -> str:
+    """What a unit is about, in words: "E2", "C1, E2", "p. 4, hop north"."""
+    if page := _PAGE.match(target):
+        hop = target.partition("|hop:")[2]
+        return f"p. {page[2]}" + (f", hop {hop}" if hop else "")
+    return ", ".join(part.partition(":")[2] or part for part in target.split("|"))
 
 
 def _differs(unit: DisputedUnit) -> bool:

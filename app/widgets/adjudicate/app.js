@@ -108,8 +108,9 @@ export class App extends Page {
     if (this.busy || this.status.signedOut) return;
     if (action === 'guidelines') this.desk?.toggleGuidelines();
     else if (action === 'keys') this.desk?.showKeys();
-    else if (action === 'back') void this.#back();
-    else if (!judgement || !this.decisions) return;
+    else if (action === 'back') {
+      if (!judgement?.undoRest()) void this.#back();
+    } else if (!judgement || !this.decisions) return;
     else if (action === 'settle') this.#settle();
     else if (action === 'later') this.#later();
     else if (action === 'leave') this.#leave();

@@ -11,6 +11,7 @@ import { ballot, imageKeys, rekeyed, unitsOf } from './units.js';
 
 const UNSAID = { value: null, reason: '', cause: null, confidence: null, note: null };
 const PREFIX = 'assay.adjudication.1';
+const MANY = 8; // units to decide that are many
 const KEPT = 30 * 24 * 3600_000; // milliseconds a half decision is kept
 
 export class Decisions {
@@ -29,6 +30,8 @@ export class Decisions {
     this.byId = new Map(this.units.map((unit) => [unit.id, unit]));
     this.images = imageKeys(dispute);
     this.touched = false;
+    /** What was decided at once last, until anything else is. @type {VotedUnit[]} */
+    this.taken = [];
     /** @type {Map<string, Decision>} */
     this.given = new Map();
     /** Units that the votes settled and the adjudicator decides all the same. @type {Set<string>} */
@@ -45,6 +48,8 @@ export class Decisions {
     for (const id of this.given.keys()) {
       if (!this.byId.get(id)?.disputed) this.opened.add(id);
     }
+    /** Whether so much is to be decided that rows are low and texts make room for them. */
+    this.many = this.units.filter((unit) => this.open(unit)).length >= MANY;
   }
 
   /** @param {VotedUnit} unit @returns {Decision} */
@@ -55,6 +60,7 @@ export class Decisions {
   /** @param {VotedUnit} unit @param {Partial<Decision>} change */
   set(unit, change) {
     this.touched = true;
+    this.taken = [];
     const decision = { ...this.of(unit), ...change };
     if (decision.value === null && !decision.reason) this.given.delete(unit.id);
     else this.given.set(unit.id, decision);
@@ -63,6 +69,7 @@ export class Decisions {
   /** Takes a decision back; a settled unit is settled by its votes again. @param {VotedUnit} unit */
   clear(unit) {
     this.touched = true;
+    this.taken = [];
     this.given.delete(unit.id);
     this.opened.delete(unit.id);
   }
@@ -119,6 +126,38 @@ export class Decisions {
     const missing = this.missing().filter((left) => !this.decided(left));
     const from = unit ? this.units.indexOf(unit) : -1;
     return missing.find((other) => this.units.indexOf(other) > from) ?? missing[0] ?? null;
+  }
+
+  /**
+   * What one annotator said of the units of a criterion that are still to be decided, where they said something that can
+   * be a decision; of no annotator, what most of them said.
+   *
+   * @param {Criterion} criterion
+   * @param {string | null} rater
+   * @returns {{unit: VotedUnit, value: Value, against: boolean}[]} `against`: it overrules the majority
+   */
+  rest(criterion, rater) {
+    const kind = kindOf(criterion);
+    return this.missing().filter((unit) => unit.criterion.name === criterion.name && !this.decided(unit)).flatMap((unit) => {
+      const vote = unit.votes.find((one) => one.rater === rater);
+      const value = rater === null ? unit.majority : vote && !vote.cannot_judge ? vote.value : null;
+      if (value === null || !kind.complete(value, unit.criterion, this.item) || kind.problem(value, unit.criterion) !== null) return [];
+      return [{ unit, value, against: unit.majority !== null && ballot(value) !== ballot(unit.majority) }];
+    });
+  }
+
+  /** Decides the rest as an annotator said, or as most did; the reason is that of every one against the majority. @param {Criterion} criterion @param {string | null} rater @param {string} reason */
+  takeRest(criterion, rater, reason) {
+    const rest = this.rest(criterion, rater);
+    for (const { unit, value, against } of rest) this.set(unit, { value, reason: against ? reason : this.of(unit).reason });
+    this.taken = rest.map(({ unit }) => unit);
+  }
+
+  /** Takes back what was decided at once last; how many units that were. */
+  undoRest() {
+    const { taken } = this;
+    for (const unit of taken) this.clear(unit);
+    return taken.length;
   }
 
   /** @returns {Settlement} */

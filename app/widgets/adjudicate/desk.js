@@ -47,6 +47,7 @@ export class Desk extends Common {
     shell.fill(...(evidence ? [viewer.element] : []), judgement.element, guidelines.element);
     shell.stage.classList.toggle('alone', !evidence);
     shell.stage.classList.toggle('crowded', dispute.raters.length > CROWD);
+    shell.stage.classList.toggle('many', decisions.many);
     if (evidence) viewer.show(item, null);
     marks.show(boxes);
     judgement.show(decisions, boxes.length > 0);

@@ -16,6 +16,8 @@ import { WORDS } from './text.js';
 /** @typedef {import('./decisions.js').Decisions} Decisions */
 
 const NAMED = 4; // units that are named when something is missing
+const FEW = 2; // undecided units of a criterion, from which on they can be decided at once
+const WHOLE = new Set(['item', 'pair']); // targets that are no part of an item
 
 /** @extends {Side<VotedUnit>} */
 export class Panel extends Side {
@@ -36,12 +38,14 @@ export class Panel extends Side {
     this.table = null;
     /** @type {VotedUnit | null} */
     this.unit = null;
-    this.actions = { reason: () => this.writeReason() };
+    this.actions = { reason: () => this.writeReason(), rest: () => this.takeRest() };
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => on.action(name),
       { key: keys.of(name), testid: name, hint: keys.title(name) });
     this.settle = button(WORDS.settle, () => on.action('settle'), { key: keys.of('settle'), class: 'btn pri', testid: 'settle' });
     this.giveBack = action('return', WORDS.giveBack);
-    this.footer.append(action('back', WORDS.back), action('later', WORDS.later), this.giveBack, h('span', { class: 'grow' }), this.settle);
+    this.rest = action('rest', WORDS.rest);
+    this.undo = button(TEXT.undo, () => this.undoRest(), { key: keys.of('back'), testid: 'rest-undo' });
+    this.footer.append(action('back', WORDS.back), action('later', WORDS.later), this.giveBack, this.rest, this.undo, h('span', { class: 'grow' }), this.settle);
   }
 
   /** @param {Decisions} decisions @param {boolean} coloured annotators have boxes on the pages */
@@ -106,6 +110,7 @@ export class Panel extends Side {
     const { decisions } = this;
     if (!decisions) return;
     this.table?.refresh();
+    this.#refreshRest();
     const ready = decisions.missing().length === 0;
     this.settle.classList.toggle('ready', ready && !this.settle.disabled);
     if (ready) this.say('');
@@ -155,6 +160,37 @@ export class Panel extends Side {
     if (row?.input) this.reveal();
   }
 
+  /** Asks whose labels are to be those of all units of the current criterion that are left. */
+  takeRest() {
+    const { decisions, unit } = this;
+    if (!decisions || !unit || decisions.dispute.allowed) return;
+    const { criterion } = unit;
+    const choices = new Map([...decisions.dispute.raters, null].flatMap((rater) => {
+      const rest = decisions.rest(criterion, rater);
+      const against = rest.filter((one) => one.against).length;
+      return rest.length ? [[WORDS.takeOf(rater, rest.length, against), { rater, against }]] : [];
+    }));
+    if (!choices.size) {
+      this.say(WORDS.nothingToTake);
+      return;
+    }
+    this.dock.choose(WORDS.takeWhose(criterion.title, this.#left(criterion)), [...choices.keys()], (choice) => {
+      const { rater, against } = /** @type {{rater: string | null, against: number}} */ (choices.get(choice));
+      if (rater !== null && against) this.dock.ask(WORDS.whyRest(rater, against), [], '', (reason) => this.#take(criterion, rater, reason));
+      else this.#take(criterion, rater, '');
+    });
+  }
+
+  /** Takes back what was decided at once; false when nothing was. */
+  undoRest() {
+    const unit = this.decisions?.taken[0];
+    if (!unit || !this.decisions?.undoRest()) return false;
+    this.say('');
+    this.#changed();
+    this.go(unit);
+    return true;
+  }
+
   /** Goes to the first thing that is missing and says in words what is; false when nothing is. */
   pointAtMissing() {
     const { decisions } = this;
@@ -192,6 +228,8 @@ export class Panel extends Side {
     const before = this.unit;
     this.unit = unit;
     this.table?.select(unit);
+    this.#refreshRest();
+    this.share();
     if (!unit || !this.decisions || before === unit) return;
     this.markClaim();
     this.on.current(unit);
@@ -251,6 +289,29 @@ export class Panel extends Side {
     else this.on.action('settle');
   }
 
+  /** @param {Criterion} criterion @param {string | null} rater @param {string} reason */
+  #take(criterion, rater, reason) {
+    const { decisions, unit } = this;
+    if (!decisions || !unit) return;
+    decisions.takeRest(criterion, rater, reason);
+    const n = decisions.taken.length;
+    this.#changed();
+    this.go(decisions.next(unit) ?? unit);
+    this.say(WORDS.taken(rater, n, this.keys.of('back')));
+  }
+
+  /** How many units of a criterion are still to be decided. @param {Criterion} criterion */
+  #left(criterion) {
+    const { decisions } = this;
+    return decisions?.missing().filter((unit) => unit.criterion.name === criterion.name && !decisions.decided(unit)).length ?? 0;
+  }
+
+  #refreshRest() {
+    const { decisions, unit } = this;
+    this.undo.hidden = !decisions?.taken.length;
+    this.rest.hidden = !unit || !!decisions?.dispute.allowed || this.#left(unit.criterion) < FEW;
+  }
+
   #changed() {
     this.refresh();
     this.on.change();
@@ -271,6 +332,11 @@ export class Panel extends Side {
   focused(target) {
     const row = this.table?.rows.find((row) => row.element.contains(target));
     if (row && row.unit !== this.unit) this.#select(row.unit);
+  }
+
+  /** Among many units that are parts of an item, its texts scroll in less; while all of it is decided on they are read. */
+  get mostReading() {
+    return this.decisions?.many && this.unit && !WHOLE.has(this.unit.target) ? 0.3 : super.mostReading;
   }
 
   /** The head of the table stays where it is. */

@@ -1,7 +1,7 @@
 /** One row of the table: what is decided, the labels of all annotators side by side, and the decision. */
 
 import { onEnter } from '../shared/dock.js';
-import { attribute, button, h, keepFocus, keycap } from '../shared/dom.js';
+import { attribute, button, called, h, keepFocus, keycap } from '../shared/dom.js';
 import { kindOf, valueWords } from '../criteria/kinds.js';
 import { cellTitle } from '../shared/targets.js';
 import { scoreOf, scoreParts } from '../reading/score_value.js';
@@ -66,11 +66,11 @@ export class Row {
         if (event.target instanceof Element && !event.target.closest('button, input, textarea, select, .seg')) panel.pick(unit);
       },
     },
-    h('th', { scope: 'row' }, grouped
+    h('th', { scope: 'row' }, h('div', { class: 'unit-head' }, grouped
       ? aboutNode(unit, decisions.item)
       : h('span', { dir: 'auto', title: unit.criterion.help || null }, unit.criterion.title),
     grouped ? null : scoreNote(unit, decisions.item),
-    words ? h('p', { class: 'division', 'data-testid': 'division' }, words) : null),
+    words ? h('p', { class: 'division', 'data-testid': 'division' }, words) : null)),
     ...raters.map((rater) => votes(unit, unit.votes.find((vote) => vote.rater === rater))), this.cell);
     this.#buildCell();
   }
@@ -90,10 +90,12 @@ export class Row {
     this.hint.classList.toggle('warn-text', problem !== null);
     this.reasonPart.hidden = !(overrules || this.wantsReason || reason !== '');
     this.reasonLabel.textContent = overrules ? WORDS.reasonOver(valueWords(unit.majority, unit.criterion)) : WORDS.reason;
+    this.reasonField.placeholder = this.reasonLabel.textContent; // where the row is not the current one
     this.reasonLabel.classList.toggle('warn-text', lacks);
     // What is being typed stays as it is, spaces at its end included.
     if (this.reasonField.value.trim() !== reason.trim()) this.reasonField.value = reason;
     this.aboutPart.hidden = value === null;
+    this.aboutPart.classList.toggle('said', !!(cause || confidence || note));
     this.cause.select.value = cause ?? '';
     this.confidence.select.value = confidence ?? '';
     this.note.hidden = cause !== 'guideline_gap' && !note;
@@ -142,8 +144,8 @@ export class Row {
       const title = undecided ? WORDS.decide : WORDS.otherwise;
       this.otherwise = h('button', {
         type: 'button', class: 'mini', tabindex: '-1', 'data-testid': 'otherwise', 'aria-keyshortcuts': 'Space',
-        'aria-label': `${title}: ${this.name}`, onclick: () => panel.open(unit), onmousedown: keepFocus,
-      }, title, keycap(WORDS.space));
+        onclick: () => panel.open(unit), onmousedown: keepFocus,
+      }, called(`${title}: ${this.name}`, title), keycap(WORDS.space));
     }
     const words = unit.outcome === 'alike' || (this.otherwise && !undecided) ? outcomeWords(unit) : this.otherwise ? WORDS.onlyIf : WORDS.ownWords;
     this.cell.replaceChildren(h('span', { class: 'soft', dir: 'auto' }, words), ...(this.otherwise ? [this.otherwise] : []));

@@ -1,6 +1,8 @@
 /** The table of all units: criteria down, annotators across, the decision last. */
 
 import { h } from '../shared/dom.js';
+import { targetKeys } from '../shared/targets.js';
+import { TEXT } from '../shared/text.js';
 import { colourOf } from './rationales.js';
 import { Fold, Row } from './row.js';
 import { WORDS } from './text.js';
@@ -45,25 +47,34 @@ export class Table {
 
   #parts() {
     const { units } = this.panel.decisions;
-    const parts = [];
-    for (const criterion of new Set(units.map((unit) => unit.criterion.name))) {
+    return [...new Set(units.map((unit) => unit.criterion.name))].flatMap((criterion) => {
       const own = units.filter((unit) => unit.criterion.name === criterion);
-      const grouped = !['item', 'pair'].includes(own[0].target);
-      if (grouped) parts.push(this.#heading(own));
-      const rows = own.map((unit) => new Row(unit, this.panel, grouped));
-      this.rows.push(...rows);
-      for (let at = 0; at < rows.length;) {
-        const end = rows.findIndex((row, number) => number >= at && !this.#calm(row.unit));
-        const calm = rows.slice(at, end < 0 ? rows.length : end);
-        if (calm.length >= FOLDED) {
-          const fold = new Fold(calm, this.columns);
-          this.folds.push(fold);
-          parts.push(fold.element);
-        }
-        parts.push(...calm.map((row) => row.element));
-        if (end >= 0) parts.push(rows[end].element);
-        at += calm.length + (end >= 0 ? 1 : 0);
+      if (['item', 'pair'].includes(own[0].target)) return this.#rows(own, false);
+      const hops = [...new Set(own.map((unit) => targetKeys(unit.target).hop))];
+      if (hops.length < 2) return [this.#heading(own), ...this.#rows(own, true)];
+      return [this.#heading(own), ...hops.flatMap((hop) => {
+        const ofHop = own.filter((unit) => targetKeys(unit.target).hop === hop);
+        return [this.#hopHeading(hop ?? '', ofHop), ...this.#rows(ofHop, true)];
+      })];
+    });
+  }
+
+  /** Rows of one criterion, and of one hop of it; what is calm is folded. @param {VotedUnit[]} units @param {boolean} grouped @returns {HTMLElement[]} */
+  #rows(units, grouped) {
+    const rows = units.map((unit) => new Row(unit, this.panel, grouped));
+    this.rows.push(...rows);
+    const parts = [];
+    for (let at = 0; at < rows.length;) {
+      const end = rows.findIndex((row, number) => number >= at && !this.#calm(row.unit));
+      const calm = rows.slice(at, end < 0 ? rows.length : end);
+      if (calm.length >= FOLDED) {
+        const fold = new Fold(calm, this.columns);
+        this.folds.push(fold);
+        parts.push(fold.element);
       }
+      parts.push(...calm.map((row) => row.element));
+      if (end >= 0) parts.push(rows[end].element);
+      at += calm.length + (end >= 0 ? 1 : 0);
     }
     return parts;
   }
@@ -80,5 +91,15 @@ export class Table {
     const disputed = own.filter((unit) => unit.disputed).length;
     return h('tr', { class: 'group-head' }, h('th', { scope: 'rowgroup', colspan: this.columns },
       h('span', { dir: 'auto', title: criterion.help || null }, criterion.title), h('small', { class: 'soft' }, WORDS.disputedOf(disputed, own.length))));
+  }
+
+  /** A hop of the pages of a criterion, with what it asks. @param {string} hop @param {VotedUnit[]} own */
+  #hopHeading(hop, own) {
+    const { hops = [] } = this.panel.decisions.item;
+    const number = hops.findIndex(({ key }) => key === hop);
+    const disputed = own.filter((unit) => unit.disputed).length;
+    return h('tr', { class: 'hop-head', 'data-testid': 'hop-head' }, h('th', { scope: 'rowgroup', colspan: this.columns }, h('div', {},
+      h('b', {}, TEXT.hop(number + 1)), h('span', { dir: 'auto', title: hops[number]?.question ?? null }, hops[number]?.question ?? ''),
+      h('small', { class: 'soft' }, WORDS.disputedOf(disputed, own.length)))));
   }
 }

@@ -69,6 +69,14 @@ export const WORDS = {
   back: 'Back',
   later: 'Later',
   giveBack: 'Return to annotator',
+  rest: 'Take for the rest…',
+  takeWhose: (/** @type {string} */ criterion, /** @type {number} */ n) => `Whose labels for the ${count(n, 'unit', 'units')} of “${criterion}” that ${n === 1 ? 'is' : 'are'} left?`,
+  takeOf: (/** @type {string | null} */ rater, /** @type {number} */ n, /** @type {number} */ against) =>
+    `${rater ?? 'What most said'}: ${count(n, 'unit', 'units')}${against ? `, ${against} against the majority` : ''}`,
+  whyRest: (/** @type {string} */ rater, /** @type {number} */ n) => `Why ${rater} against the majority, of ${count(n, 'unit', 'units')}? The reason is kept with each.`,
+  taken: (/** @type {string | null} */ rater, /** @type {number} */ n, /** @type {string} */ key) =>
+    `${count(n, 'unit', 'units')} decided as ${rater ?? 'most said'}. ${key} takes ${n === 1 ? 'it' : 'them'} back.`,
+  nothingToTake: 'There is nothing left here that could be decided at once.',
   settle: 'Settle',
   missing: (/** @type {string} */ what) => `Still to decide: ${what}`,
   reasonMissing: (/** @type {string} */ what) => `${what}: a reason is needed to overrule the majority.`,

@@ -24,6 +24,9 @@ export function unitsOf(dispute, protocol) {
   const { targets } = dispute.presentation;
   const keys = imageKeys(dispute);
   const sorted = new Intl.Collator('en', { numeric: true });
+  const hops = (dispute.presentation.hops ?? []).map(({ key }) => key);
+  /** Pages are judged hop by hop, and decided so. @param {VotedUnit} unit */
+  const hopOf = (unit) => hops.indexOf(targetKeys(unit.target).hop ?? '');
   return protocol.criteria.flatMap((criterion) => {
     const shown = (/** @type {Value | null} */ value) => rekeyed(value, criterion, keys);
     return dispute.units.filter((unit) => unit.criterion === criterion.name).map((unit) => ({
@@ -39,7 +42,7 @@ export function unitsOf(dispute, protocol) {
       disputed: unit.needs_decision,
       decided: shown(unit.decided),
       rounds: (unit.rounds ?? []).map((round) => ({ ...round, value: shown(round.value) })),
-    })).sort((a, b) => sorted.compare(a.target, b.target));
+    })).sort((a, b) => hopOf(a) - hopOf(b) || sorted.compare(a.target, b.target));
   });
 }
 

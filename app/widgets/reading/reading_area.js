@@ -1,6 +1,6 @@
 /** A place where texts are read: it says how much lies below the fold, scrolls by key, and knows what has been in view. */
 
-import { h, keepFocus, keycap } from '../shared/dom.js';
+import { called, h, isStacked, keepFocus, keycap } from '../shared/dom.js';
 import { PlacedWords, sizeOf } from './placed_words.js';
 import { Rail } from './rail.js';
 import { TEXT } from '../shared/text.js';
@@ -10,7 +10,6 @@ import { TEXT } from '../shared/text.js';
 
 const FADE = 14; // pixels at the lower edge in which a line is no longer read well
 const OVERLAP = 44; // pixels of the screen before that are still seen after scrolling by one
-const STACKED = window.matchMedia('(max-width: 900px)'); // as in frame.css: the page is scrolled as a whole
 const PINNED = 0.3; // the share of the area's height that a text which stays in view may take
 
 export class ReadingArea {
@@ -34,9 +33,9 @@ export class ReadingArea {
       onclick: () => this.by(1), onmousedown: keepFocus,
     }, this.moreWords, keycap(keys.of('read_on')));
     const key = (/** @type {string} */ action) => h('button', {
-      type: 'button', class: 'plain', title: keys.title(action), 'aria-label': keys.title(action), 'aria-keyshortcuts': keys.of(action),
+      type: 'button', class: 'plain', title: keys.title(action), 'aria-keyshortcuts': keys.of(action),
       'data-testid': action, onclick: () => act(action), onmousedown: keepFocus,
-    }, keycap(keys.of(action)));
+    }, called(keys.title(action)), keycap(keys.of(action)));
     this.hints = h('span', { class: 'reading-keys' },
       h('span', {}, TEXT.scrollKeys, key('read_on'), key('read_back')),
       h('span', { class: 'to-end' }, TEXT.toEnd, key('read_end')), h('span', { class: 'to-start' }, TEXT.toStart, key('read_start')));
@@ -130,10 +129,10 @@ export class ReadingArea {
     this.stale = true;
     // All is read before anything is changed, or the browser would lay the page out again in between.
     const height = this.element.clientHeight;
-    const overflows = !STACKED.matches && this.needed - 2 > height;
+    const overflows = !isStacked() && this.needed - 2 > height;
     const question = this.element.matches('.facing > *') ? this.text.querySelector(':scope > .part:has(.q)') : null;
     const taken = question?.clientHeight ?? 0;
-    this.pinned = question instanceof HTMLElement && !STACKED.matches && taken <= PINNED * height ? question : null;
+    this.pinned = question instanceof HTMLElement && !isStacked() && taken <= PINNED * height ? question : null;
     question?.classList.toggle('pinned', question === this.pinned);
     this.element.classList.toggle('overflows', overflows);
     this.foot.hidden = !overflows;
@@ -187,7 +186,7 @@ export class ReadingArea {
   #view(box) {
     if (document.hidden) return null;
     const root = this.element.getRootNode();
-    const footer = STACKED.matches ? stuckAt(root) : Infinity;
+    const footer = isStacked() ? stuckAt(root) : Infinity;
     const top = Math.max(0, box.top);
     const bottom = Math.min(window.innerHeight, box.bottom - (this.overflows && !this.atEnd ? FADE : 0), footer);
     if (bottom <= top || !(root instanceof ShadowRoot)) return null;

@@ -62,7 +62,7 @@ export class Dock {
     this.reasons = reasons;
     const problem = h('small', { class: 'warn-text', role: 'alert' });
     const field = h('textarea', {
-      class: 'field', rows: 2, dir: 'auto', 'aria-label': TEXT.ownWords, placeholder: TEXT.ownWords, title: TEXT.ownWordsTitle,
+      class: 'field', rows: 2, dir: 'auto', 'aria-label': reasons.length ? TEXT.ownWords : title, placeholder: reasons.length ? TEXT.ownWords : null, title: TEXT.ownWordsTitle,
       'data-testid': 'reason-field', onkeydown: onEnter(() => this.#own()),
     });
     field.value = value;

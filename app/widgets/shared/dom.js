@@ -64,9 +64,20 @@ export const keyName = (key) => KEY_NAMES[key] ?? key;
  */
 export function button(title, onclick, options = {}) {
   return h('button', {
-    type: 'button', class: options.class ?? 'btn', 'data-testid': options.testid, 'aria-label': options.name,
+    type: 'button', class: options.class ?? 'btn', 'data-testid': options.testid,
     title: options.hint, 'aria-keyshortcuts': options.key, onclick, onmousedown: keepFocus,
-  }, h('span', {}, title), options.key ? keycap(options.key) : null);
+  }, ...(options.name ? called(options.name, title) : [h('span', {}, title)]), options.key ? keycap(options.key) : null);
+}
+
+/**
+ * What stands on a control that is called more, or otherwise, than it shows. It is text, and no aria-label: the key
+ * beside it, which nobody would say to a machine that listens, is then no part of what is compared with the name.
+ *
+ * @param {string} name
+ * @param {Child} [shown]
+ */
+export function called(name, shown = null) {
+  return [h('span', { class: 'unseen' }, name), shown === null ? null : h('span', { 'aria-hidden': 'true' }, shown)];
 }
 
 /** Keeps a press of the mouse from moving the focus. @param {Event} event */
@@ -84,6 +95,9 @@ export function shorten(text, length) {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
 }
+
+/** Whether all is one column, scrolled as a whole, as frame.css has it. */
+export const isStacked = () => window.matchMedia('(max-width: 900px)').matches;
 
 /** Hours and minutes of a moment, local. @param {Date} moment */
 export function clockTime(moment) {

@@ -1,6 +1,6 @@
 /** The tools above the pages: turning, jumping, documents, search, zoom, fit, rotation, marking, and the way to the passages. */
 
-import { h, keepFocus, keycap } from '../shared/dom.js';
+import { called, h, keepFocus, keycap } from '../shared/dom.js';
 import { icon } from './icons.js';
 import { TEXT } from '../shared/text.js';
 import { WORDS } from '../shared/viewer_text.js';
@@ -115,7 +115,7 @@ export class Toolbar {
 export function toolButton(action, title, keys, onclick, turns = false) {
   const key = keys.of(action);
   return h('button', {
-    type: 'button', class: turns ? 'tool key' : 'tool icon-tool', 'aria-label': title, 'aria-keyshortcuts': key || null, 'data-tip': title,
+    type: 'button', class: turns ? 'tool key' : 'tool icon-tool', 'aria-label': turns ? null : title, 'aria-keyshortcuts': key || null, 'data-tip': title,
     'data-tip-key': key || null, 'data-testid': action, onclick, onmousedown: keepFocus,
-  }, turns ? [keycap(key), icon(action, 'touch')] : icon(action));
+  }, turns ? [...called(title), keycap(key), icon(action, 'touch')] : icon(action));
 }

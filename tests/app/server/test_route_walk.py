@@ -11,6 +11,7 @@ import httpx
 import pytest
 from starlette.routing import Route
 
+from app.navigation import ENTRIES
 from app.server.application import own_routes
 from app.settings import Settings
 from app.state import AppState
@@ -55,7 +56,9 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/studies/{id:int}/passages"): {"annotator of the study", *STAFF, Role.VIEWER},
 }
 PUBLIC = {"/join/{token}", "/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
-SIGNED_IN = {"/home", "/leave/{id:int}", "/downloads/{token}", "/api/people/{id:int}/preferences"}
+SIGNED_IN = {
+    "/leave/{id:int}", "/downloads/{token}", "/api/people/{id:int}/preferences", *(f"/{page.name}" for page in ENTRIES),
+}  # fmt: skip
 REFUSED = {401, 403, 404}
 
 

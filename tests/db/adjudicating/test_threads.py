@@ -8,8 +8,8 @@ from sqlmodel import select
 from annotators.asking.submissions import GivenLabel
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.intervals.bootstrap import Resampling
-from db.adjudicating.adjudications import UnitDecision, adjudicate
-from db.adjudicating.threads import LONGEST, before_and_after, my_threads, thread, write_message
+from db.adjudicating.adjudications import UnitDecision, adjudicate, settlement_counts
+from db.adjudicating.threads import LONGEST, before_and_after, my_threads, thread, what_waits, write_message
 from db.annotating.annotations import reopen, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
@@ -24,8 +24,10 @@ from tests.makers import StudyInUse, make_member, make_person
 HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) \u202e"
 
 
-def talking(database: Database, *votes: tuple[str, ...], talk: str = "disputed") -> StudyInUse:
-    return voted(database, *votes, talk=talk)
+def talking(
+    database: Database, *votes: tuple[str, ...], talk: str = "disputed", review_agreed: float = 0
+) -> StudyInUse:
+    return voted(database, *votes, talk=talk, review_agreed=review_agreed)
 
 
 def correct(study: StudyInUse, who: int, value: str) -> None:
@@ -172,3 +174,33 @@ def test_a_slip_that_one_corrects_before_anybody_sees_counts_as_before(database:
     study.submit(1, study.work(1)["items"][0], {"right": "yes"})
     times = before_and_after(database, study.researcher, study.study_id)
     assert [(row.before, row.after) for row in times] == [("yes", "yes"), ("yes", "yes")]
+
+
+def test_an_item_that_adjudicators_look_at_though_all_agree_is_no_disagreement(database: Database) -> None:
+    """It counts as disputed until it is decided, and nobody has anything to resolve about it."""
+    study = talking(database, ("yes", "yes"), ("yes", "no"), review_agreed=1)
+    ada = study.annotators[0]
+    assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 2
+    agreed, differing = study_item(study), study_item(study) + 1
+    assert [(row.study_item_id, row.waits) for row in my_threads(database, ada)] == [(differing, True)]
+    assert what_waits(database, study.researcher, study.study_id)["together"] == 1
+    with pytest.raises(NotFound):
+        thread(database, ada, agreed)
+    adjudicate(database, adjudicator(study), agreed, uid="a", decisions=[UnitDecision("right", "item", "yes")])
+    assert [row.study_item_id for row in my_threads(database, ada)] == [differing]
+    norming = talking(database, ("yes", "yes"), ("yes", "no"), talk="all", review_agreed=1)
+    assert [[row.waits for row in my_threads(database, actor)] for actor in norming.annotators] == [[True, False]] * 2
+
+
+def test_a_thread_shows_the_item_as_the_annotators_saw_it_last(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, n_evidence=3, protocol="grounding", talk="disputed")
+    for who, value in enumerate(("required", "not_required")):
+        item = study.work(who)["items"][0]
+        labels = tuple(GivenLabel("grounding", f"evidence:E{n}", value) for n in range(1, 4))
+        step = StepSubmission(f"u{who}", item["assignment"], 1, 0, labels, seconds=1.0)
+        submit(database, study.annotators[who], study.study_id, step=step)
+    shown = thread(database, study.annotators[0], study_item(study)).shown
+    assert [unit["key"] for unit in shown["evidence"]] == ["E1", "E2", "E3"]
+    assert not {"role", "used"} & set(shown["evidence"][0])
+    assert shown["question"]
+    assert shown["committed"] == []

@@ -2,7 +2,7 @@
 
 import { ClaimGrid } from './claim_grid.js';
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
-import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
+import { attribute, button, h, isStacked, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
@@ -179,8 +179,10 @@ export class Judgement extends Side {
 
   /** Brings the current row into view, also where it stands in the answer. */
   reveal() {
-    const { row } = this;
-    if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
+    const { row, group } = this;
+    // In one column the thumbnails are far below the page that is judged and its labels.
+    if (group instanceof PageGroup && isStacked()) group.bar.closest('.viewer')?.scrollIntoView({ block: 'start' });
+    else if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
     else super.reveal();
   }
 

@@ -1,6 +1,6 @@
 /** The pages of an item's documents as a grid of thumbnails, each drawn as it stands, walked with the arrows. */
 
-import { attribute, h, keepFocus } from '../../shared/dom.js';
+import { attribute, h, isStacked, keepFocus } from '../../shared/dom.js';
 import { TEXT } from '../../shared/text.js';
 import { thumbnailsOf } from '../../viewer/thumbnails.js';
 
@@ -123,7 +123,7 @@ export class PageGrid {
     }
     this.refresh(this.look);
     this.select(this.at);
-    if (this.at) this.current.scrollIntoView({ block: 'nearest' });
+    if (this.at && !isStacked()) this.current.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {Place} place @returns {Thumb | undefined} */

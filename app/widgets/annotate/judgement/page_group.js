@@ -1,6 +1,6 @@
 /** A criterion on every page: its control beside the page that is shown large, the pages as a grid, hop by hop, and their chain. */
 
-import { attribute, button, h, keepFocus, keycap } from '../../shared/dom.js';
+import { attribute, button, called, h, keepFocus, keycap } from '../../shared/dom.js';
 import { PageGrid } from './page_grid.js';
 import { Rest } from './rest.js';
 import { Row } from './rows.js';
@@ -40,16 +40,17 @@ export class PageGroup {
     this.name = h('b', {});
     this.where = h('small', { class: 'soft', dir: 'auto' });
     this.row = new Row(this.cell, panel, h('div', { class: 'e-title' }, this.name, this.where), 'e page-row');
-    /** Stands with the page that is judged. */
-    this.bar = h('div', { class: 'page-bar', 'data-testid': 'page-bar' }, this.row.element);
+    /** Stands with the page that is judged; what it is judged for is there too where the screen is low. */
+    this.asks = h('p', { class: 'page-asks', dir: 'auto', lang: item.language });
+    this.bar = h('div', { class: 'page-bar', 'data-testid': 'page-bar' }, this.row.element, this.asks);
 
     const pages = new Map(cells.map((cell) => [`${placeOf(cell).page} ${placeOf(cell).document}`, placeOf(cell)]));
     this.grid = new PageGrid([...pages.values()], item.documents ?? [], criterion.title, (place) => this.#pick(place));
     this.tabs = h('div', { class: 'hop-tabs', hidden: this.hops.length < 2 }, ...this.hops.map((hop) => this.#tab(hop)),
       h('button', {
-        type: 'button', class: 'plain', title: panel.keys.title('next_hop'), 'aria-label': panel.keys.title('next_hop'), 'aria-keyshortcuts': panel.keys.of('next_hop'),
+        type: 'button', class: 'plain', title: panel.keys.title('next_hop'), 'aria-keyshortcuts': panel.keys.of('next_hop'),
         'data-testid': 'next-hop', onclick: () => panel.pick(this.nextHop), onmousedown: keepFocus,
-      }, keycap(panel.keys.of('next_hop'))));
+      }, called(panel.keys.title('next_hop')), keycap(panel.keys.of('next_hop'))));
     this.hopText = h('p', { class: 'hop-text', dir: 'auto', lang: item.language });
     const head = h('div', { class: 'page-head' }, this.tabs, this.hopText);
     this.head = this.hops.length > 1 ? head : null;
@@ -78,6 +79,7 @@ export class PageGroup {
     this.name.textContent = TEXT.page(placeOf(this.cell).page);
     this.where.textContent = this.#whereWords(of);
     const question = this.panel.sheet.item.hops?.find((step) => step.key === hop)?.question;
+    this.asks.textContent = question || (this.panel.sheet.item.question ?? '');
     this.hopText.replaceChildren(...(question ? [h('span', { class: 'soft' }, `${of}: `), question] : []));
     for (const [at, tab] of [...this.tabs.querySelectorAll('[data-hop]')].entries()) {
       const own = this.hops[at];

@@ -6,6 +6,27 @@ const A4 = Math.SQRT2; // height ÷ width of a page whose size is not known
 const SMALLEST = 0.15;
 const LARGEST = 10;
 
+/** @typedef {'width' | 'page' | 'free'} Fit */
+/** @typedef {{zoom: number, fit: Fit, columns: number, turn: number}} Look how the pages of a document are looked at */
+
+/** How each document was looked at last: a scan that needs twice its size does not make the report beside it larger. */
+export class Looks {
+  constructor() {
+    /** By the id of the document. @type {Map<number, Look>} */
+    this.kept = new Map();
+  }
+
+  /** @param {number} id @param {Look} look */
+  keep(id, look) {
+    this.kept.set(id, look);
+  }
+
+  /** How a document is shown: as it was left, else fitted as the one before it, which stood as `now`. @param {number} id @param {Look} now @returns {Look} */
+  of(id, now) {
+    return this.kept.get(id) ?? { ...now, turn: 0, ...(now.fit === 'free' ? { fit: 'width', zoom: 1 } : {}) };
+  }
+}
+
 export class Layout {
   constructor() {
     /** The view that the stack is scrolled in. */

@@ -8,7 +8,7 @@ import { h } from '../../shared/dom.js';
 import { Gestures } from './gestures.js';
 import { Holding } from './holding.js';
 import { pageNumbers } from './images.js';
-import { around, Layout, PAD } from './layout.js';
+import { around, Layout, Looks, PAD } from './layout.js';
 import { Marker } from './marker.js';
 import { TEXT } from '../../shared/text.js';
 
@@ -34,19 +34,20 @@ export class Pages {
     this.surface = h('div', { class: 'surface' });
     this.element = h('div', { class: 'pages', tabindex: '0', role: 'region', 'aria-label': TEXT.pages }, this.surface);
     this.layout = new Layout();
+    this.looks = new Looks();
     /** @type {Doc | null} */
     this.doc = null;
     /** What is drawn on the pages. @type {import('./boxes.js').OnPages} */
     this.drawn = { units: [], located: [], active: null, marks: [], supports: [], hits: [] };
     /** @type {PageMark[]} of all documents */
     this.marks = [];
-    /** @type {'width' | 'page' | 'free'} */
+    /** @type {import('./layout.js').Fit} */
     this.fit = 'width';
     this.page = 1;
     /** The unit that was brought into view last, unless the view was moved since. @type {string | null} */
     this.at = null;
     this.pinned = false; // the page was asked for, and stays the current one until the annotator scrolls
-    /** A part of a page that fills the view, and where the view was before. @type {{page: number, box: Box, whole: boolean, zoom: number, fit: 'width' | 'page' | 'free', left: number, top: number} | null} */
+    /** A part of a page that fills the view, and where the view was before. @type {{page: number, box: Box, whole: boolean, zoom: number, fit: import('./layout.js').Fit, left: number, top: number} | null} */
     this.enlarged = null;
     this.frame = 0;
     this.holding = new Holding(this);
@@ -75,9 +76,16 @@ export class Pages {
     return view ? view.address : '';
   }
 
+  /** How the document at hand is looked at; what is enlarged will not stay so. @returns {import('./layout.js').Look} */
+  #look() {
+    const { zoom, fit } = this.enlarged ?? { zoom: this.zoom, fit: this.fit };
+    return { zoom, fit, columns: this.layout.columns, turn: this.layout.turn };
+  }
+
   /** Shows a document; the same one again keeps its pictures and place. @param {Doc} doc @param {Unit[]} units */
   open(doc, units) {
     const same = this.doc?.id === doc.id && this.doc.url === doc.url;
+    if (this.doc) this.looks.keep(this.doc.id, this.#look());
     this.doc = doc;
     this.drawn.units = units.filter((unit) => unit.document === doc.id);
     this.drawn.located = [];
@@ -88,9 +96,15 @@ export class Pages {
     if (!this.layout.view.width) this.layout.view = { width: this.element.clientWidth, height: this.element.clientHeight };
     if (!same) {
       this.holding.clear();
+      const { zoom, fit, columns, turn } = this.looks.of(doc.id, this.#look());
       this.enlarged = null;
+      this.fit = fit;
+      Object.assign(this.layout, { zoom, columns });
       this.layout.open(pageNumbers(doc, this.drawn.units.flatMap((unit) => unit.pages)), doc.sizes);
+      this.layout.turn = turn;
       this.page = this.layout.numbers[0] ?? 1;
+      if (fit === 'page') this.layout.zoom = this.layout.wholeZoom(this.page);
+      this.layout.compute();
       this.#place();
       this.element.scrollTop = 0;
     } else if (this.enlarged) this.closeEnlarged();
