@@ -48,7 +48,8 @@ class ItemChoice(BaseModel):
 
     `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
     their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
-    looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
+    looked at, `keep_lacking` leaves in those that lack what a criterion is judged by, such as the reference answer
+    (`Criterion.judged_by`). `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
     question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
     each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
     are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
@@ -64,6 +65,7 @@ class ItemChoice(BaseModel):
     items: Words = ()
     where: Words = ()
     with_documents: Flag = False
+    keep_lacking: Flag = False
     one_per_question: Flag | None = None
     pairs: Words = ()
     sample: Whole | None = None
@@ -83,6 +85,7 @@ class ItemChoice(BaseModel):
             "items": list(self.items),
             "where": list(self.where),
             "with_documents": self.with_documents,
+            "keep_lacking": self.keep_lacking,
             "pairs": list(self.pairs),
             "order_score": self.order_score,
             "order_first": self.order_first,

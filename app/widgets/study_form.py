@@ -165,6 +165,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-where": list(design.where),
         f"study-each-question-{protocol.name}": design.one_per_question,
         "study-with-documents": design.with_documents,
+        "study-keep-lacking": design.keep_lacking,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
         "study-own-figures": design.own_figures,
@@ -297,6 +298,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         where=which.where,
         one_per_question=which.one_per_question,
         with_documents=which.with_documents,
+        keep_lacking=which.keep_lacking,
         pairs=pairs,
         **more.adjudication,
         **known,
@@ -316,6 +318,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or arms
         or more.order == BY_SCORE
         or protocol.first_step_showing(*_ON_PAGES) is not None
+        or not protocol.takes_any_item
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
     if not arms and n_items is not None:
@@ -655,6 +658,7 @@ class _Which:
     where: tuple[str, ...] = ()
     one_per_question: bool | None = None
     with_documents: bool = False
+    keep_lacking: bool = False
     asked: bool = False
 
 
@@ -694,8 +698,15 @@ def _which(counts: ItemCounts, protocol: Protocol) -> _Which:
             help="Drawn by the seed. So it is by itself where only the question is shown.",
         )
         with_documents = st.checkbox("Only items with a document that can be looked at", key="study-with-documents")
+        keep_lacking = st.checkbox(
+            "Also items that lack what they are judged by",
+            key="study-keep-lacking",
+            help="Such as a reference answer. They are left out by themselves; of those that stay, annotators read in "
+            "its place what is missing.",
+        )
     asked = bool(where or listed or one_each or with_documents)
-    return _Which(listed, tuple(where), None if one_each == usual else one_each, with_documents, asked)
+    one_per_question = None if one_each == usual else one_each
+    return _Which(listed, tuple(where), one_per_question, with_documents, keep_lacking, asked)
 
 
 def _scores(project: ProjectRow) -> Sequence[str]:

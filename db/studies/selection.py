@@ -29,6 +29,7 @@ from db.studies.unasked import (
     PartsOfItems,
     asked_of_nothing,
     items_have,
+    lacking,
     notes_on_what_is_not_asked,
     notes_on_what_is_not_shown,
 )
@@ -131,6 +132,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     if 0 < len(unasked) < len(pool):
         pool = _kept(pool, unasked, reasons, "unasked")
         notes.append(f"{items_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
+    with about("keep_lacking"):
+        pool = _with_bases(parts, protocol, pool, keep=wanted.keep_lacking, reasons=reasons, notes=notes)
     if protocol.about_pairs or wanted.pairs:
         with about("pairs"):
             pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
@@ -157,6 +160,31 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     notes += notes_on_what_is_not_asked(parts, protocol, ordered)
     notes += notes_on_what_is_not_shown(parts, protocol, ordered)
     return ChosenItems(ordered, keys, scores, reasons, tuple(notes))
+
+
+def _with_bases(
+    parts: PartsOfItems,
+    protocol: Protocol,
+    pool: list[Candidate],
+    *,
+    keep: bool,
+    reasons: dict[str, int],
+    notes: list[str],
+) -> list[Candidate]:
+    """The candidates that have what the criteria are judged by, or all; InvalidInput where none has it."""
+    without = lacking(parts, protocol, pool)
+    if keep:
+        notes += [f"{each.in_words(len(pool))}: annotators read that it is missing." for each in without]
+        return pool
+    gone = {item.version_id for each in without for item in each.items}
+    if gone and len(gone) == len(pool):
+        said = ". ".join(each.in_words(len(pool)) for each in without)
+        raise InvalidInput(
+            f"{said}. Import items that have it, take another protocol, or keep such items (`keep_lacking`): "
+            "annotators then read that it is missing."
+        )
+    notes += [f"{each.in_words(len(pool))}. Left out." for each in without]
+    return _kept(pool, gone, reasons, "lacking")
 
 
 def _pairs(

@@ -136,6 +136,10 @@ interface Presentation {
   system?: string;
   language?: string;
   units: Record<string, string[]>;
+  /** What the step shows and the item lacks: material → the titles of the criteria that would be judged by it. */
+  missing?: Record<string, string[]>;
+  /** Criterion that is about some evidence only → how many units it is about, and of how many. */
+  left_out?: Record<string, [number, number]>;
   /** Why it came back, if it was returned. */
   returned?: string | null;
   /** A stub: the browser has this item already. */

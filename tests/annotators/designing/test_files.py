@@ -20,7 +20,7 @@ from tests.makers import tiny_protocol
 
 FULL = StudyDesign(
     name="second pass",
-    protocol="qa_verification@3",
+    protocol="qa_verification@4",
     annotators=("ada", "ben", "chloe", "17"),
     outside=2,
     quota=50,
