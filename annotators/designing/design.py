@@ -49,9 +49,9 @@ class ItemChoice(BaseModel):
     `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
     their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
     looked at, `keep_lacking` leaves in those that lack what a criterion is judged by, such as the reference answer
-    (`Criterion.judged_by`). `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
-    question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
-    each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
+    (`Criterion.judged_by`). `one_per_question` takes one item of each question, drawn by the seed; None does so where
+    only the question is shown, unless items are named. `pairs` names the systems whose answers are judged against each
+    other, each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
     are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
     scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
     the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known

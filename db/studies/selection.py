@@ -128,12 +128,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
         if not pool:
             raise InvalidInput("No item is left that has a readable document. Supply documents on the page Data.")
     parts = PartsOfItems(session, project_id)
-    unasked, lacking = asked_of_nothing(parts, protocol, pool)
-    if 0 < len(unasked) < len(pool):
-        pool = _kept(pool, unasked, reasons, "unasked")
-        notes.append(f"{items_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
     with about("keep_lacking"):
-        pool = _with_bases(parts, protocol, pool, keep=wanted.keep_lacking, reasons=reasons, notes=notes)
+        pool = _with_something_to_judge(parts, protocol, pool, keep=wanted.keep_lacking, reasons=reasons, notes=notes)
     if protocol.about_pairs or wanted.pairs:
         with about("pairs"):
             pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
@@ -162,7 +158,7 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     return ChosenItems(ordered, keys, scores, reasons, tuple(notes))
 
 
-def _with_bases(
+def _with_something_to_judge(
     parts: PartsOfItems,
     protocol: Protocol,
     pool: list[Candidate],
@@ -171,7 +167,14 @@ def _with_bases(
     reasons: dict[str, int],
     notes: list[str],
 ) -> list[Candidate]:
-    """The candidates that have what the criteria are judged by, or all; InvalidInput where none has it."""
+    """The candidates that something is asked of, and that have what the criteria are judged by unless all are kept.
+
+    InvalidInput where none has what it is judged by.
+    """
+    unasked, what = asked_of_nothing(parts, protocol, pool)
+    if 0 < len(unasked) < len(pool):
+        pool = _kept(pool, unasked, reasons, "unasked")
+        notes.append(f"{items_have(len(unasked))} no {what}, so that nothing would be asked about them. Left out.")
     without = lacking(parts, protocol, pool)
     if keep:
         notes += [f"{each.in_words(len(pool))}: annotators read that it is missing." for each in without]

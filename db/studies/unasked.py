@@ -138,8 +138,9 @@ def _listed(titles: Sequence[str]) -> str:
 def notes_on_what_is_not_shown(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:
     """For each text that the protocol shows and some of these items lack, how many, and which.
 
-    What a criterion is judged by is not among them: `lacking` speaks of that. Evidence and hops only where no criterion is about them or about pages: then `notes_on_what_is_not_asked` speaks of
-    the one, and a question without hops is one of a single hop.
+    What a criterion is judged by is not among them: `lacking` speaks of that. Evidence and hops only where no
+    criterion is about them or about pages: then `notes_on_what_is_not_asked` speaks of the one, and a question without
+    hops is one of a single hop.
     """
     shown = protocol.shown_at(len(protocol.steps) - 1)
     targets = {criterion.target for criterion in protocol.criteria}

@@ -212,7 +212,7 @@ def test_a_criterion_of_the_item_says_what_it_is_judged_by(database: Database, m
     shows = [Material.QUESTION, Material.REFERENCES, Material.HOPS, *SHOWS]
     plan = place.plan(shows=list(dict.fromkeys(shows)), ask=False, judged_by=[material])
     assert f"{note}, by which “This part” is judged. Left out." in plan.notes
-    assert plan.n_items == 5 - int(note.split()[0])
+    assert plan.n_items == 5 - int(note.split(maxsplit=1)[0])
 
 
 def test_of_several_materials_one_will_do(database: Database) -> None:
