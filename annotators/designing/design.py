@@ -50,14 +50,14 @@ class ItemChoice(BaseModel):
     their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
     looked at, `keep_lacking` leaves in those that lack what a criterion is judged by, such as the reference answer
     (`Criterion.judged_by`). `one_per_question` takes one item of each question, drawn by the seed; None does so where
-    only the question is shown, unless items are named. `pairs` names the systems whose answers are judged against each
-    other, each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
-    are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
-    scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
-    the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known
-    probabilities, whose score `order_score` is what `order_first` says (annotators/items/prioritised.py). Items that
-    were drawn with known probabilities (`assay advice --draw`) keep these: `drawn_with`, the items that could not be
-    drawn, and the seed of the draw.
+    only the question is shown, unless items are named. `pairs` names the systems whose answers are judged against
+    each other, each two of them, for a protocol about pairs: the first of a pair is the one that is named first.
+    `sample` items are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names
+    the scorers whose scores a protocol about scores is about, in front the one to be judged where several fit a
+    criterion; empty means the imported ones, else phrase_recall and hallucination. In the order `by_score` those come
+    first, with known probabilities, whose score `order_score` is what `order_first` says
+    (annotators/items/prioritised.py). Items that were drawn with known probabilities (`assay advice --draw`) keep
+    these: `drawn_with`, the items that could not be drawn, and the seed of the draw.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

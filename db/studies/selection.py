@@ -183,8 +183,8 @@ def _with_something_to_judge(
     if gone and len(gone) == len(pool):
         said = ". ".join(each.in_words(len(pool)) for each in without)
         raise InvalidInput(
-            f"{said}. Import items that have it, take another protocol, or keep such items (`keep_lacking`): "
-            "annotators then read that it is missing."
+            f"{said}. Import items that have it, take another protocol, or keep such items with `keep_lacking` "
+            "(--keep-lacking): annotators then read that it is missing."
         )
     notes += [f"{each.in_words(len(pool))}. Left out." for each in without]
     return _kept(pool, gone, reasons, "lacking")

@@ -129,7 +129,7 @@ export class Phrases {
     if (silent && found.complete !== false) nodes.push(/** @type {any} */ (h('span', { class: 'soft', 'data-testid': 'not-searchable' }, WORDS.notSearchablePages)));
     else if (without) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.phrasesLater(without))));
     if (found.complete === false) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.looking)));
-    else if (!found.phrases.length) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.noPhrases)));
+    else if (!found.phrases.length && !silent) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.noPhrases)));
     this.row.replaceChildren(...nodes);
     this.walks.hidden = !this.hits.length;
     this.all.hidden = found.phrases.length < 3 && !absent.length;

@@ -187,7 +187,7 @@ def test_a_study_of_which_no_item_has_what_is_judged_by_is_refused_with_the_reme
         claims_by_reference(Place(database))
     assert str(caught.value) == (
         f"The only item has no reference answer, {BY_REFERENCE}. Import items that have it, take another "
-        "protocol, or keep such items (`keep_lacking`): annotators then read that it is missing."
+        "protocol, or keep such items with `keep_lacking` (--keep-lacking): annotators then read that it is missing."
     )
     assert caught.value.problems[0].path == ("keep_lacking",)
 
