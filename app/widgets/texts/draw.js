@@ -62,6 +62,9 @@ export function markupOf(raw) {
   return markup;
 }
 
+/** A text without Markdown, such as a claim: signs that turn its direction are marks, as in any other. @param {string} raw */
+export const drawnPlain = (raw) => new Painter(new Drawn(h('span'), raw), undefined, 1).shown([[0, raw.length]]);
+
 /** A text that is not data: the guidelines. @param {string} raw @returns {Node[]} */
 export function markdown(raw) {
   const painter = new Painter(new Drawn(h('div'), raw), undefined, 1);
