@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -30,10 +30,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-def scene(
-    server: RunningServer, folder: pytest.TempPathFactory, name: str, row: dict[str, Any], protocol: Protocol
-) -> Scene:
-    return make_own_scene(server, folder.mktemp(name), [item(1, **row)], protocol=protocol, overlap=1, name=name)
+Makes = Callable[[str, dict[str, Any], Protocol], Scene]
+
+
+@pytest.fixture(scope="module")
+def scene(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Makes:
+    """Makes a study of one item, once a name: a test that is tried again finds it."""
+    made: dict[str, Scene] = {}
+
+    def make(name: str, row: dict[str, Any], protocol: Protocol) -> Scene:
+        if name not in made:
+            folder = tmp_path_factory.mktemp(name)
+            made[name] = make_own_scene(server, folder, [item(1, **row)], protocol=protocol, overlap=1, name=name)
+        return made[name]
+
+    return make
 
 
 def of_the_answer(*shows: Material) -> Protocol:
@@ -46,30 +57,24 @@ def of_the_answer(*shows: Material) -> Protocol:
     )
 
 
-def test_the_page_says_in_its_place_what_an_item_lacks(
-    server: RunningServer, tmp_path_factory: pytest.TempPathFactory, new_page: NewPage
-) -> None:
+def test_the_page_says_in_its_place_what_an_item_lacks(scene: Makes, new_page: NewPage) -> None:
     shown = of_the_answer(Material.REFERENCES)
-    made = scene(server, tmp_path_factory, "Lacking", {"references": [], "evidence": 0, "documents": []}, shown)
+    made = scene("Lacking", {"references": [], "evidence": 0, "documents": []}, shown)
     page = open_as(new_page, made, ANNOTATORS[0], **LAPTOP)
     expect(page.get_by_test_id("lacks")).to_have_text("This item has no reference answer.")
     screenshot(page, "asked-lacks")
 
 
-def test_a_criterion_about_some_evidence_says_how_many_units_are_left_out(
-    server: RunningServer, tmp_path_factory: pytest.TempPathFactory, new_page: NewPage
-) -> None:
+def test_a_criterion_about_some_evidence_says_how_many_units_are_left_out(scene: Makes, new_page: NewPage) -> None:
     row = {"evidence": 5, "claims": [{"text": f"It was {OVERRIDE}decided."}]}
-    made = scene(server, tmp_path_factory, "Some", row, PROTOCOLS.get("claim_verification"))
+    made = scene("Some", row, PROTOCOLS.get("claim_verification"))
     page = open_as(new_page, made, ANNOTATORS[0], **LAPTOP)
     expect(page.get_by_test_id("left-out-units")).to_have_text("Judged are 3 of 5 units of evidence; 2 are left out.")
     expect(page.get_by_test_id("unit-chip")).to_have_count(3)
     expect(page.locator('[data-claim="C1"] [data-testid="directing"]')).to_have_attribute("data-sign", "RLO")
 
 
-def test_questions_are_drawn_as_answers_are_and_overrides_are_marks(
-    server: RunningServer, tmp_path_factory: pytest.TempPathFactory, new_page: NewPage
-) -> None:
+def test_questions_are_drawn_as_answers_are_and_overrides_are_marks(scene: Makes, new_page: NewPage) -> None:
     row = {
         "question": "Is &lt;b&gt; bold &amp; safe?<br />so",
         "answer": f"Open {OVERRIDE}gnp.exe{END} now.",
@@ -77,7 +82,7 @@ def test_questions_are_drawn_as_answers_are_and_overrides_are_marks(
         "evidence": 0,
         "documents": [],
     }
-    made = scene(server, tmp_path_factory, "Drawn", row, of_the_answer(Material.HOPS))
+    made = scene("Drawn", row, of_the_answer(Material.HOPS))
     page = open_as(new_page, made, ANNOTATORS[0], **LAPTOP)
     question = page.get_by_test_id("question")
     assert question.inner_text().split("\n") == ["Is <b> bold & safe?", "so"]
