@@ -32,6 +32,7 @@ FULL = StudyDesign(
     items=("1", "q2:harbour"),
     where=("system=harbour", "score:rouge_l>=0.5"),
     with_documents=True,
+    keep_lacking=True,
     one_per_question=False,
     pairs=("harbour", "lantern"),
     sample=20,
