@@ -142,7 +142,7 @@ def read_guidelines(db: Database, study_id: int) -> None:
 class StudyInUse:
     """A study with its people, for tests that label; `prepare` adds to its items before it is made.
 
-    Its items take turns at two systems, and at `categories`.
+    Its items take turns at two systems, and at `categories`; they stay in whatever they lack.
     """
 
     def __init__(self, db: Database, *, items: int = 3, annotators: int = 3, overlap: int = 3, **changes: Any) -> None:
@@ -166,7 +166,7 @@ class StudyInUse:
             name="study",
             annotators=tuple(actor.name for actor in self.annotators),
             overlap=overlap,
-            **{"order": "given", **changes},
+            **{"order": "given", "keep_lacking": True, **changes},
         )
         made: StudyMade = create_study(db, self.researcher, self.project_id, protocol=protocol, design=design)
         self.study_id = made.study_id

@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsA
 
 from annotators.criteria.derived.base import WAYS, Derived
 from annotators.criteria.labels import Label, LabelValue
-from annotators.criteria.material import NEEDED_BY_TARGET, Material
+from annotators.criteria.material import HELD_AGAINST, NEEDED_BY_TARGET, OF_ITEMS, Material
 from annotators.errors import InvalidInput, shown
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
 from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, Chosen, TargetKind, Units
@@ -163,9 +163,13 @@ class Criterion(BaseModel):
     """Whether a value made elsewhere has to be checked against the answer of the item that it is about."""
     fits_images: ClassVar[bool] = False
     """Whether it has to be checked against the images of the item."""
+    made_of: ClassVar[str] = ""
+    """What of the item a value is made of, in words that "no" goes with; empty where every item will do."""
     for_the_rest: ClassVar[bool] = False
     """Whether one of its labels can be given to all units that have none (`rest`)."""
-    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score", "derived", "suggested_by"})
+    unsent: ClassVar[frozenset[str]] = frozenset(
+        {"accept", "only", "tolerance", "score", "derived", "suggested_by", "judged_by"}
+    )
     """The fields that are no business of who judges."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -185,6 +189,7 @@ class Criterion(BaseModel):
     score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = Field([], exclude_if=lambda names: not names)
     derived: list[AnyDerived] = Field([], exclude_if=lambda units: not units)
     suggested_by: str | None = Field(None, min_length=1, exclude_if=lambda source: source is None)
+    judged_by: list[Annotated[Material, _one_of_these(*OF_ITEMS)]] = Field([], exclude_if=lambda shown: not shown)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
@@ -268,6 +273,12 @@ class Criterion(BaseModel):
     def needs(self) -> set[Material]:
         """What a step must show, or an earlier one have shown, before this can be asked."""
         return NEEDED_BY_TARGET[self.target] | ({Material.SCORES} if self.score else set())
+
+    @property
+    def bases(self) -> list[tuple[Material, ...]]:
+        """What it is judged by: an item that has none of one of these gives nothing to judge by."""
+        against = HELD_AGAINST.get(self.target)
+        return [*([(against,)] if against else []), *([tuple(self.judged_by)] if self.judged_by else [])]
 
     def label_list(self) -> list[Label]:
         """The declared labels in order, with keys and titles filled in; empty for kinds without labels."""

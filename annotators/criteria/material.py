@@ -47,6 +47,22 @@ NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
 """What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""
 
 
+HELD_AGAINST: dict[TargetKind, Material] = {
+    TargetKind.CLAIM_CONTEXT: Material.EVIDENCE,
+    TargetKind.CLAIM_ANSWER: Material.ANSWER,
+    TargetKind.CLAIM_REFERENCE: Material.REFERENCES,
+}
+"""What the target of a criterion is judged by, so that nothing can be said where an item has none of it."""
+
+OF_ITEMS = (
+    Material.ANSWER, Material.REFERENCES, Material.HOPS, Material.CLAIMS, Material.EVIDENCE, Material.DOCUMENTS,
+    Material.IMAGES,
+)  # fmt: skip
+"""The materials that an item may have or lack: what a criterion can say that it is judged by (`judged_by`)."""
+
+SOURCES = [Material.EVIDENCE, Material.DOCUMENTS]
+"""What people look a statement up in: units of evidence, or whole documents."""
+
 TEXT_OF_SIDE: dict[str, Material] = {
     "answer": Material.ANSWER,
     "reference": Material.REFERENCES,

@@ -21,6 +21,7 @@ class Order(Criterion):
     kind: Literal["order"] = "order"
     scale: ClassVar[Scale] = "ranking"
     fits_images: ClassVar[bool] = True
+    made_of: ClassVar[str] = "images to put in order"
     about: ClassVar[str] = "the order of the item's images"
 
     def _sides(self) -> tuple[str, ...]:

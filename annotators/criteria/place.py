@@ -26,6 +26,7 @@ class Place(Criterion):
     kind: Literal["place"] = "place"
     scale: ClassVar[Scale] = "nominal"
     fits_items: ClassVar[bool] = True
+    made_of: ClassVar[str] = "paragraph"
     about: ClassVar[str] = "the paragraph of the answer that the image belongs after, or nowhere"
     target: TargetKind = TargetKind.IMAGE
 

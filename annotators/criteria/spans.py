@@ -36,6 +36,7 @@ class Spans(Criterion):
     scale: ClassVar[Scale] = "spans"
     about: ClassVar[str] = "marked stretches of the answer, each with one of these labels"
     fits_items: ClassVar[bool] = True
+    made_of: ClassVar[str] = "answer to mark"
     labels: list[Label] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -48,13 +48,14 @@ def _time(value: Any) -> Any:
 class ItemChoice(BaseModel):
     """Which of a project's items a study takes, and in which order it offers them.
 
-    `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
-    their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
-    looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
-    question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
-    each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
-    are taken of every stratum `per` (fields with commas between: system, category, anything in the metadata); None
-    takes all. The order `given` is that of `items`, where they are named. `show_scores` names the scorers whose
+    `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on their
+    fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be looked at,
+    `keep_lacking` leaves in those that lack what a criterion is judged by, such as the reference answer
+    (`Criterion.judged_by`). `one_per_question` takes one item of each question, drawn by the seed; None does so where
+    only the question is shown, unless items are named. `pairs` names the systems whose answers are judged against each
+    other, each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample`
+    items are taken of every stratum `per` (fields with commas between: system, category, anything in the metadata);
+    None takes all. The order `given` is that of `items`, where they are named. `show_scores` names the scorers whose
     scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
     the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known
     probabilities, whose score `order_score` is what `order_first` says (annotators/items/prioritised.py). Items that
@@ -67,6 +68,7 @@ class ItemChoice(BaseModel):
     items: Words = ()
     where: Words = ()
     with_documents: Flag = False
+    keep_lacking: Flag = False
     one_per_question: Flag | None = None
     pairs: Words = ()
     sample: Whole | None = None
@@ -90,6 +92,7 @@ class ItemChoice(BaseModel):
             "items": list(self.items),
             "where": list(self.where),
             "with_documents": self.with_documents,
+            "keep_lacking": self.keep_lacking,
             "pairs": list(self.pairs),
             "order_score": self.order_score,
             "order_first": self.order_first,

@@ -151,6 +151,18 @@ def whole_number(lowest: int) -> Check:
     return check
 
 
+def hop(value: Any, name: str) -> int | str:
+    """A step of the question: its number from 1, or its key, which `read_item` takes for the number."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST:
+        return value
+    if isinstance(value, str) and value:
+        return hop_key(value, name)
+    raise InvalidInput(
+        f"`{name}` is {called(value)}. Steps of a question count from 1: write the number of the step, or its key in "
+        "`hops`. Where a file counts from 0, add 1 to each."
+    )
+
+
 def flag(value: Any, name: str) -> bool:
     """True or false."""
     if value is True or value is False:

@@ -52,7 +52,7 @@ _PART_KEY = Annotated[str, Rule(checks.part_key, always=True)]
 
 
 class ItemEvidence(NamedTuple):
-    """One unit of evidence. `document` is its key; `pages` count from 1.
+    """One unit of evidence. `document` is its key; `pages` count from 1, and so does `hop`, the step it belongs to.
 
     `box` is [x0, y0, x1, y1] in fractions of the first page, from its top left corner.
     """
@@ -65,7 +65,7 @@ class ItemEvidence(NamedTuple):
     box: _BOX = None
     text: Annotated[str | None, Rule(checks.text)] = None
     used: Annotated[bool | None, Rule(checks.flag)] = None
-    hop: Annotated[int | None, Rule(checks.whole_number(0))] = None
+    hop: Annotated[int | None, Rule(checks.hop)] = None
     rank: Annotated[int | None, Rule(checks.whole_number(0))] = None
     metadata: _METADATA = NOTHING
 

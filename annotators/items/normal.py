@@ -138,6 +138,8 @@ def read_item(row: object, *, scorer: str = "imported:native") -> ItemContent:
     key = key or question_key(question)
     item_id = item_id or external_id(key, system)
     others = _read_others(get)
+    if any(unit.hop is not None for unit in others[_EVIDENCE]):
+        others = _with_hops(others)
     scores = _scores(row["scores"], dict(zip(_OTHERS, others, strict=True)), scorer) if get("scores") else ()
     metadata = NOTHING if "metadata" not in row and row.keys() <= _KNOWN else checks.metadata(row, _KNOWN)
     return ItemContent._make((item_id, key, question, answer, system, *others, scores, metadata, 0))
@@ -209,11 +211,32 @@ class _PartReader:
 _KNOWN = frozenset(FIELDS)
 _OTHERS = FIELDS[5:-2]
 """The fields that need nothing but their own value to be read."""
+_EVIDENCE, _HOPS = _OTHERS.index("evidence"), _OTHERS.index("hops")
 _read_own = _reader((field, field.rule.check) for field in fields_of(ItemContent)[:5])
 _read_others = _reader(
     (field, _PartReader(field.part) if field.part else field.rule.check) for field in fields_of(ItemContent)[5:-2]
 )
 assert (*FIELDS[:5], *FIELDS[-2:]) == ("id", "question_key", "question", "answer", "system", "scores", "metadata")
+
+
+def _with_hops(others: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The fields with the number of its step for each unit that names the key; InvalidInput for a step that is none.
+
+    Of a question whose steps the row does not have, any number from 1 may be right.
+    """
+    numbers = {hop.key: number for number, hop in enumerate(others[_HOPS], 1)}
+    units = []
+    for unit in others[_EVIDENCE]:
+        number = numbers.get(unit.hop) if isinstance(unit.hop, str) else unit.hop
+        is_none = isinstance(unit.hop, str) and number is None
+        if is_none or (number is not None and numbers and number > len(numbers)):
+            there = f"its steps are {', '.join(numbers)}" if numbers else "the row has no `hops` with keys"
+            raise InvalidInput(
+                f"evidence {unit.key!r}: `hop` is {called(unit.hop)}, which is no step of the question: {there}. Name "
+                "one by its key, or by its number from 1."
+            )
+        units.append(unit if number is unit.hop else unit._replace(hop=number))
+    return (*others[:_EVIDENCE], tuple(units), *others[_EVIDENCE + 1 :])
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------

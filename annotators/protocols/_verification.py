@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
+from annotators.criteria.material import SOURCES
 from annotators.items.targets import TargetKind
 from annotators.protocols.consequences import Consequence
 
@@ -49,6 +50,7 @@ QUESTION_FACTUAL = Choice(
     name="question_factual",
     title="Question is factual",
     help="Everything it presupposes is in the sources",
+    judged_by=SOURCES,
     labels=[
         Label(
             value="factual",
@@ -68,6 +70,7 @@ ANSWER_FACTUAL = Choice(
     name="answer_factual",
     title="Answer is factual",
     help="Every claim is supported by the evidence",
+    judged_by=SOURCES,
     labels=[
         Label(
             value="factual",
@@ -94,6 +97,7 @@ COMPLETE = Choice(
     name="complete",
     title="Answer is complete",
     help="Nothing the question needs is missing",
+    judged_by=SOURCES,
     labels=[
         Label(
             value="complete",

@@ -50,11 +50,17 @@ For an ambiguous question, say in at most 30 words what is missing, so that it c
 ambiguity_with_image = PROTOCOLS.register(
     Protocol(
         name="ambiguity_with_image",
+        version=2,
         title="Ambiguity with an image",
         summary="Do the question and its image together single out one right answer?",
         guidelines=_GUIDELINES,
         criteria=[
-            AMBIGUITY.model_copy(update={"help": "Would all mean the same answer, and can it be seen?"}),
+            AMBIGUITY.model_copy(
+                update={
+                    "help": "Would all mean the same answer, and can it be seen?",
+                    "judged_by": [Material.IMAGES],
+                }
+            ),
             REASON,
         ],
         steps=[

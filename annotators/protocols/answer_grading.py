@@ -76,6 +76,7 @@ _TITLES = {
 answer_grading = PROTOCOLS.register(
     Protocol(
         name="answer_grading",
+        version=2,
         title="Answer grading",
         summary="How correct is the answer against the reference, from 0 to 10?",
         guidelines=_GUIDELINES,
@@ -84,6 +85,7 @@ answer_grading = PROTOCOLS.register(
                 name="grade",
                 title="Grade",
                 help="0–3 incorrect, 4–6 partly correct, 7–10 correct",
+                judged_by=[Material.REFERENCES],
                 labels=[
                     Label(value=grade, title=title, key="t" if grade == 10 else str(grade), definition=definition)
                     for grade, (title, definition) in _TITLES.items()

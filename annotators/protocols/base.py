@@ -124,6 +124,7 @@ class Protocol(BaseModel):
                         "it; add it to `shows` of that step or an earlier one",
                         *("steps", number, "shows"),
                     )
+                self._check_bases(name, number, shown)
         self._check_judged_blind()
         self._check_derived([criterion.name for criterion in self.criteria])
         self._check_roles_stay_hidden()
@@ -167,6 +168,16 @@ class Protocol(BaseModel):
                     derived.check_source(criterion)
                 except Misfit as misfit:
                     raise Misfit(str(misfit), *where, *misfit.path) from None
+
+    def _check_bases(self, name: str, number: int, shown: Collection[Material]) -> None:
+        """What a criterion is judged by has to be before the eyes when it is asked."""
+        judged_by = self.criterion(name).judged_by
+        if judged_by and not set(judged_by) & set(shown):
+            raise Misfit(
+                f"criterion {name!r} is judged by {' or '.join(judged_by)}, but step {self.steps[number].name!r} shows "
+                "none of it; add it to `shows` of that step or an earlier one",
+                *("steps", number, "shows"),
+            )
 
     def _check_judged_blind(self) -> None:
         steps = {name: number for number, step in enumerate(self.steps) for name in step.criteria}
@@ -360,6 +371,14 @@ class Protocol(BaseModel):
     def about_pairs(self) -> bool:
         """Whether two items of a question are judged against each other."""
         return any(criterion.target == TargetKind.PAIR for criterion in self.criteria)
+
+    @property
+    def takes_any_item(self) -> bool:
+        """Whether every item will do: nothing is about its parts, or judged by what it may lack."""
+        whole = (TargetKind.ITEM, TargetKind.PAIR)
+        return all(
+            criterion.target in whole and not criterion.made_of and not criterion.bases for criterion in self.criteria
+        )
 
     @property
     def noun(self) -> str:

@@ -44,6 +44,7 @@ The examples are about one made-up source, the 2023 review of the Kelder Valley 
 completeness = PROTOCOLS.register(
     Protocol(
         name="completeness",
+        version=2,
         title="Completeness",
         summary="Is everything that the question needs in the answer?",
         guidelines=_GUIDELINES,

@@ -53,7 +53,7 @@ Take the answer apart into single claims. All of them must be supported; one tha
 factuality = PROTOCOLS.register(
     Protocol(
         name="factuality",
-        version=2,
+        version=3,
         title="Factuality",
         summary="Are the question and the answer supported by the sources?",
         guidelines=_GUIDELINES,

@@ -59,7 +59,7 @@ _AGREEMENT = [
 metric_agreement = PROTOCOLS.register(
     Protocol(
         name="metric_agreement",
-        version=2,
+        version=3,
         title="Metric agreement",
         summary="How far do you agree with the correctness score and the hallucination flag?",
         guidelines=_GUIDELINES,
@@ -68,6 +68,7 @@ metric_agreement = PROTOCOLS.register(
                 name="correctness_agreement",
                 title="Correctness score",
                 help="Is this the score you would have given?",
+                judged_by=[Material.REFERENCES],
                 labels=_AGREEMENT,
                 tolerance=1,
                 score=["correctness"],

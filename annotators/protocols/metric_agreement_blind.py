@@ -60,7 +60,7 @@ When a value is missing, its reason is shown in its place. Grade a missing value
 metric_agreement_blind = PROTOCOLS.register(
     Protocol(
         name="metric_agreement_blind",
-        version=2,
+        version=3,
         title="Metric agreement, judged blind first",
         summary="How correct is the answer, and how far do you agree with its scores once you see them?",
         guidelines=_GUIDELINES,
@@ -69,6 +69,7 @@ metric_agreement_blind = PROTOCOLS.register(
                 name="correctness",
                 title="How correct is the answer?",
                 help="In quarters, against the best fitting reference",
+                judged_by=[Material.REFERENCES],
                 labels=[
                     Label(value=0, title="Wrong", definition="Nothing that was asked for is right."),
                     Label(value="0.25", title="Mostly wrong", definition="Something is right, most is not."),

@@ -52,6 +52,7 @@ Taken as a whole it is something that a person could want to know, and the steps
 multi_hop_checklist = PROTOCOLS.register(
     Protocol(
         name="multi_hop_checklist",
+        version=2,
         title="Multi-hop checklist",
         summary="Are the steps of a multi-hop question sound, and is it worth asking?",
         guidelines=_GUIDELINES,
@@ -69,6 +70,7 @@ multi_hop_checklist = PROTOCOLS.register(
                 asks="Each is necessary and correct",
                 passes="The answer needs every step, and each is correct by its evidence.",
                 fails="A step is not needed, or is wrong.",
+                judged_by=[Material.HOPS],
             ),
             check(
                 "steps_unique",
@@ -76,6 +78,7 @@ multi_hop_checklist = PROTOCOLS.register(
                 asks="And its relation to the next is exact",
                 passes="Every step has one answer and leads to the next by an exact relation.",
                 fails="A step has several answers, or its relation is loose.",
+                judged_by=[Material.HOPS],
             ),
             check(
                 "worth_asking",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.criteria import Label
-from annotators.criteria.material import Material
+from annotators.criteria.material import SOURCES, Material
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
@@ -115,6 +115,7 @@ _PROBLEMS = [
 multimodal_review = PROTOCOLS.register(
     Protocol(
         name="multimodal_review",
+        version=2,
         title="Multimodal review",
         summary="What has to be corrected in a question, its answer and its images?",
         guidelines=_GUIDELINES,
@@ -123,6 +124,7 @@ multimodal_review = PROTOCOLS.register(
                 name="problems",
                 title="Problems found",
                 help="All that there are; None if nothing is to be corrected.",
+                judged_by=[*SOURCES, Material.IMAGES],
                 labels=_PROBLEMS,
             ),
             Text(

@@ -107,7 +107,7 @@ _ANSWER = ["answer_factual", "complete", "grounding"]
 qa_verification = PROTOCOLS.register(
     Protocol(
         name="qa_verification",
-        version=3,
+        version=4,
         title="QA verification",
         summary="Is the question fit for retrieval, and is the answer true, complete and rightly grounded?",
         guidelines=_GUIDELINES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotators.criteria.material import Material
+from annotators.criteria.material import SOURCES, Material
 from annotators.protocols._checks import check
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
@@ -52,6 +52,7 @@ things at once.
 single_hop_checklist = PROTOCOLS.register(
     Protocol(
         name="single_hop_checklist",
+        version=2,
         title="Single-hop checklist",
         summary="Is a question that one place answers fit for a benchmark of retrieval?",
         guidelines=_GUIDELINES,
@@ -69,6 +70,7 @@ single_hop_checklist = PROTOCOLS.register(
                 asks="It can be verified, and answers the question",
                 passes="All that it says is in the evidence, and it answers what is asked.",
                 fails="Something in it is wrong, not in the evidence, or not what is asked.",
+                judged_by=SOURCES,
             ),
             check(
                 "self_contained",
@@ -83,6 +85,7 @@ single_hop_checklist = PROTOCOLS.register(
                 asks="Text, or a table, or a figure",
                 passes="Text, or a table, or a figure answers it by itself.",
                 fails="It needs two kinds of content at once.",
+                judged_by=SOURCES,
             ),
         ],
         steps=[

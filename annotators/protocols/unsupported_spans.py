@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.criteria import Label
-from annotators.criteria.material import Material
+from annotators.criteria.material import SOURCES, Material
 from annotators.criteria.spans import Spans
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
@@ -85,6 +85,7 @@ knows, or that cannot matter for what was asked.
 unsupported_spans = PROTOCOLS.register(
     Protocol(
         name="unsupported_spans",
+        version=2,
         title="Unsupported stretches",
         summary="Which words of the answer does the evidence not support, and how bad is each?",
         guidelines=_GUIDELINES,
@@ -93,6 +94,7 @@ unsupported_spans = PROTOCOLS.register(
                 name="unsupported",
                 title="Not supported by the evidence",
                 help="Mark the smallest stretches; None if there are none.",
+                judged_by=SOURCES,
                 labels=[
                     Label(
                         value="contradicted",

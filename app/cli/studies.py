@@ -238,6 +238,12 @@ def create(
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
+    keep_lacking: Annotated[
+        bool,
+        typer.Option(
+            "--keep-lacking", help="Also items that lack what they are judged by, such as a reference answer."
+        ),
+    ] = False,
     drawn: Annotated[
         Path | None,
         typer.Option(
@@ -309,6 +315,7 @@ def create(
             where=tuple(where or ()),
             one_per_question=one_per_question,
             with_documents=with_documents,
+            keep_lacking=keep_lacking,
             pairs=_names(pairs),
             **_known(gold_file, gold_rate, repeat_rate, qualification),
             **(_drawn(drawn) if drawn is not None else named),

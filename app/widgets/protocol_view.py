@@ -65,7 +65,8 @@ def _step(protocol: Protocol, number: int, title: str) -> None:
 def _criterion(protocol: Protocol, criterion: Criterion) -> str:
     side = f"of the {criterion.side}" if criterion.side else ""
     target = " ".join(filter(None, (TARGETS[criterion.target.value], side and f"({side})", _chosen(criterion))))
-    about = [target, "" if criterion.required else "may be left out", _condition(criterion)]
+    judged_by = f"judged by {' or '.join(criterion.judged_by)}" if criterion.judged_by else ""
+    about = [target, judged_by, "" if criterion.required else "may be left out", _condition(criterion)]
     about = [words for words in [criterion.in_words(), *about] if words]
     rows = "".join(
         f'<tr><td style="width:2.4rem">{blocks.key(label.key).html}</td>'

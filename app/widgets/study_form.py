@@ -163,6 +163,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         f"study-suggested-by-{protocol.name}": design.suggested_by or "",
         "study-where": list(dict.fromkeys(design.where)),
         "study-with-documents": design.with_documents,
+        "study-keep-lacking": design.keep_lacking,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
         "study-own-figures": design.own_figures,
@@ -319,6 +320,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         where=which.where,
         one_per_question=which.one_per_question,
         with_documents=which.with_documents,
+        keep_lacking=which.keep_lacking,
         pairs=pairs,
         **more.adjudication,
         **known,
@@ -340,6 +342,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or arms
         or more.order == BY_SCORE
         or protocol.first_step_showing(*_ON_PAGES) is not None
+        or not protocol.takes_any_item
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
     if not arms and n_items is not None:
@@ -700,6 +703,7 @@ class _Which:
     where: tuple[str, ...] = ()
     one_per_question: bool | None = None
     with_documents: bool = False
+    keep_lacking: bool = False
     asked: bool = False
 
 
@@ -733,9 +737,15 @@ def _which(counts: ItemCounts, protocol: Protocol, *, listed: bool) -> _Which:
             help="Drawn by the seed. So it is by itself where only the question is shown.",
         )
         with_documents = st.checkbox("Only items with a document that can be looked at", key="study-with-documents")
+        keep_lacking = st.checkbox(
+            "Also items that lack what they are judged by",
+            key="study-keep-lacking",
+            help="Such as a reference answer. They are left out by themselves; of those that stay, annotators read in "
+            "its place what is missing.",
+        )
     asked = bool(where or items or one_each or with_documents)
     each = _exactly(f"study-each-question-{protocol.name}", one_each, None if one_each == usual else one_each)
-    return _Which(items, _exactly("study-where", where, tuple(where)), each, with_documents, asked)
+    return _Which(items, _exactly("study-where", where, tuple(where)), each, with_documents, keep_lacking, asked)
 
 
 def _list_of_items() -> tuple[str, ...]:

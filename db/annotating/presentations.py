@@ -13,7 +13,7 @@ import typing
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from threading import Lock
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from annotators.asking.asides import ASIDES
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.asking.shown_scores import Counted, GivenScore, phrases_counted, scores_shown
 from annotators.criteria import Criterion
+from annotators.criteria.material import OF_ITEMS
 from annotators.criteria.suggested import Proposals, source_of, suggestion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
@@ -59,7 +60,8 @@ class Materials:
 
     `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them, and
     `proposals` what models say of the item, where the study shows suggestions.
-    `asks`: the criteria that are asked of it (None: all), as a recheck asks only some.
+    `asks`: the criteria that are asked of it (None: all), as a recheck asks only some. `left_out`: criterion that is
+    about some units of evidence only → how many it is about, and of how many (`materials_at`).
     Of a pair, `item` is what is shown beside its two `answers`, the one that stands left first; `turned` says that this
     is the second item's.
     """
@@ -73,6 +75,7 @@ class Materials:
     answers: tuple[SideAnswer, ...] = ()
     turned: bool = False
     asks: frozenset[str] | None = None
+    left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def document_ids(self) -> dict[str | None, int]:
         """Key → id of the documents."""
@@ -208,7 +211,28 @@ def materials_at(materials: Materials, protocol: Protocol, step: int, *, hidden:
     evidence = evidence_at(item.evidence, protocol, step, hidden=hidden)
     cited = {unit.document for unit in evidence} | {image.document for image in images} | set(item.documents)
     documents = [document for document in materials.documents if document.key in cited]
-    return replace(materials, item=item._replace(claims=claims, images=images, evidence=evidence), documents=documents)
+    return replace(
+        materials,
+        item=item._replace(claims=claims, images=images, evidence=evidence),
+        documents=documents,
+        left_out=_left_out(protocol.step_criteria(step), item.evidence),
+    )
+
+
+def _left_out(criteria: Iterable[Criterion], evidence: Sequence[ItemEvidence]) -> dict[str, tuple[int, int]]:
+    """Of criteria that are about some of the evidence: how many units each is about, of how many.
+
+    Units of other roles are not counted: that there are any would say something of the roles of those that are shown.
+    """
+    parts = {f"evidence:{unit.key}": unit.chosen_by() for unit in evidence}
+    found = {}
+    for criterion in criteria:
+        chosen = criterion.chosen
+        all_kinds = replace(chosen, kinds=(), per_modality=None)
+        n, of = (len(choice.of_evidence(parts, parts)) for choice in (chosen, all_kinds))
+        if criterion.only is not None and n < of:
+            found[criterion.name] = n, of
+    return found
 
 
 def evidence_at(
@@ -595,11 +619,41 @@ def _present_step(
         out["page_labels"] = list(materials.page_labels)
     if Material.SUGGESTIONS in shows:
         out["suggestions"] = _suggestions(protocol, materials, step, wire=wire, units=units)
+    if missing := _missing(protocol, out, step, units):
+        out["missing"] = missing
+    if materials.left_out:
+        out["left_out"] = {name: list(counts) for name, counts in materials.left_out.items()}
     out["units"] = {
         criterion.name: [wire.out(target) for target in criterion.targets(units)]
         for criterion in protocol.step_criteria(step)
     }
     return out
+
+
+_ALWAYS_SAID = (Material.ANSWER, Material.REFERENCES)
+"""Texts that somebody looks for where a step shows them, whether or not a criterion is judged by them."""
+
+
+def _missing(protocol: Protocol, out: Mapping[str, Any], step: int, units: Units) -> dict[str, list[str]]:
+    """Material that the step shows and the item lacks → titles of the criteria that would be judged by it."""
+    shown = [material for material in OF_ITEMS if material in out["shown"]]
+    there = {material for material in shown if _says_something(out.get(material.value))}
+    if out.get("answers"):
+        there.add(Material.ANSWER)
+    found: dict[str, list[str]] = {
+        material.value: [] for material in _ALWAYS_SAID if material in shown and material not in there
+    }
+    for criterion in protocol.step_criteria(step):
+        for basis in criterion.bases:
+            if not there & set(basis) and criterion.targets(units):
+                for material in basis:
+                    if material in shown:
+                        found.setdefault(material.value, []).append(criterion.title)
+    return found
+
+
+def _says_something(part: Any) -> bool:
+    return bool(part.strip() if isinstance(part, str) else part)
 
 
 def _image(image: ItemImage, number: int, ids: Mapping[str | None, int], answer: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from db.studies.design import protocol_of
 from db.studies.library import protocol_in
 
 _IN_SETTINGS = (
-    *("items", "where", "with_documents", "one_per_question", "pairs", "sample", "per"),
+    *("items", "where", "with_documents", "keep_lacking", "one_per_question", "pairs", "sample", "per"),
     *(
         "order_score",
         "order_first",

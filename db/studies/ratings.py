@@ -470,7 +470,8 @@ def _of_criterion(
 ) -> CriterionRatings:
     """The labels of one criterion."""
     mine = [group for group in read if group.criterion == criterion.name]
-    given = [group for group in mine if not group.cannot_judge]
+    silent = {text for group in mine if criterion.says_nothing(orjson.loads(text := group.text or "null"))}
+    given = [group for group in mine if not group.cannot_judge and (group.text or "null") not in silent]
     sizes = [len(group.annotations) for group in given]
     targets = sorted({group.target for group in given})
     texts = sorted({group.text or "null" for group in given})

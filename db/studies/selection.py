@@ -39,6 +39,7 @@ from db.studies.unasked import (
     PartsOfItems,
     asked_of_nothing,
     items_have,
+    lacking,
     notes_on_what_is_not_asked,
     notes_on_what_is_not_shown,
 )
@@ -137,10 +138,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
         if not pool:
             raise InvalidInput("No item is left that has a readable document. Supply documents on the page Data.")
     parts = PartsOfItems(session, project_id)
-    unasked, lacking = asked_of_nothing(parts, protocol, pool)
-    if 0 < len(unasked) < len(pool):
-        pool = _kept(pool, unasked, reasons, "unasked")
-        notes.append(f"{items_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
+    with about("keep_lacking"):
+        pool = _with_something_to_judge(parts, protocol, pool, keep=wanted.keep_lacking, reasons=reasons, notes=notes)
     if protocol.about_pairs or wanted.pairs:
         with about("pairs"):
             pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
@@ -179,6 +178,38 @@ def _of_each_question(
         )
     _count(reasons, "same_question", len(pool) - len(one_each))
     return one_each
+
+
+def _with_something_to_judge(
+    parts: PartsOfItems,
+    protocol: Protocol,
+    pool: list[Candidate],
+    *,
+    keep: bool,
+    reasons: dict[str, int],
+    notes: list[str],
+) -> list[Candidate]:
+    """The candidates that something is asked of, and that have what the criteria are judged by unless all are kept.
+
+    InvalidInput where none has what it is judged by.
+    """
+    unasked, what = asked_of_nothing(parts, protocol, pool)
+    if 0 < len(unasked) < len(pool):
+        pool = _kept(pool, unasked, reasons, "unasked")
+        notes.append(f"{items_have(len(unasked))} no {what}, so that nothing would be asked about them. Left out.")
+    without = lacking(parts, protocol, pool)
+    if keep:
+        notes += [f"{each.in_words(len(pool))}: annotators read that it is missing." for each in without]
+        return pool
+    gone = {item.version_id for each in without for item in each.items}
+    if gone and len(gone) == len(pool):
+        said = ". ".join(each.in_words(len(pool)) for each in without)
+        raise InvalidInput(
+            f"{said}. Import items that have it, take another protocol, or keep such items with `keep_lacking` "
+            "(--keep-lacking): annotators then read that it is missing."
+        )
+    notes += [f"{each.in_words(len(pool))}. Left out." for each in without]
+    return _kept(pool, gone, reasons, "lacking")
 
 
 def _pairs(

@@ -1,8 +1,10 @@
-"""Criteria that would be asked of nothing: which sampled items lack what a criterion is about, said beforehand."""
+"""What sampled items lack: what a criterion is about, so that it is not asked, and what it is judged by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, String, Table, cast
@@ -16,7 +18,7 @@ from annotators.figures import count, some
 from annotators.items.blocks import blocks_of
 from annotators.items.item import CLAIM_SIDES, IMAGE_SIDES, image_side
 from annotators.items.sampling import Candidate
-from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, TargetKind
+from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, ChosenBy, TargetKind, Units
 from annotators.protocols import Protocol
 from db.models import Claim, Document, Evidence, Image, Item, ItemDocument, ItemVersion
 from db.query import table_of
@@ -43,7 +45,7 @@ def asked_of_nothing(there: PartsOfItems, protocol: Protocol, items: Sequence[Ca
 
     None where a criterion is about the item as a whole.
     """
-    if any(criterion.target in _OF_EVERY_ITEM for criterion in protocol.criteria):
+    if any(_is_asked_of_all(criterion) for criterion in protocol.criteria):
         return set(), ""
     having: set[int] = set()
     lacking: dict[str, None] = {}
@@ -52,6 +54,45 @@ def asked_of_nothing(there: PartsOfItems, protocol: Protocol, items: Sequence[Ca
             having |= there.items_with(criterion, protocol, number)
             lacking[_in_words(criterion)] = None
     return {item.version_id for item in items} - having, " or ".join(lacking)
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Items that lack what criteria (by their titles) are judged by: `what` it is, in words that "no" goes with."""
+
+    what: str
+    titles: tuple[str, ...]
+    items: tuple[Candidate, ...]
+
+    def in_words(self, n_items: int) -> str:
+        """How many they are of so many, and what is judged by what they lack."""
+        judged = f"by which {_listed(self.titles)} {'is' if len(self.titles) == 1 else 'are'} judged"
+        if len(self.items) == n_items:
+            if n_items == 1:
+                return f"The only item has no {self.what}, {judged}"
+            return f"None of the {n_items:,} items has {_one(self.what)}, {judged}"
+        named = some([item.external_id for item in self.items], _NAMED)
+        return f"{items_have(len(self.items))} no {self.what} ({named}), {judged}"
+
+
+def lacking(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> list[Lacking]:
+    """What criteria are judged by (`Criterion.bases`) and which of these items have none of it, though they are asked.
+
+    An item of which a criterion is not asked lacks nothing for it.
+    """
+    found: dict[tuple[str, tuple[Candidate, ...]], list[str]] = {}
+    for number, _ in enumerate(protocol.steps):
+        for criterion in protocol.step_criteria(number):
+            for basis in criterion.bases:
+                having = set().union(*(there.items_showing(material, protocol, number) for material in basis))
+                if not _is_asked_of_all(criterion):
+                    asked = there.items_with(criterion, protocol, number)
+                    having |= {item.version_id for item in items} - asked
+                without = tuple(item for item in items if item.version_id not in having)
+                if without:
+                    what = " or ".join(_HAVING[material] for material in basis)
+                    found.setdefault((what, without), []).append(criterion.title)
+    return [Lacking(what, tuple(dict.fromkeys(titles)), without) for (what, without), titles in found.items()]
 
 
 def notes_on_what_is_not_asked(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:
@@ -63,7 +104,7 @@ def notes_on_what_is_not_asked(there: PartsOfItems, protocol: Protocol, items: S
     for number, step in enumerate(protocol.steps):
         idle = []
         for criterion in protocol.step_criteria(number):
-            if criterion.target in _OF_EVERY_ITEM:
+            if _is_asked_of_all(criterion):
                 continue
             having = there.items_with(criterion, protocol, number)
             without = tuple(item.external_id for item in items if item.version_id not in having)
@@ -83,43 +124,69 @@ def notes_on_what_is_not_asked(there: PartsOfItems, protocol: Protocol, items: S
 
 
 def _note(part: str, without: Sequence[str], titles: Sequence[str], n_items: int) -> str:
-    named = [f"“{title}”" for title in titles]
-    asked = f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
+    asked = f"{_listed(titles)} {'is' if len(titles) == 1 else 'are'}"
     if len(without) == n_items:
         return f"None of the {n_items:,} items has {part}: {asked} never asked."
     return f"{items_have(len(without))} no {part} ({some(without, _NAMED)}): {asked} not asked of them."
 
 
+def _listed(titles: Sequence[str]) -> str:
+    named = [f"“{title}”" for title in titles]
+    return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+
+
 def notes_on_what_is_not_shown(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:
     """For each text that the protocol shows and some of these items lack, how many, and which.
 
-    Evidence and hops only where no criterion is about them or about pages: then `notes_on_what_is_not_asked` speaks of
-    the one, and a question without hops is one of a single hop.
+    What a criterion is judged by is not among them: `lacking` speaks of that. Evidence and hops only where no
+    criterion is about them or about pages: then `notes_on_what_is_not_asked` speaks of the one, and a question without
+    hops is one of a single hop.
     """
     shown = protocol.shown_at(len(protocol.steps) - 1)
     targets = {criterion.target for criterion in protocol.criteria}
     wanted = [Material.ANSWER, Material.REFERENCES]
     if not targets & {*OF_EVIDENCE, TargetKind.PAGE, TargetKind.HOP}:
         wanted += [Material.HOPS, Material.EVIDENCE]
-    notes = []
-    for material in (material for material in wanted if material in shown):
-        having = there.items_showing(material)
+    notes, last = [], len(protocol.steps) - 1
+    bases = {material for criterion in protocol.criteria for basis in criterion.bases for material in basis}
+    for material in (material for material in wanted if material in shown and material not in bases):
+        having = there.items_showing(material, protocol, last)
+        if material == Material.EVIDENCE:
+            having = having | there.items_showing(Material.DOCUMENTS, protocol, last)
         without = [item.external_id for item in items if item.version_id not in having]
         if len(without) == len(items):
-            which = f"None of the {len(items):,} items has {_TEXTS[material]}"
+            which = f"None of the {len(items):,} items has {_one(_HAVING[material])}"
         else:
-            which = f"{items_have(len(without))} no {_TEXTS[material]} ({some(without, _NAMED)})"
+            which = f"{items_have(len(without))} no {_HAVING[material]} ({some(without, _NAMED)})"
         if without:
             notes.append(f"{which}: annotators see none where the protocol shows it.")
     return tuple(notes)
 
 
-_TEXTS = {
+_HAVING = {
     Material.ANSWER: "answer",
     Material.REFERENCES: "reference answer",
     Material.HOPS: "steps of a multi-hop question",
+    Material.CLAIMS: "claim",
     Material.EVIDENCE: "evidence",
+    Material.DOCUMENTS: "document",
+    Material.IMAGES: "image",
 }
+"""Material → what an item has of it, in words that "no" goes with."""
+
+_UNCOUNTED = (_HAVING[Material.HOPS], _HAVING[Material.EVIDENCE])
+
+
+def _one(what: str) -> str:
+    """What an item has one of, with its article where it has one."""
+    if what.startswith(_UNCOUNTED):
+        return what
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+
+
+def _is_asked_of_all(criterion: Criterion) -> bool:
+    """Whether a criterion is asked of every item, whatever it has."""
+    return criterion.target in _OF_EVERY_ITEM and not criterion.made_of
 
 
 def _in_words(criterion: Criterion) -> str:
@@ -133,7 +200,7 @@ def _in_words(criterion: Criterion) -> str:
     if criterion.target in OF_CLAIMS:
         return f"claim{side}"
     words = {TargetKind.IMAGE: f"image{side}", TargetKind.PAGE: "page that is known", TargetKind.BLOCK: "paragraph"}
-    return words[criterion.target]
+    return " and ".join(filter(None, (words.get(criterion.target), criterion.made_of)))
 
 
 class PartsOfItems:
@@ -150,25 +217,39 @@ class PartsOfItems:
             found = self._found[criterion.name, step] = self._look_up(criterion, protocol, step)
         return found
 
-    def items_showing(self, material: Material) -> set[int]:
-        """The ids of the versions that have an answer, a reference answer, hops or evidence."""
+    def items_showing(self, material: Material, protocol: Protocol, step: int) -> set[int]:
+        """The ids of the versions that have something of a material, of claims and images as far as a step shows it."""
         if material == Material.EVIDENCE:
-            return self._having(_EVIDENCE) | self._having(_ABOUT)
+            return self._having(_EVIDENCE)
+        if material == Material.DOCUMENTS:
+            return self._having(_ABOUT)
+        if material == Material.IMAGES:
+            return self._with_images(_sides_shown(protocol, step, material, IMAGE_SIDES))
+        if material == Material.CLAIMS:
+            return self._having(_CLAIM, _CLAIM.c.of.in_(_sides_shown(protocol, step, material, CLAIM_SIDES)))
         column = _VERSION.c[material.value]
         there = column != "" if material == Material.ANSWER else cast(column, String).not_in(("[]", "null"))
         query = sql_select(_VERSION.c.id).join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
         return set(self._session.execute(query.where(_ITEM.c.project_id == self._project_id, there)).scalars())
 
     def _look_up(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int]:
+        found = self._with_target(criterion, protocol, step)
+        if criterion.made_of:
+            shown = _sides_shown(protocol, step, Material.IMAGES, IMAGE_SIDES)
+            made = self._with_material(criterion, shown)
+            found = made if found is None else found & made
+        assert found is not None
+        return found
+
+    def _with_target(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int] | None:
+        """None for a target that every item has."""
 
         def shown(material: Material, sides: Sequence[str]) -> list[str]:
-            found = []
-            for side in sides if criterion.side is None else [criterion.side]:
-                first = protocol.first_step_with_parts(material, side)
-                if first is not None and first <= step:
-                    found.append(side)
-            return found
+            of = sides if criterion.side is None else [criterion.side]
+            return _sides_shown(protocol, step, material, of)
 
+        if criterion.target in _OF_EVERY_ITEM:
+            return None
         if criterion.target == TargetKind.IMAGE:
             return self._with_images(shown(Material.IMAGES, IMAGE_SIDES))
         if criterion.target == TargetKind.BLOCK:
@@ -192,9 +273,29 @@ class PartsOfItems:
         return {version for version, extra in rows if _shown_with(image_side(extra)) in sides}
 
     def _with_blocks(self) -> set[int]:
+        return {version for version, answer in self._answers() if blocks_of(answer)}
+
+    def _with_material(self, criterion: Criterion, sides: Sequence[str]) -> set[int]:
+        """Those that have what values of a criterion are made of (`Criterion.has_material`): of images these sides."""
+        images: dict[int, dict[str, ChosenBy]] = defaultdict(dict)
+        if criterion.fits_images:
+            query = self._of_project(_IMAGE, _IMAGE.c.item_version_id, _IMAGE.c.key, _IMAGE.c.extra)
+            for version, key, extra in self._session.execute(query):
+                if _shown_with(side := image_side(extra)) in sides:
+                    images[version][key] = ChosenBy(side)
+        found = set()
+        for version, answer in self._answers():
+            mine = images.get(version, {})
+            parts = {f"{TargetKind.IMAGE}:{key}": side for key, side in mine.items()}
+            if criterion.has_material(Units(answer=answer, images=tuple(mine), parts=parts)):
+                found.add(version)
+        return found
+
+    def _answers(self) -> Iterable[tuple[int, str]]:
+        """Version → answer of the project's items."""
         query = sql_select(_VERSION.c.id, _VERSION.c.answer).join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
         rows = self._session.execute(query.where(_ITEM.c.project_id == self._project_id))
-        return {version for version, answer in rows if blocks_of(answer)}
+        return ((version, answer) for version, answer in rows)
 
     def _with_pages(self) -> set[int]:
         found: set[int] = set()
@@ -212,6 +313,12 @@ class PartsOfItems:
         rows = part.join(_VERSION, _VERSION.c.id == part.c.item_version_id)
         rows = rows.join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
         return sql_select(*columns).select_from(rows).where(_ITEM.c.project_id == self._project_id)
+
+
+def _sides_shown(protocol: Protocol, step: int, material: Material, sides: Sequence[str]) -> list[str]:
+    """Those of these sides whose claims or images have been shown by a step."""
+    firsts = {side: protocol.first_step_with_parts(material, side) for side in sides}
+    return [side for side, first in firsts.items() if first is not None and first <= step]
 
 
 def _shown_with(side: str) -> str:

@@ -27,6 +27,7 @@ _DESIGN = {
     "items": "Items that were named",
     "where": "Conditions on items",
     "with_documents": "Only items whose documents can be looked at",
+    "keep_lacking": "Also items that lack what a criterion is judged by",
     "one_per_question": "One item of each question",
     "pairs": "Systems whose answers were compared",
     "order_score": "Score that orders the items",

@@ -17,6 +17,8 @@ mupdf: Any = pymupdf
 # Ligatures fall apart into their letters; text outside the page's boxes is not read.
 _FLAGS = mupdf.TEXT_PRESERVE_WHITESPACE | mupdf.TEXT_MEDIABOX_CLIP
 _OUTSIDE = 0.002
+_ABOVE_BASELINE = 0.88
+"""The share of its size that the square of an ideograph has above the baseline, in PDF's default (DW2) as in fonts."""
 
 
 def words_on(page: Any) -> list[Word]:
@@ -28,9 +30,10 @@ def words_on(page: Any) -> list[Word]:
     found = textpage.extractWORDS()[:MOST_WORDS]
     if not found:
         return []
-    matrix = page.rotation_matrix
-    directions = _directions(textpage.extractDICT(), matrix)
-    boxes = _turned(np.array([row[:4] for row in found], dtype=np.float64), matrix)
+    matrix, laid_out = page.rotation_matrix, textpage.extractDICT()
+    directions, upright = _directions(laid_out, matrix), _moves_of_upright(laid_out)
+    moves = np.array([upright.get((row[5], row[6]), (0.0, 0.0)) * 2 for row in found], dtype=np.float64)
+    boxes = _turned(np.array([row[:4] for row in found], dtype=np.float64) + moves, matrix)
     boxes /= (page.rect.width, page.rect.height) * 2
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     inside = np.all((middles >= -_OUTSIDE) & (middles <= 1 + _OUTSIDE), axis=1)
@@ -67,6 +70,20 @@ def _directions(found: dict[str, Any], matrix: Any) -> dict[tuple[int, int], int
                 (RIGHT if x >= 0 else LEFT) if abs(x) >= abs(y) else (DOWN if y > 0 else UP)
             )
     return turned
+
+
+def _moves_of_upright(found: dict[str, Any]) -> dict[tuple[int, int], tuple[float, float]]:
+    """(block, line) → how far the boxes of a line in vertical writing have to be moved onto its glyphs.
+
+    MuPDF gives the box that begins at the baseline of each glyph, whose square stands mostly before it.
+    """
+    moves = {}
+    for block in found["blocks"]:
+        for number, line in enumerate(block.get("lines", ())):
+            if line["wmode"]:
+                back = -_ABOVE_BASELINE * max((span["size"] for span in line["spans"]), default=0.0)
+                moves[block["number"], number] = (back * line["dir"][0], back * line["dir"][1])
+    return moves
 
 
 def _runs_backwards(text: str) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")  # the server is to answer before it is loaded
 
-VERSION = 2
+VERSION = 3
 """Goes up when the same page would give other words or another normal form."""
 
 RIGHT, DOWN, LEFT, UP = range(4)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotators.asking.drafts import ID, Draft, Part, typed
 from annotators.criteria.base import KINDS, USUAL_KIND, Criterion
-from annotators.criteria.material import Material
+from annotators.criteria.material import OF_ITEMS, Material
 from annotators.criteria.suggested import OF_TARGET
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
 from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, TargetKind
@@ -291,6 +291,13 @@ def _criterion(draft: Draft, part: Part, position: int) -> None:
             back=lambda text: text or None,
         )
     _suggested(fields, str(part.get("target", usual.value)))
+    fields.some(
+        "Judged by",
+        "judged_by",
+        [material.value for material in OF_ITEMS],
+        placeholder="Nothing that an item may lack",
+        help="What of the item decides. A study leaves out items that have none of it.",
+    )
     if part.get("derived"):
         st.caption("What its labels amount to (derived) is written in the YAML.")
 

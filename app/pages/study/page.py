@@ -36,6 +36,7 @@ _WHY_LEFT_OUT = {
     "known": "whose right labels are known, as gold or to qualify with",
     "scores": "without the scores that are judged",
     "documents": "without a readable document",
+    "lacking": "that lack what they are judged by",
     "unasked": "about which nothing would be asked",
     "same_question": "of a question that another item asks",
     "other_systems": "of other systems",
@@ -186,6 +187,7 @@ def _sample(settings: dict[str, Any]) -> str:
     of = [wording.count(len(named), "item") + " by their ids"] if named else []
     of += [f"those where {' and '.join(where)}"] if where else []
     of += ["those with a document that can be looked at"] if settings.get("with_documents") else []
+    of += ["those too that lack what they are judged by"] if settings.get("keep_lacking") else []
     if settings.get("sample") is None:
         return ", ".join(of) or "all items"
     drawn = sample_in_words(settings["sample"], settings.get("per"))

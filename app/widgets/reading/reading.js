@@ -27,14 +27,17 @@ export function reading(item, texts, keys, numbered = false) {
   const language = item.language ?? null;
   const parts = [];
   if (item.question !== undefined) {
-    const question = part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question));
+    const asked = texts.fill(h('div', { class: 'q', lang: language, 'data-testid': 'question' }), item.question);
+    const choice = texts.choice(item.question);
+    const question = part(TEXT.question, asked, choice && h('span', { class: 'beside' }, choice));
     question.append(...imagesOf(item, 'question'));
     parts.push(question);
   }
   if (item.hops?.length) {
     parts.push(part(TEXT.hops, h('ol', { class: 'hops', dir: directionOf(item.hops[0].question) }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
-      hop.question, hop.answer ? h('span', { class: 'soft' }, ` ${hop.answer}`) : null)))));
+      texts.fill(h('span', {}), hop.question), hop.answer ? texts.fill(h('span', { class: 'soft hop-answer' }), hop.answer) : null)))));
   }
+  parts.push(...lackingPart(item, 'hops', TEXT.hops));
   if (item.answer !== undefined) {
     const title = item.system ? TEXT.answerBy(item.system) : TEXT.answer;
     const answer = h('div', { class: numbered ? 'a numbered' : 'a', lang: language, 'data-testid': 'answer' });
@@ -43,11 +46,12 @@ export function reading(item, texts, keys, numbered = false) {
       found.mark(drawn);
       if (numbered) numberParagraphs(drawn);
     });
+    answer.append(...lacking(item, 'answer'));
     parts.push(part(title, answer, h('span', { class: 'beside' }, texts.choice(item.answer), found.element)));
   }
   const pair = item.answers?.length ? new PairMarks(keys) : null;
   if (!pair) {
-    parts.push(...referencesOf(item, texts));
+    parts.push(...referencesOf(item, texts), ...['claims', 'images'].flatMap((material) => lackingPart(item, material, TEXT.materials[material])));
     return parts;
   }
   parts.push(...referencesOf(item, texts).map((shown) => clamped(shown, keys)), pair.element);
@@ -64,7 +68,7 @@ export function reading(item, texts, keys, numbered = false) {
 function referencesOf(item, texts) {
   const language = item.language ?? null;
   if (item.phrase_sets) return [part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length))];
-  if (!item.references?.length) return [];
+  if (!item.references?.length) return lackingPart(item, 'references', TEXT.references(1));
   const references = item.references.filter((reference) => typeof reference === 'string');
   return [part(TEXT.references(item.references.length), h('div', {}, h('ul', {
     class: references.length === 1 ? 'refs one' : 'refs', dir: directionOf(references[0] ?? ''), 'data-testid': 'references',
@@ -74,6 +78,15 @@ function referencesOf(item, texts) {
       ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
   ...imagesOf(item, 'reference')), texts.choice(...references))];
 }
+
+/** That an item lacks a material, and what is judged by it: in the place where it would stand. @param {Presentation} item @param {string} material @returns {HTMLElement[]} */
+function lacking(item, material) {
+  const titles = item.missing?.[material];
+  return titles ? [h('p', { class: titles.length ? 'lacks warn' : 'lacks', 'data-testid': 'lacks' }, TEXT.lacking(TEXT.lacks[material], titles))] : [];
+}
+
+/** @param {Presentation} item @param {string} material @param {string} title @returns {HTMLElement[]} */
+const lackingPart = (item, material, title) => lacking(item, material).map((said) => part(title, said));
 
 let unfolded = false; // the references of pairs, in what follows as well
 

@@ -103,6 +103,11 @@ export const TEXT = {
   renderedTitle: 'Show Markdown, tables and formulas as they are meant',
   rawText: 'Raw text',
   rawTextTitle: 'Show texts as they were written, and back',
+  directing: (/** @type {string} */ name) => `${{
+    ALM: 'Arabic letter mark', LRM: 'Left-to-right mark', RLM: 'Right-to-left mark', LRE: 'Left-to-right embedding', RLE: 'Right-to-left embedding',
+    PDF: 'End of an embedding or override', LRO: 'Left-to-right override: not followed here', RLO: 'Right-to-left override: not followed here',
+    LRI: 'Left-to-right isolate', RLI: 'Right-to-left isolate', FSI: 'First-strong isolate', PDI: 'End of an isolate',
+  }[name] ?? name}, a sign of the text that is not seen`,
   table: 'Table',
   code: 'Code',
 
@@ -137,6 +142,16 @@ export const TEXT = {
   references: (/** @type {number} */ n) => n === 1 ? 'Reference answer' : 'Reference answers',
   allOf: 'all of',
   hops: 'Steps of the question',
+  /** @type {Record<string, string>} */
+  materials: { claims: 'Claims', images: 'Images' },
+  /** What an item lacks, in place of it. @type {Record<string, string>} */
+  lacks: {
+    answer: 'This item has no answer', references: 'This item has no reference answer', hops: 'This question has no steps',
+    claims: 'This item has no claims', images: 'This item has no image',
+  },
+  lacking: (/** @type {string} */ what, /** @type {string[]} */ titles) => titles.length
+    ? `${what}, by which ${titles.map((title) => `“${title}”`).join(' and ')} ${titles.length === 1 ? 'is' : 'are'} judged.` : `${what}.`,
+  leftOut: (/** @type {number} */ n, /** @type {number} */ of) => `Judged ${n === 1 ? 'is' : 'are'} ${n} of ${of} units of evidence; ${of - n} ${of - n === 1 ? 'is' : 'are'} left out.`,
   acceptable: 'Acceptable answers',
   acceptableSets: (/** @type {number} */ n) => n === 1 ? 'one set of required phrases' : `${n} sets of required phrases; the best set counts`,
   phraseSet: (/** @type {number} */ n) => `Set ${n}`,

@@ -50,10 +50,10 @@ type Place = { document?: number | string; page?: number; box?: Box; text?: stri
 type PageWords = { page: number; ocr: boolean; words: Word[]; reason?: string };
 type SearchHit = { page: number; boxes: Box[]; context: string };
 type SearchHits = {
-  query: string; hits: SearchHit[]; count?: number; searched: number; pages: number; without_text?: number[]; complete: boolean; reason?: string;
+  query: string; hits: SearchHit[]; count?: number; searched: number; pages: number; without_text?: number[]; unreadable?: number[]; complete: boolean; reason?: string;
 };
 type FoundPhrase = { text: string; of: 'answer' | 'reference'; hits: { document: number; page: number; boxes: Box[] }[]; count: number };
-type FoundOnPages = { phrases: FoundPhrase[]; complete?: boolean; without_text?: { document: number; page: number }[] };
+type FoundOnPages = { phrases: FoundPhrase[]; complete?: boolean; searched?: number; without_text?: { document: number; page: number }[] };
 type LocatedPassages = {
   passages: { evidence: string; document?: number; page?: number; boxes?: Box[]; score?: number; reason?: string }[]; complete?: boolean;
 };
@@ -136,6 +136,10 @@ interface Presentation {
   system?: string;
   language?: string;
   units: Record<string, string[]>;
+  /** What the step shows and the item lacks: material → the titles of the criteria that would be judged by it. */
+  missing?: Record<string, string[]>;
+  /** Criterion that is about some evidence only → how many units it is about, and of how many. */
+  left_out?: Record<string, [number, number]>;
   /** Why it came back, if it was returned. */
   returned?: string | null;
   /** A stub: the browser has this item already. */

@@ -15,6 +15,13 @@ import { isPlain, parse } from './markdown.js';
  * @property {() => HTMLElement[]} rest those that stand nowhere in the text
  */
 
+/** Signs that turn the direction of what follows, and are never seen themselves. @type {Map<string, string>} */
+const DIRECTING = new Map(Object.entries({
+  '\u061c': 'ALM', '\u200e': 'LRM', '\u200f': 'RLM', '\u202a': 'LRE', '\u202b': 'RLE', '\u202c': 'PDF', '\u202d': 'LRO', '\u202e': 'RLO',
+  '\u2066': 'LRI', '\u2067': 'RLI', '\u2068': 'FSI', '\u2069': 'PDI',
+}));
+const OVERRIDES = new Set(['LRO', 'RLO']); // letters would stand in another order than they were written
+const AT_DIRECTING = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
 const KEPT = 120; // texts that are parsed once
 const MOST_FORMULAS = 300; // of a text; those behind them stay as they were written
 /** @type {Map<string, Block[] | null>} */
@@ -55,6 +62,9 @@ export function markupOf(raw) {
   return markup;
 }
 
+/** A text without Markdown, such as a claim: signs that turn its direction are marks, as in any other. @param {string} raw */
+export const drawnPlain = (raw) => new Painter(new Drawn(h('span'), raw), undefined, 1).shown([[0, raw.length]]);
+
 /** A text that is not data: the guidelines. @param {string} raw @returns {Node[]} */
 export function markdown(raw) {
   const painter = new Painter(new Drawn(h('div'), raw), undefined, 1);
@@ -82,6 +92,13 @@ function directionOf(raw, nodes) {
   return null;
 }
 
+/** The mark of a sign that turns the direction; null for any other text. An override has no effect beyond its mark. @param {Text} node */
+function directing(node) {
+  const name = DIRECTING.get(node.data);
+  if (!name) return null;
+  return h('span', { class: OVERRIDES.has(name) ? 'directing override' : 'directing', 'data-sign': name, title: TEXT.directing(name), 'data-testid': 'directing' }, node);
+}
+
 class Painter {
   /** @param {Drawn} drawn @param {Figures | undefined} figures @param {number} under the level of the heading above the text */
   constructor(drawn, figures, under) {
@@ -96,13 +113,17 @@ class Painter {
     return blocks.map((block) => this.#wrapped(block.range, () => this.#block(block)));
   }
 
-  /** Characters as they are. @param {Range[]} ranges @returns {Text[]} */
+  /** Characters as they are; those that turn the direction as marks. @param {Range[]} ranges @returns {(Text | HTMLElement)[]} */
   shown(ranges) {
-    return ranges.filter(([start, end]) => start < end).map(([start, end]) => {
-      const text = this.drawn.raw.slice(start, end);
-      const node = document.createTextNode(text);
-      this.drawn.pieces.push({ node, start, end, exact: true, text, block: this.block });
-      return node;
+    return ranges.flatMap(([from, to]) => {
+      let start = from;
+      return this.drawn.raw.slice(from, to).split(AT_DIRECTING).filter(Boolean).map((text) => {
+        const end = start + text.length;
+        const node = document.createTextNode(text);
+        this.drawn.pieces.push({ node, start, end, exact: true, text, block: this.block });
+        start = end;
+        return directing(node) ?? node;
+      });
     });
   }
 
@@ -172,7 +193,10 @@ class Painter {
     const { raw } = this.drawn;
     switch (inline.type) {
       case 'text': return this.shown(inline.ranges);
-      case 'char': return [this.#whole(inline.range, document.createTextNode(inline.text), inline.text)];
+      case 'char': {
+        const node = this.#whole(inline.range, document.createTextNode(inline.text), inline.text);
+        return [directing(node) ?? node];
+      }
       case 'break': return [this.#whole(inline.range, h('br'), '\n')];
       case 'code': return [this.#wrapped(inline.range, () => h('code', {}, ...this.shown(inline.ranges)))];
       case 'place': {

@@ -109,7 +109,9 @@ export class Phrases {
   /** @param {FoundOnPages} found */
   #draw(found) {
     const there = found.phrases.filter((phrase) => phrase.count > 0);
-    const absent = found.phrases.filter((phrase) => phrase.count === 0);
+    const without = found.without_text?.length ?? 0;
+    const silent = without > 0 && without >= (found.searched ?? Infinity);
+    const absent = silent ? [] : found.phrases.filter((phrase) => phrase.count === 0);
     const swatch = (/** @type {FoundPhrase} */ phrase) => h('i', { class: `swatch ${phrase.of}`, role: 'img', 'aria-label': name(phrase) });
     const nodes = there.map((phrase) => {
       const pages = [...new Set(phrase.hits.map((hit) => hit.page))];
@@ -120,13 +122,14 @@ export class Phrases {
       }, swatch(phrase), h('bdi', {}, shorten(phrase.text, LONG)), h('small', {}, ` ${WORDS.times(phrase.count, pages)}`));
     });
     if (absent.length && found.complete !== false) {
-      nodes.push(/** @type {any} */ (h('span', { class: 'absent', 'data-testid': 'phrases-absent' }, h('b', {}, WORDS.notFound), ...absent.map(
+      nodes.push(/** @type {any} */ (h('span', { class: 'absent', 'data-testid': 'phrases-absent' }, h('b', {}, without ? WORDS.notFoundWithText : WORDS.notFound), ...absent.map(
         (phrase) => h('span', { title: WORDS.phraseTitle(phrase.text, name(phrase), WORDS.noneFound) }, swatch(phrase), h('bdi', {}, shorten(phrase.text, LONG))),
       ))));
     }
-    if (found.without_text?.length) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.phrasesLater(found.without_text.length))));
+    if (silent && found.complete !== false) nodes.push(/** @type {any} */ (h('span', { class: 'soft', 'data-testid': 'not-searchable' }, WORDS.notSearchablePages)));
+    else if (without) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.phrasesLater(without))));
     if (found.complete === false) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.looking)));
-    else if (!found.phrases.length) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.noPhrases)));
+    else if (!found.phrases.length && !silent) nodes.push(/** @type {any} */ (h('span', { class: 'soft' }, WORDS.noPhrases)));
     this.row.replaceChildren(...nodes);
     this.walks.hidden = !this.hits.length;
     this.all.hidden = found.phrases.length < 3 && !absent.length;

@@ -152,15 +152,33 @@ export class Search {
     const { found, at } = this;
     if (!found) return;
     const hit = found.hits[at];
-    const words = [];
-    if (found.hits.length) words.push(at >= 0 ? WORDS.hitOf(at + 1, found.count ?? found.hits.length) : WORDS.hits(found.count ?? found.hits.length));
-    else if (found.complete) words.push(found.reason ?? WORDS.noHits);
-    if (hit) words.push(WORDS.hitOnPage(hit.page));
-    if ((found.count ?? 0) > found.hits.length) words.push(WORDS.hitsMore(found.count ?? 0, found.hits.length));
-    if (!found.complete) words.push(WORDS.stillReading(found.searched, found.pages));
-    if (found.without_text?.length) words.push(WORDS.noText(found.without_text.length));
-    this.state.textContent = words.join(' · ');
+    this.state.textContent = searchWords(found, at);
     this.context.textContent = hit?.context ?? '';
     this.context.title = hit?.context ?? '';
   }
+}
+
+/**
+ * What a search says: at which hit it is, and of pages without text that nothing can be found there, which is not that it does not
+ * stand there.
+ *
+ * @param {SearchHits} found
+ * @param {number} at the hit that is shown, -1 for none
+ */
+export function searchWords(found, at) {
+  const { hits, complete, pages } = found;
+  const count = found.count ?? hits.length;
+  const without = found.without_text?.length ?? 0;
+  const unreadable = found.reason ? 0 : found.unreadable?.length ?? 0;
+  const words = [];
+  if (hits.length) words.push(at >= 0 ? WORDS.hitOf(at + 1, count) : WORDS.hits(count));
+  else if (found.reason) words.push(found.reason);
+  else if (complete && without && without + unreadable >= pages) return WORDS.notSearchable;
+  else if (complete) words.push(without || unreadable ? WORDS.noHitsWithText : WORDS.noHits);
+  if (hits[at]) words.push(WORDS.hitOnPage(hits[at].page));
+  if (count > hits.length) words.push(WORDS.hitsMore(count, hits.length));
+  if (!complete) words.push(WORDS.stillReading(found.searched, pages));
+  if (without) words.push(WORDS.noText(without));
+  if (unreadable) words.push(WORDS.unreadable(unreadable));
+  return words.join(' · ');
 }

@@ -103,7 +103,7 @@ class TestErrors:
             "mine.yaml, line 4: `title` of criterion 1 is missing. Add it.",
             "mine.yaml, line 6: `titel` of criterion 1 is no field. Did you mean `title`? Known: kind, name, title, "
             "help, target, of, only, required, per_hop, when, accept, rest, tolerance, score, derived, suggested_by, "
-            "labels.",
+            "judged_by, labels.",
             "mine.yaml, line 8: `colour` of label 1 of criterion 1 is no field. Known: value, title, key, definition.",
             "mine.yaml, line 9: `value` of label 2 of criterion 1 should be a text. Write it on one line, or after `|` "
             "on several.",

@@ -20,7 +20,7 @@ from tests.makers import tiny_protocol
 
 FULL = StudyDesign(
     name="second pass",
-    protocol="qa_verification@3",
+    protocol="qa_verification@4",
     annotators=("ada", "ben", "chloe", "17"),
     outside=2,
     quota=50,
@@ -32,6 +32,7 @@ FULL = StudyDesign(
     items=("1", "q2:harbour"),
     where=("system=harbour", "score:rouge_l>=0.5"),
     with_documents=True,
+    keep_lacking=True,
     one_per_question=False,
     pairs=("harbour", "lantern"),
     sample=20,

@@ -74,7 +74,12 @@ def test_keys_that_are_missing_avoid_those_that_are_given() -> None:
         ({"evidence": [{"box": [0.5, 0, 0.5, 1]}]}, "fractions"),
         ({"evidence": [{"used": "yes"}]}, "true, false or null"),
         ({"evidence": [{"rank": 2**40}]}, "whole number"),
-        ({"evidence": [{"hop": "h1"}]}, "whole number"),
+        ({"evidence": [{"hop": "h1"}]}, "the row has no `hops` with keys"),
+        ({"evidence": [{"hop": "h3"}], "hops": [{}, {"key": "h2"}]}, "its steps are h1, h2. Name one by its key"),
+        ({"evidence": [{"hop": 3}], "hops": [{}, {}]}, "`hop` is 3, which is no step of the question: its steps are"),
+        ({"evidence": [{"hop": 0}]}, "`hop` is 0. Steps of a question count from 1"),
+        ({"evidence": [{"hop": 1}, {"hop": 0}], "hops": [{}, {}]}, "counts from 0, add 1 to each"),
+        ({"evidence": [{"hop": True}]}, "count from 1"),
         ({"evidence": [{"key": "e 1"}]}, "without space"),
         ({"evidence": [{"key": "e\x011"}]}, "without space"),
         ({"evidence": [{"key": "a"}, {"key": "a"}]}, "Keys differ"),
@@ -137,3 +142,14 @@ def test_unknown_fields_are_kept_whatever_they_are(unknown: dict[str, Any]) -> N
     unknown = {f"x{name}": value for name, value in unknown.items()}
     item = normal({"question": "Q?", **unknown})
     assert item.get("metadata", {}) == unknown
+
+
+def test_a_step_may_be_named_by_its_number_or_by_its_key() -> None:
+    hops = [{"question": "Who?"}, {"key": "second", "question": "Where?"}]
+    evidence = [{"hop": 1}, {"hop": "h1"}, {"hop": "second"}, {"hop": 2}, {}]
+    item = read_item({"question": "q", "hops": hops, "evidence": evidence})
+    assert [unit.hop for unit in item.evidence] == [1, 1, 2, 2, None]
+
+
+def test_of_a_question_whose_steps_are_not_there_any_number_from_1_may_be_right() -> None:
+    assert read_item({"question": "q", "evidence": [{"hop": 7}]}).evidence[0].hop == 7

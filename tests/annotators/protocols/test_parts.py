@@ -41,7 +41,10 @@ def test_the_parts_together_are_the_whole() -> None:
 @pytest.mark.parametrize("name", HASHES)
 def test_studies_of_older_protocols_keep_their_hashes(name: str) -> None:
     earlier, digest = HASHES[name]
-    protocol = Protocol.model_validate({**PROTOCOLS.get(name).model_dump(), **earlier, "consequences": []})
+    data = PROTOCOLS.get(name).model_dump()
+    for criterion in data["criteria"]:
+        criterion.pop("judged_by", None)
+    protocol = Protocol.model_validate({**data, **earlier, "consequences": []})
     assert protocol.digest() == digest
 
 

@@ -166,7 +166,7 @@ def test_acting_as_somebody_has_their_rights_and_is_recorded(begun: CommandLine)
 
 
 def test_a_researcher_makes_a_study_and_plans_one(begun: CommandLine, tmp_path: Path) -> None:
-    (tmp_path / "items.jsonl").write_text('{"question": "Q?", "answer": "A"}')
+    (tmp_path / "items.jsonl").write_text('{"question": "Q?", "answer": "A", "evidence": [{"text": "A"}]}')
     begun("import", "finance", tmp_path / "items.jsonl")
     begun("user", "add", "rosa")
     begun("member", "add", "finance", "rosa", "--role", "researcher")

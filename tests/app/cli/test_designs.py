@@ -61,7 +61,7 @@ def test_a_design_written_out_makes_the_same_study_again(project: CommandLine, t
     assert (made["items"], made["slots"], made["sample_hash"]) == (3, 6, dry["sample_hash"])
     shown = project.json("study", "show", "finance", "first")
     design: dict[str, Any] = shown["design"]
-    assert (design["protocol"], design["order"], design["sample"]) == ("qa_verification@3", "by_category", 2)
+    assert (design["protocol"], design["order"], design["sample"]) == ("qa_verification@4", "by_category", 2)
     again = written(tmp_path, json.dumps(design), "again.yaml")  # JSON is YAML
     project(*make, "second", "--design", again)
     second = project.json("study", "show", "finance", "second")

@@ -146,7 +146,7 @@ def test_a_target_that_the_item_lacks_is_refused_by_name_in_the_preview_and_by_t
         ({"kind": "place", "target": "image"}, "block:9", "the answer has 2 paragraphs"),
         ({"kind": "order"}, '["b"]', "no order of the item's 2 images"),
         ({"kind": "order"}, '["a", "b", "c"]', "no order of the item's 2 images"),
-        ({"kind": "order", "of": "question"}, '["a", "b"]', "no order of the item's 1 images"),
+        ({"kind": "order", "of": "question"}, '["a", "b"]', "no order of the item's 2 images"),
     ],
 )
 def test_a_place_or_an_order_that_the_item_cannot_have_is_refused(
@@ -170,11 +170,12 @@ def test_a_place_or_an_order_that_the_item_cannot_have_is_refused(
                 ItemVersion(item_id=version.item_id, number=2, question="?", answer="One.\n\nTwo.", content_hash="2")
             )
             session.flush()
-            for place, (key, side) in enumerate({"a": "answer", "b": "answer", "q": "question"}.items()):
+            sides = {"a": "answer", "b": "answer", "q": "question", "r": "question"}
+            for place, (key, side) in enumerate(sides.items()):
                 session.add(Image(item_version_id=2, key=key, position=place, extra={"of": side}))
 
     study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, protocol=protocol, prepare=with_images)
-    fits = {"place": "block:2", "order": '["q"]' if "of" in criterion else '["b", "a"]'}[criterion["kind"]]
+    fits = {"place": "block:2", "order": '["r", "q"]' if "of" in criterion else '["b", "a"]'}[criterion["kind"]]
     target = "image:a" if criterion["kind"] == "place" else "item"
     for given, problems in ((value, [words]), (fits, [])):
         rows = [ForeignLabel(2, "i00001", "x", "right", target, given, None, None)]

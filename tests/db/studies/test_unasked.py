@@ -9,9 +9,10 @@ from sqlmodel import select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.criteria.order import Order
 from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
-from annotators.protocols import Material, Protocol, Step
+from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.designing.making import create_study, plan_study
 from db.engine import Database
 from db.models import Claim, Document, Evidence, Image, ItemVersion
@@ -143,3 +144,99 @@ def test_criteria_that_miss_the_same_are_named_together(database: Database) -> N
     assert [note for note in notes if " asked" in note] == [
         "2 items have no claim of the answer (bare, none): “This part” and “That part” are not asked of them."
     ]
+
+
+def claims_by_reference(place: Place, **design: Any) -> StudyPlan:
+    """The plan of claim correctness over items whose claims are those of the answer."""
+    asked = PROTOCOLS.get("claim_correctness")
+    wanted = place.design.model_copy(update=design)
+    return plan_study(place.db, place.actor, place.project, protocol=asked, design=wanted)
+
+
+def add_claimed(place: Place, name: str, **fields: Any) -> None:
+    version = make_item(place.db, place.project, name, **fields)
+    with place.db.write() as session:
+        session.add(Claim(item_version_id=version, key="c", position=0, text="It ran."))
+
+
+BY_REFERENCE = "by which “The reference and the claim” is judged"
+
+
+def test_items_without_what_they_are_judged_by_are_left_out_and_counted(database: Database) -> None:
+    place = Place(database)
+    add_claimed(place, "judged", references=["It ran."])
+    plan = claims_by_reference(place)
+    assert (plan.n_items, plan.reasons) == (1, {"unasked": 2, "lacking": 1})
+    assert f"1 item has no reference answer (full), {BY_REFERENCE}. Left out." in plan.notes
+    made = create_study(
+        database, place.actor, place.project, protocol=PROTOCOLS.get("claim_correctness"), design=place.design
+    )
+    assert (made.n_items, made.reasons) == (1, {"unasked": 2, "lacking": 1})
+
+
+def test_items_that_lack_what_they_are_judged_by_may_be_kept(database: Database) -> None:
+    place = Place(database)
+    add_claimed(place, "judged", references=["It ran."])
+    plan = claims_by_reference(place, keep_lacking=True)
+    assert (plan.n_items, plan.reasons) == (2, {"unasked": 2})
+    assert f"1 item has no reference answer (full), {BY_REFERENCE}: annotators read that it is missing." in plan.notes
+
+
+def test_a_study_of_which_no_item_has_what_is_judged_by_is_refused_with_the_remedy(database: Database) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        claims_by_reference(Place(database))
+    assert str(caught.value) == (
+        f"The only item has no reference answer, {BY_REFERENCE}. Import items that have it, take another "
+        "protocol, or keep such items with `keep_lacking` (--keep-lacking): annotators then read that it is missing."
+    )
+    assert caught.value.problems[0].path == ("keep_lacking",)
+
+
+@pytest.mark.parametrize(
+    ("material", "note"),
+    [
+        ("references", "4 items have no reference answer (full, bare, none …)"),
+        ("hops", "4 items have no steps of a multi-hop question (full, bare, none …)"),
+        ("evidence", "3 items have no evidence (bare, none, unanswered)"),
+        ("documents", "3 items have no document (bare, none, unanswered)"),
+        ("images", "3 items have no image (bare, none, unanswered)"),  # the first has one of its question
+        ("answer", "1 item has no answer (unanswered)"),
+    ],
+)
+def test_a_criterion_of_the_item_says_what_it_is_judged_by(database: Database, material: str, note: str) -> None:
+    place = Place(database)
+    make_item(database, place.project, "unanswered", answer="")
+    rich = make_item(database, place.project, "rich", n_evidence=1, references=["R"], hops=[{"key": "h1"}])
+    with database.write() as session:
+        session.add(Image(item_version_id=rich, key="i", position=0))
+    shows = [Material.QUESTION, Material.REFERENCES, Material.HOPS, *SHOWS]
+    plan = place.plan(shows=list(dict.fromkeys(shows)), ask=False, judged_by=[material])
+    assert f"{note}, by which “This part” is judged. Left out." in plan.notes
+    assert plan.n_items == 5 - int(note.split(maxsplit=1)[0])
+
+
+def test_of_several_materials_one_will_do(database: Database) -> None:
+    plan = Place(database).plan(ask=False, judged_by=["claims", "evidence"])
+    assert plan.n_items == 1
+    assert "2 items have no claim or evidence (bare, none), by which “This part” is judged. Left out." in plan.notes
+
+
+def test_an_order_of_no_images_is_said_not_to_be_asked(database: Database) -> None:
+    place = Place(database)
+    two = make_item(database, place.project, "two")
+    with database.write() as session:
+        for number in (1, 2):
+            session.add(Image(item_version_id=two, key=f"i{number}", position=number))
+    fields = {"kind": "order", "name": "sorted", "title": "Sorted"}
+    protocol = Place.of(SHOWS, {}, ask=True)
+    order = Order.model_validate(fields)
+    step = protocol.steps[0].model_copy(update={"criteria": ["sorted", "whole"]})
+    protocol = protocol.model_copy(update={"criteria": [order, protocol.criteria[1]], "steps": [step]})
+    plan = plan_study(database, place.actor, place.project, protocol=protocol, design=place.design)
+    assert "3 items have no images to put in order (full, bare, none): “Sorted” is not asked of them." in plan.notes
+    assert plan.n_items == 4
+    alone = protocol.model_copy(
+        update={"criteria": [order], "steps": [step.model_copy(update={"criteria": ["sorted"]})]}
+    )
+    plan = plan_study(database, place.actor, place.project, protocol=alone, design=place.design)
+    assert (plan.n_items, plan.reasons) == (1, {"unasked": 3})

@@ -35,7 +35,7 @@ EVIDENCE = st.builds(
         box=BOX,
         text=TEXT,
         used=st.booleans(),
-        hop=st.integers(0, 2),
+        hop=st.just(1),
         rank=st.integers(0, 5),
         metadata=METADATA,
     ),

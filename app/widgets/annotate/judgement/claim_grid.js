@@ -1,6 +1,7 @@
 /** Claims and what each is held against, as a grid that is walked with the arrows: a row a claim, a column a unit. */
 
 import { attribute, h, keepFocus } from '../../shared/dom.js';
+import { drawnPlain } from '../../texts/draw.js';
 import { kindOf } from '../../criteria/kinds.js';
 import { Rest } from './rest.js';
 import { Row } from './rows.js';
@@ -120,7 +121,7 @@ export class ClaimGrid {
     const { item } = this.panel.sheet;
     const { key, title } = targetName(this.claims[at], item);
     const first = /** @type {Cell} */ (line.find((cell) => cell !== null));
-    return h('tr', { 'data-claim': key, onclick: () => this.panel.pick(first) }, h('th', { scope: 'row' }, key), h('td', { class: 'claim-text', dir: 'auto', title }, h('span', {}, title)),
+    return h('tr', { 'data-claim': key, onclick: () => this.panel.pick(first) }, h('th', { scope: 'row' }, key), h('td', { class: 'claim-text', dir: 'auto', title }, h('span', {}, ...drawnPlain(title))),
       ...line.map((cell) => h('td', {}, cell && this.#mark(cell))));
   }
 

@@ -30,6 +30,7 @@ export function buildCriteria(panel) {
     const [{ target }] = criteria;
     const cells = panel.sheet.cells.filter((cell) => criteria.includes(cell.criterion));
     if (!cells.length) continue;
+    built.elements.push(...leftOut(criteria, panel.sheet.item));
     if (target === 'item' || target === 'pair') built.elements.push(...cells.map((cell) => row(cell, rowTitle(cell.criterion, panel.sheet.item), cell.criterion.aside ? 'c aside' : 'c')));
     else if (target === 'page') {
       const group = new PageGroup(cells, panel);
@@ -55,6 +56,12 @@ export function buildCriteria(panel) {
   const others = otherScores(panel.sheet.item);
   if (others) built.elements.push(others);
   return built;
+}
+
+/** How many units of evidence criteria leave out that are about some of them only. @param {Criterion[]} criteria @param {Presentation} item */
+function leftOut(criteria, item) {
+  const counts = new Map(criteria.flatMap(({ name }) => (item.left_out?.[name] ? [[item.left_out[name].join(), item.left_out[name]]] : [])));
+  return [...counts.values()].map(([n, of]) => h('p', { class: 'soft left-out', 'data-testid': 'left-out-units' }, TEXT.leftOut(n, of)));
 }
 
 /** @typedef {(cell: Cell, title: HTMLElement, shape: string) => HTMLElement} MakeRow */

@@ -1,6 +1,7 @@
 /** The rows of the judgement panel: one control for one decision, alone or under what it is about. */
 
 import { attribute, button, h, keepFocus } from '../../shared/dom.js';
+import { drawnPlain } from '../../texts/draw.js';
 import { kindOf } from '../../criteria/kinds.js';
 import { supportNotes } from '../../viewer/places.js';
 import { cellTitle, targetName, thingOf } from '../../shared/targets.js';
@@ -143,5 +144,5 @@ export class Row {
 export function targetTitle(target, item) {
   const said = target.startsWith('claim:'); // what it is held against is what the criterion says
   const { key, title, place } = targetName(said ? thingOf(target) : target, item);
-  return h('div', { class: said ? 'e-title said' : 'e-title' }, h('i', {}, key), h('p', { dir: 'auto', title: said ? null : title }, title), place ? h('small', {}, place) : null);
+  return h('div', { class: said ? 'e-title said' : 'e-title' }, h('i', {}, key), h('p', { dir: 'auto', title: said ? null : title }, ...drawnPlain(title)), place ? h('small', {}, place) : null);
 }

@@ -36,6 +36,50 @@ def ink_in(picture: Image.Image, box: list[float]) -> tuple[float, float]:
     return part.sum() / max(1, dark.sum()), (np.ptp(columns) + 1) / part.shape[1] if len(columns) else 0.0
 
 
+def upright(*, embedded: bool, rotate: int) -> bytes:
+    """A page with one line of vertical writing, in a font that it has or only names."""
+    text = "二号線は四月三日"
+    document = mupdf.open()
+    page = document.new_page(width=300, height=400)
+    if embedded:
+        page.insert_font(fontname="F1", fontbuffer=mupdf.Font("cjk").buffer)
+        page.insert_text((150, 60), text, fontname="F1", fontsize=24)
+        document.xref_set_key(page.get_fonts()[0][0], "Encoding", "/Identity-V")
+    else:
+        page.insert_text((150, 60), "x", fontname="helv", fontsize=24)
+        font, cid, about = page.get_fonts()[0][0], document.get_new_xref(), document.get_new_xref()
+        document.update_object(
+            about,
+            "<</Type/FontDescriptor/FontName/HeiseiMin-W3/Flags 4/FontBBox[0 -200 1000 900]/ItalicAngle 0"
+            "/Ascent 900/Descent -200/StemV 80>>",
+        )
+        document.update_object(
+            cid,
+            f"<</Type/Font/Subtype/CIDFontType0/BaseFont/HeiseiMin-W3/DW 1000/FontDescriptor {about} 0 R"
+            "/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>>>",
+        )
+        named = f"<</Type/Font/Subtype/Type0/BaseFont/HeiseiMin-W3/Encoding/UniJIS-UTF16-V/DescendantFonts[{cid} 0 R]>>"
+        document.update_object(font, named)
+        shown = f"BT /helv 24 Tf 150 340 Td <{text.encode('utf-16-be').hex()}> Tj ET"
+        document.update_stream(page.get_contents()[0], shown.encode())
+    page.set_rotation(rotate)
+    return bytes(document.tobytes())
+
+
+@pytest.mark.parametrize("rotate", [0, 90])
+@pytest.mark.parametrize("embedded", [True, False])
+def test_vertical_writing_is_boxed_on_its_glyphs(
+    renderer: Renderer, tmp_path: Path, embedded: bool, rotate: int
+) -> None:
+    path = makers.put(tmp_path, "upright.pdf", upright(embedded=embedded, rotate=rotate))
+    words = words_of(renderer, path)
+    assert "".join(words.texts) == "二号線は四月三日"
+    picture = makers.shown(renderer.render(path, PDF, 1, 1200).data)
+    shares = [ink_in(picture, box)[0] for box in words.boxes.tolist()]
+    assert min(shares) > 0.03
+    assert sum(shares) > 0.97  # one glyph too low, the first would be in no box
+
+
 @pytest.mark.parametrize("crop", [None, (10, 20, 290, 380)])
 @pytest.mark.parametrize("rotate", [0, 90, 180, 270])
 def test_boxes_lie_on_the_ink_of_the_page_as_displayed(
