@@ -141,21 +141,21 @@ def test_what_is_surplus_after_two_rounds_is_so_of_the_right_person(database: Da
     standing(study)
 
 
-def test_the_team_is_told_with_what_each_did(database: Database) -> None:
-    study, other = two_studies(database, annotators=4)
+def test_the_team_is_told_with_what_each_did(sqlite_database: Database) -> None:
+    study, other = two_studies(sqlite_database, annotators=4)
     other.label_all(0)
     for who, seconds in ((0, (2.0, 4.0)), (1, (8.0,))):
         for took in seconds:
             study.submit(who, study.work(who)["items"][0], {"right": "yes"}, seconds=took)
     study.submit(2, study.work(2)["items"][0], {"right": "no"}, seconds=0.0)
     drop(study, 1)
-    with database.write() as session:
+    with sqlite_database.write() as session:
         session.get_one(StudyMember, (study.study_id, study.annotators[2].person_id)).paused_at = now()
     amend_study(
-        database, study.researcher, study.study_id,
+        sqlite_database, study.researcher, study.study_id,
         change=StudyChange(remove=(study.annotators[3].name,)), reason="on leave",
     )  # fmt: skip
-    found = team_of(database, study.researcher, study.study_id)
+    found = team_of(sqlite_database, study.researcher, study.study_id)
     assert [(row.name, row.submitted, row.seconds_per_item, row.state) for row in found] == [
         (study.annotators[0].name, 2, 3.0, "active"),
         (study.annotators[1].name, 0, None, "left_out"),
@@ -165,7 +165,7 @@ def test_the_team_is_told_with_what_each_did(database: Database) -> None:
     assert [row.left_out_from for row in found] == [None, BEFORE, None, None]
     gold(study, 2)
     texts = [len(f"Question of i{n:05}?") + len(f"Answer of i{n:05}.") for n in range(1, 5)]
-    assert reading_lengths(database, study.researcher, study.study_id) == texts, "of the sample alone"
+    assert reading_lengths(sqlite_database, study.researcher, study.study_id) == texts, "of the sample alone"
 
 
 # Gold -----------------------------------------------------------------------------------------------------------------
@@ -210,19 +210,19 @@ def test_gold_is_added_twice_and_each_time_behind_what_is_there(database: Databa
         set_gold(database, fresh.researcher, fresh.study_id, rates={"gold_rate": 0.1}, reason="x")
 
 
-def test_what_two_people_said_of_gold_is_told_by_person_study_and_latest_word(database: Database) -> None:
-    study, other = two_studies(database, items=12)
+def test_what_two_people_said_of_gold_is_told_by_person_study_and_latest_word(sqlite_database: Database) -> None:
+    study, other = two_studies(sqlite_database, items=12)
     for each in (study, other):
         gold(each, 4, gold_rate=0.5)
     other.label_all(0, "no")
     study.label_all(0, "yes"), study.label_all(1, "no")
     golds = [[item for kind, item in given(study, who) if kind == "gold"] for who in (0, 1)]
-    found = gold_given(database, study.researcher, study.study_id)
+    found = gold_given(sqlite_database, study.researcher, study.study_id)
     people = [actor.person_id for actor in study.annotators]
     assert [(people.index(row.person_id), str(row.study_item_id), row.value, row.right) for row in found] == [
         *((0, item, "yes", "yes") for item in golds[0]), *((1, item, "no", "yes") for item in golds[1]),
     ]  # fmt: skip
-    with database.read() as session:
+    with sqlite_database.read() as session:
         assignment = session.exec(
             select(Assignment.id).where(
                 Assignment.study_id == study.study_id, Assignment.kind == "gold", Assignment.person_id == people[1],
@@ -230,10 +230,12 @@ def test_what_two_people_said_of_gold_is_told_by_person_study_and_latest_word(da
             ).order_by(col(Assignment.id))
         ).first()  # fmt: skip
     for value in ("yes", "no", "yes"):
-        item = reopen(database, study.annotators[1], study.study_id, assignment_id=assignment)
+        item = reopen(sqlite_database, study.annotators[1], study.study_id, assignment_id=assignment)
         study.submit(1, item, {"right": value})
         mine = [
-            row.value for row in gold_given(database, study.researcher, study.study_id) if row.person_id == people[1]
+            row.value
+            for row in gold_given(sqlite_database, study.researcher, study.study_id)
+            if row.person_id == people[1]
         ]
         assert sorted(mine) == sorted(["no"] * (len(golds[1]) - 1) + [value])
     check_counts(study)
@@ -327,8 +329,8 @@ def test_a_share_is_told_from_ten_labels_on() -> None:
     assert Counted(5, FEWEST).share == 0.5 and Counted(9, FEWEST - 1).share is None and FEWEST == 10
 
 
-def test_figures_are_of_what_was_given_before_the_moment(database: Database) -> None:
-    study, other = two_studies(database, items=12, annotators=3, overlap=3, own_figures="gold")
+def test_figures_are_of_what_was_given_before_the_moment(sqlite_database: Database) -> None:
+    study, other = two_studies(sqlite_database, items=12, annotators=3, overlap=3, own_figures="gold")
     for each in (study, other):
         gold(each, 3, gold_rate=0.3)
     for who in (0, 1, 2):
@@ -337,7 +339,7 @@ def test_figures_are_of_what_was_given_before_the_moment(database: Database) -> 
     kinds = [kind for kind, _ in given(study, 0)]
 
     def told(before: Any, who: int = 0) -> Any:
-        found = my_figures(database, study.annotators[who], before=before)
+        found = my_figures(sqlite_database, study.annotators[who], before=before)
         assert [row.study_id for row in found] == [study.study_id], "the other study has other people"
         return found[0]
 
