@@ -153,7 +153,9 @@ class Roles:
 def roles_of(session: Session, person_id: int) -> Roles:
     """What a person is in every project."""
     person = session.get_one(Person, person_id)
-    rows = session.execute(pick(Membership.project_id, Membership.role).where(Membership.person_id == person_id))
+    rows = session.execute(
+        pick(_MEMBERSHIP.c.project_id, _MEMBERSHIP.c.role).where(_MEMBERSHIP.c.person_id == person_id)
+    )
     return Roles(person.is_admin, person.default_role, {row[0]: row[1] for row in rows})
 
 

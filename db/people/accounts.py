@@ -324,7 +324,7 @@ def _held(session: Session, project_id: int) -> list[MemberRow]:
         .where(*_ARE_PEOPLE, held_role().is_not(None))
         .order_by(Account.name)
     )
-    return [MemberRow(*row[:2], Role(row[2]), row[3] is not None) for row in rows]
+    return [MemberRow(row[0], row[1], Role(row[2]), row[3] is not None) for row in rows]
 
 
 @operation(On.PROJECT, ADJUDICATORS)

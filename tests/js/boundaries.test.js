@@ -10,6 +10,7 @@ import { Queue } from '../../app/widgets/annotate/queue.js';
 import { Refused, Unreachable } from '../../app/widgets/shared/ask.js';
 import { freshId, Outbox } from '../../app/widgets/shared/outbox.js';
 import { cellTitle, targetKeys, targetName, thingOf, unitTitle } from '../../app/widgets/shared/targets.js';
+import { WordCursor } from '../../app/widgets/criteria/word_cursor.js';
 import { brokenBy, isAsked } from '../../app/widgets/criteria/when.js';
 
 beforeEach(() => localStorage.clear());
@@ -293,4 +294,17 @@ test('ids have the shape of a random UUID where the browser makes none itself', 
   } finally {
     Object.defineProperty(crypto, 'randomUUID', { value: randomUUID, configurable: true });
   }
+});
+
+// Words ---------------------------------------------------------------------------------------------------------------
+
+test('what is pointed at stays where it was in another text, and is nothing where there is nothing', () => {
+  const cursor = new WordCursor();
+  cursor.read([[0, 3], [4, 7], [8, 9]], []);
+  assert.deepEqual([cursor.select(3, 4), cursor.range], [false, null], 'between two words');
+  assert.deepEqual([cursor.select(2, 5), cursor.range], [true, [0, 7]]);
+  cursor.read([[1, 5], [5, 8]], []);
+  assert.deepEqual(cursor.range, [1, 8]);
+  cursor.read([[20, 22]], []);
+  assert.equal(cursor.range, null);
 });
