@@ -6,19 +6,19 @@ import functools
 import inspect
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Select, bindparam
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
 from annotators.errors import NotAllowed, NotFound, NotSignedIn
 from db.engine import Database, Deadlocked, as_one
 from db.models import Account, Assignment, Event, Membership, Person, Project, Study, StudyItem
-from db.query import table_of
+from db.query import pick, table_of
 from db.unfit import refuse_unfit
 
 
@@ -75,6 +75,9 @@ OPERATIONS: dict[str, Operation] = {}
 
 _ATTEMPTS = 5
 
+_PERSON, _MEMBERSHIP, _PROJECT = table_of(Person), table_of(Membership), table_of(Project)
+_STUDY, _STUDY_ITEM, _ASSIGNMENT = table_of(Study), table_of(StudyItem), table_of(Assignment)
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -124,8 +127,52 @@ def _again_when_deadlocked(attempt: Callable[[], R]) -> R:
     return attempt()
 
 
-_PERSON, _MEMBERSHIP, _PROJECT = table_of(Person), table_of(Membership), table_of(Project)
-_STUDY, _STUDY_ITEM, _ASSIGNMENT = table_of(Study), table_of(StudyItem), table_of(Assignment)
+# Roles: the one place that works them out; the door below and all queries take them from here -----------------------
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What a person is in every project, as the database has it now: an actor may have come in before it changed."""
+
+    is_admin: bool
+    default_role: str | None
+    memberships: Mapping[int, str]
+
+    def of(self, project_id: int) -> Role | None:
+        """The role that they act in: administrators are researchers everywhere; None: they do not see the project."""
+        if self.is_admin:
+            return Role.RESEARCHER
+        role = self.memberships.get(project_id, self.default_role)
+        return Role(role) if role else None
+
+    def may_create_projects(self) -> bool:
+        """Whether they may make projects, in which they are researchers then."""
+        return self.is_admin or self.default_role == Role.RESEARCHER
+
+
+def roles_of(session: Session, person_id: int) -> Roles:
+    """What a person is in every project."""
+    person = session.get_one(Person, person_id)
+    rows = session.execute(
+        pick(_MEMBERSHIP.c.project_id, _MEMBERSHIP.c.role).where(_MEMBERSHIP.c.person_id == person_id)
+    )
+    return Roles(person.is_admin, person.default_role, {row[0]: row[1] for row in rows})
+
+
+def role_in(session: Session, person_id: int, project_id: int) -> Role | None:
+    """The role that a person acts in within a project, as `Roles.of` says."""
+    return roles_of(session, person_id).of(project_id)
+
+
+def held_role(membership: Any = _MEMBERSHIP.c, person: Any = _PERSON.c) -> ColumnElement[Any]:
+    """The role that somebody holds in a project, in a query that joins the membership where there is one.
+
+    The membership goes before the person's default. What administrators may besides is not in it.
+    """
+    return func.coalesce(membership.role, person.default_role)
+
+
+# The door -------------------------------------------------------------------------------------------------------------
 
 
 def _standing(on: On) -> Select[Any]:
@@ -143,7 +190,7 @@ def _standing(on: On) -> Select[Any]:
     things = {On.PROJECT: _PROJECT, On.STUDY: _STUDY, On.STUDY_ITEM: _STUDY_ITEM, On.ASSIGNMENT: _ASSIGNMENT}
     member = (_MEMBERSHIP.c.project_id == project) & (_MEMBERSHIP.c.person_id == _PERSON.c.id)
     rows = _PERSON.outerjoin(joined, things[on].c.id == bindparam("thing")).outerjoin(_MEMBERSHIP, member)
-    return found.add_columns(project, _MEMBERSHIP.c.role).select_from(rows)
+    return found.add_columns(project, held_role().label("role")).select_from(rows)
 
 
 _STANDING = {on: _standing(on) for on in On}
@@ -172,10 +219,9 @@ def check(
     words = doing.replace("_", " ")
     if on is On.APP:
         raise NotAllowed(f"{actor.name!r} may not {words}: only an administrator may.")
-    project_id, membership = person[3:]
+    project_id, role = person[3:]
     if project_id is None:
         raise NotFound(f"There is no {on.value.replace('_', ' ')} with id {thing!r}.")
-    role = membership or person.default_role
     if role is None:
         raise NotFound(f"There is no {on.value.replace('_', ' ')} {thing!r} that {actor.name!r} can see.")
     if role not in allowed:
@@ -183,13 +229,6 @@ def check(
         if " " not in doing:  # the name of an operation, which is not always what one does
             words = f"do this ({words})"
         raise NotAllowed(f"{actor.name!r} is {role} here and may not {words}. Roles that may: {may}.")
-
-
-def role_in(session: Session, person_id: int, default_role: str | None, project_id: int) -> Role | None:
-    """The person's role in a project: the membership, else the person's default, else none."""
-    membership = session.get(Membership, (project_id, person_id))
-    role = membership.role if membership else default_role
-    return Role(role) if role else None
 
 
 def actor_of(session: Session, person_id: int, via: str) -> Actor:

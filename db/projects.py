@@ -12,9 +12,9 @@ from sqlmodel import Session, SQLModel, col, select
 from annotators.errors import Conflict, NotAllowed
 from db.engine import Database
 from db.items.current import is_published, item_is_published, unpublished_now
-from db.models import Batch, Document, Item, Membership, Project, Question, Run, Study
+from db.models import Batch, Document, Item, Project, Question, Run, Study
 from db.names import no_project, visible_name
-from db.permissions import READERS, Actor, On, Role, operation, record
+from db.permissions import READERS, Actor, On, Role, operation, record, roles_of
 from db.query import pick
 
 MAX_NAME = 100
@@ -51,7 +51,9 @@ def create_project(db: Database, actor: Actor, name: str) -> int:
 
     Raises InvalidInput for an unfit name, Conflict when it is taken.
     """
-    if not actor.is_admin and actor.default_role != Role.RESEARCHER:
+    with db.read() as session:
+        may = roles_of(session, actor.person_id).may_create_projects()
+    if not may:
         raise NotAllowed(
             f"{actor.name!r} may not create projects: administrators may, and those whose default role is researcher."
         )
@@ -75,17 +77,13 @@ def create_project(db: Database, actor: Actor, name: str) -> int:
 def my_projects(db: Database, actor: Actor) -> list[ProjectRow]:
     """The projects that the person can see, with the role they have there, by name."""
     with db.read() as session:
-        roles = dict(
-            session.exec(
-                select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
-            ).all()
-        )
+        roles = roles_of(session, actor.person_id)
         rows = []
         for project in session.exec(select(Project).order_by(Project.name)):
             assert project.id is not None
-            role = Role.RESEARCHER if actor.is_admin else roles.get(project.id, actor.default_role)
+            role = roles.of(project.id)
             if role is not None:
-                rows.append(ProjectRow(project.id, project.name, Role(role), project.created_at))
+                rows.append(ProjectRow(project.id, project.name, role, project.created_at))
         return rows
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotators.asking.qualifying import reaches
 from annotators.errors import InvalidInput
 
 BELOW = ("warn", "pause", "stop")
@@ -72,6 +73,10 @@ class Planting:
         """Whether anything is planted."""
         return self.gold_rate + self.repeat_rate > 0
 
+    def is_below(self, items: int, right: int, labels: int) -> bool:
+        """Whether somebody with so many right labels, of those of so many gold items, is below the mark."""
+        return items >= self.mark_after and not reaches(self.mark, right, labels)
+
     def turn(self, seed: int, person_id: int, number: int) -> str | None:
         """What somebody's item of this number (from 1) is to be: `gold`, `repeat`, or None for an item of the sample.
 
@@ -85,7 +90,7 @@ class Planting:
 
     def besides(self, given: int) -> int:
         """About how many of so many items that somebody is given are of the sample."""
-        return int(given * (1 - self.gold_rate - self.repeat_rate))
+        return int(given * (1 - self.gold_rate - self.repeat_rate) + 1e-9)  # 1 - 0.3 - 0.2 is a little below a half
 
     def added_to(self, items: int, gold_items: int) -> int:
         """About how many planted items come with so many of the sample, for one person."""

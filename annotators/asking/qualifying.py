@@ -11,6 +11,14 @@ from annotators.errors import InvalidInput
 _MOST = 20
 
 
+def reaches(mark: float, right: int, of: int) -> bool:
+    """Whether so many right labels, of so many, are the share that is asked for; of none at all they are.
+
+    The share is divided out: 0.56 · 25 is 14.000000000000002, which 14 right labels would fall short of.
+    """
+    return not of or right / of >= mark
+
+
 @dataclass(frozen=True)
 class Qualifying:
     """The share (0..1) of right labels that is asked for, and how often somebody may try; with a mark of 0 all pass.

@@ -20,7 +20,7 @@ draws give or take .05, and each statistic takes 0.8 MB: a hundred at once, as r
 MOST_SEED = 2**63 - 1
 """What JSON and a database keep of a whole number."""
 
-_kept_draws: dict[tuple[int, int, int, int], list[npt.NDArray[np.uint8]]] = {}
+_kept_draws: dict[tuple[int, int, int, int, Layout], list[npt.NDArray[np.uint8]]] = {}
 
 
 def check_resampling(resamples: int, seed: int, level: float) -> None:
@@ -230,7 +230,7 @@ def _draws(multiplicity: IntArray, resamples: int, seed: int, at_once: int, layo
     """The weights of all resamples, so many `at_once`, as the layout has them."""
     n = int(multiplicity.sum())
     alike = layout.keeps and len(multiplicity) == n  # each cluster once: nothing else of the data matters
-    key = (seed, n, at_once, resamples)
+    key = (seed, n, at_once, resamples, layout)
     if alike and (kept := _kept_draws.get(key)) is not None:
         yield from (block.astype(np.float64) for block in kept)
         return

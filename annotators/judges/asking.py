@@ -15,7 +15,7 @@ import orjson
 
 from annotators.judges.base import Call, Ending, Picture, Reply
 from annotators.judges.budget import Cost, Spending, likely_tokens
-from annotators.judges.client import Client, ServerRefuses, TryAgain
+from annotators.judges.client import AUTO, Client, ServerRefuses, TryAgain
 
 TRIES = 6
 FIRST_WAIT = 1.0
@@ -62,7 +62,9 @@ class Answer:
 def key_of(client: Client, call: Call, settings: Mapping[str, Any]) -> str:
     """SHA-256 of all that a reply depends on: server, model, messages, pictures, schema, settings.
 
-    A request for log-probabilities is another one: its reply has what that of one without them lacks.
+    A request for log-probabilities is another one: its reply has what that of one without them lacks. So is one that is
+    held to its schema by words alone, or by the server alone. What the server is told that the schema is called is not
+    among it: it says no more than the words do.
     """
     messages = [
         [message.role]
@@ -71,6 +73,7 @@ def key_of(client: Client, call: Call, settings: Mapping[str, Any]) -> str:
     ]
     about = [client.server, client.model, client.most, client.seed, messages, dict(call.schema), dict(settings)]
     about += ["log-probabilities"] if client.chances else []
+    about += [client.structured] if client.structured != AUTO else []  # what was said before there was a choice stays
     return hashlib.sha256(orjson.dumps(about, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -94,6 +97,11 @@ class Pace:
         """Nobody is asked for so long."""
         with self._lock:
             self._free_at = max(self._free_at, self._clock() + seconds)
+
+
+def _nothing(most: Cost) -> Cost:
+    """What a request cost that got no reply for sure; its money is known where that of the most is."""
+    return Cost(1, 0, most.money and 0.0)
 
 
 class _OneAtATime:
@@ -201,12 +209,15 @@ class Asker:
             try:
                 reply = self._client.once(call, sample)
             except TryAgain as trouble:
-                cost = most if trouble.maybe_paid else Cost(1, 0, most.money and 0.0)
-                self._ledger.keep(number, Reply("", Ending.FAILED, said=trouble.said), cost)
+                failed = Reply("", Ending.FAILED, said=trouble.said)
+                if not trouble.maybe_paid:
+                    cost, failed = _nothing(most), replace(failed, tokens_in=0, tokens_out=0)
+                self._ledger.keep(number, failed, cost)
                 raise
             except BaseException as error:
-                cost = Cost(1, 0, most.money and 0.0)
-                self._ledger.keep(number, Reply("", Ending.FAILED, said=str(error)[:500]), cost)
+                cost = _nothing(most)
+                failed = Reply("", Ending.FAILED, said=str(error)[:500], tokens_in=0, tokens_out=0)
+                self._ledger.keep(number, failed, cost)
                 raise
             cost = self._spending.cost_of(reply, most)
             self._ledger.keep(number, reply, cost)

@@ -119,7 +119,7 @@ class Client:
                 "The key for the judge's server has a line break, a space or a letter that no key has. Set "
                 "ASSAY_JUDGE_KEY to the key alone, on one line."
             )
-        self._key = key
+        self._key, self.structured = key, structured
         self._by_server, self._in_words = structured != PROMPT, structured != SCHEMA
         self._may_fall_back, self._as_object = structured == AUTO, False
         self._with_seed = True

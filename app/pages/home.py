@@ -18,7 +18,7 @@ from db.adjudicating.threads import ThreadRow, my_threads
 from db.models import StudyState
 from db.needs.base import Need
 from db.needs.of_studies import my_needs
-from db.permissions import Actor, Role
+from db.permissions import Actor, Role, Roles
 from db.projects import ProjectRow, create_project, my_projects
 from db.releasing.proposals import count_proposals
 from db.releasing.revising import MOST, count_to_revise
@@ -48,7 +48,7 @@ def page() -> None:
     projects = my_projects(ui.db(), actor)
     studies = my_studies(ui.db(), actor)
     disputed = disputes_for_me(ui.db(), actor)
-    may_create = actor.is_admin or actor.default_role == Role.RESEARCHER
+    may_create = Roles(actor.is_admin, actor.default_role, {}).may_create_projects()
     with st.container(horizontal=True, vertical_alignment="center", key="home-top"):
         with st.container():
             ui.heading("Home", _greeting(actor, studies, disputed))

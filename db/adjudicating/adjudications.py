@@ -45,7 +45,6 @@ from db.models import (
     Assignment,
     Item,
     ItemVersion,
-    Membership,
     Project,
     Settlement,
     SettlementState,
@@ -55,7 +54,7 @@ from db.models import (
     Submission,
 )
 from db.people.pseudonyms import annotation_mark, raters_of
-from db.permissions import ADJUDICATORS, Actor, On, operation, record
+from db.permissions import ADJUDICATORS, Actor, On, operation, record, roles_of
 from db.studies import tallies
 from db.studies.design import protocol_of
 from db.studies.settlements import (
@@ -200,15 +199,11 @@ def disputes_for_me(db: Database, actor: Actor) -> dict[int, int]:
     before them.
     """
     with db.read() as session:
-        roles = dict(
-            session.execute(
-                select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
-            ).all()
-        )
+        roles = roles_of(session, actor.person_id)
         projects = [
             project_id
             for project_id in session.exec(select(Project.id))
-            if project_id is not None and (actor.is_admin or roles.get(project_id, actor.default_role) in ADJUDICATORS)
+            if project_id is not None and roles.of(project_id) in ADJUDICATORS
         ]
         return _for_me(session, actor, projects)
 

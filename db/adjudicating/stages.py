@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, func
 from sqlalchemy.orm import aliased
-from sqlmodel import Session, col, func, or_, select
+from sqlmodel import Session, col, or_, select
 
 from annotators.asking.rounds import BLIND, DOUBLE, Stage, Unit, alike, differing
 from annotators.asking.settling import Outcome, UnitVotes, disputed_units, settle_item
@@ -34,7 +34,7 @@ from db.models import (
     Study,
 )
 from db.people.accounts import names_of
-from db.permissions import ADJUDICATORS, READERS, Actor, On, operation
+from db.permissions import ADJUDICATORS, READERS, Actor, On, held_role, operation
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING, is_disclosed, labels_and_decisions
@@ -132,7 +132,7 @@ def _deciders(study: Study, *, administrators: bool = False) -> Any:
     here as well.
     """
     here = aliased(Membership)
-    may = func.coalesce(here.role, Person.default_role).in_(sorted(ADJUDICATORS))
+    may = held_role(here, Person).in_(sorted(ADJUDICATORS))
     return (
         pick(col(Person.id))
         .select_from(Person)

@@ -18,6 +18,7 @@ from annotators.protocols import Protocol
 from db.allotting.ledger import DISCARDED, balance
 from db.models import SettlementState, Study
 from db.query import driver_rows, mark
+from db.studies.places import gets_items
 from db.studies.settlements import (
     adjudicated_labels,
     current_labels,
@@ -52,9 +53,9 @@ _LABELLED_BESIDES = (
 _MAY_ASK = text(
     "SELECT 1 FROM study_item x WHERE x.id = :item AND (EXISTS (SELECT 1 FROM assignment a "
     "WHERE a.study_item_id = x.id AND a.kind = 'slot' AND a.state = 'leased') OR EXISTS (SELECT 1 FROM study_member m "
-    "WHERE m.study_id = x.study_id AND m.left_at IS NULL AND m.left_out_from IS NULL AND m.paused_at IS NULL "
-    "AND m.failed_at IS NULL AND NOT EXISTS (SELECT 1 FROM assignment h WHERE h.study_item_id = x.id "
-    "AND h.person_id = m.person_id))) AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
+    f"WHERE m.study_id = x.study_id AND {gets_items()} AND NOT EXISTS (SELECT 1 FROM assignment h "
+    "WHERE h.study_item_id = x.id AND h.person_id = m.person_id))) "
+    "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
     f"AND NOT {DISCARDED.format(row='x')}"
 )
 

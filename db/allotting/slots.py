@@ -20,6 +20,7 @@ from annotators.designing.design import BALANCED
 from annotators.items.allotment import allotment
 from db.models import Assignment, AssignmentState, Study, StudyMember
 from db.query import table_of
+from db.studies.places import GETS_ITEMS, MAY_ANNOTATE
 
 _ASSIGNMENTS, _MEMBERS = table_of(Assignment), table_of(StudyMember)
 _SLOT, _MEMBER, _STUDY = _ASSIGNMENTS.c, _MEMBERS.c, table_of(Study)
@@ -112,17 +113,12 @@ def share_out(
     newcomers take over from who has most open, until they have an equal part of what is open. What nobody may have
     goes to whoever is first. In the transaction of an amendment, which has locked the team and the study.
     """
-    team = connection.execute(sql_select(_MEMBERS).where(_MEMBER.study_id == study.id).order_by(_MEMBER.person_id))
-    gets = [
-        row.person_id
-        for row in team.mappings()
-        if row.person_id not in of
-        and all(row[name] is None for name in ("left_at", "left_out_from", "paused_at", "failed_at"))
-    ]
+    team = sql_select(_MEMBER.person_id).where(_MEMBER.study_id == study.id).order_by(_MEMBER.person_id)
+    gets = [person for person in connection.execute(team.where(GETS_ITEMS)).scalars() if person not in of]
     keeps = {
         person
         for person in connection.execute(
-            sql_select(_MEMBER.person_id).where(_MEMBER.study_id == study.id, _MEMBER.left_at.is_(None))
+            sql_select(_MEMBER.person_id).where(_MEMBER.study_id == study.id, _MEMBER.left_at.is_(None), MAY_ANNOTATE)
         ).scalars()
         if person not in of
     }

@@ -57,6 +57,7 @@ from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import frozen_study, has_rechecks, protocol_of, turns_begin
+from db.studies.places import GETS_ITEMS, is_gone
 from db.studies.tallies import Tallies
 
 AHEAD = 3
@@ -246,8 +247,7 @@ def is_halted(member: Member) -> bool:
     """
     study = member.study
     late = study.deadline is not None and study.deadline <= now()
-    gone = any(at is not None for at in (member.left_at, member.left_out_from, member.paused_at, member.failed_at))
-    return gone or study.state != StudyState.RUNNING or late
+    return is_gone(member) or study.state != StudyState.RUNNING or late
 
 
 def why_halted(session: Session, member: Member) -> str:
@@ -293,10 +293,9 @@ def _tally(person_id: Any, state: str) -> Any:
     return func.coalesce(sql_select(_TALLY.n).where(*mine).scalar_subquery(), 0)
 
 
-_GETS_ITEMS = tuple(_MEMBER.c[name].is_(None) for name in ("left_at", "left_out_from", "paused_at", "failed_at"))
 _LEFT = sql_select(
     _tally(tallies.EVERYBODY, AssignmentState.OPEN),
-    sql_select(func.count()).where(_MEMBER.c.study_id == bindparam("study"), *_GETS_ITEMS).scalar_subquery(),
+    sql_select(func.count()).where(_MEMBER.c.study_id == bindparam("study"), GETS_ITEMS).scalar_subquery(),
     _tally(bindparam("person"), AssignmentState.EXPIRED),
     reduce(add, (_tally(bindparam("person"), state) for state in tallies.DONE)),
 )

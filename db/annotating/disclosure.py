@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, func
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
@@ -28,7 +28,7 @@ from db.models import (
     Study,
     StudyItem,
 )
-from db.permissions import EVERYBODY, READERS, Actor, On, operation, role_in
+from db.permissions import EVERYBODY, READERS, Actor, On, held_role, operation, role_in
 from db.query import table_of
 from db.studies.design import asks_of, protocol_of
 
@@ -145,9 +145,7 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
             asks = asks_of(session.connection(), study, assignment.study_item_id)
             _, step = next_step(assignment, protocol, asks)
         else:
-            person = session.get_one(Person, actor.person_id)
-            role = role_in(session, actor.person_id, person.default_role, study.project_id)
-            if not person.is_admin and role not in READERS:
+            if role_in(session, actor.person_id, study.project_id) not in READERS:
                 raise refused
             step = len(protocol.steps) - 1
         return reading_at(session, study, assignment.study_item_id, step)
@@ -242,7 +240,7 @@ _STANDING = (
     sql_select(
         *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key")),
         _PERSON.c.is_admin,
-        func.coalesce(_MEMBERSHIP.c.role, _PERSON.c.default_role).label("role"),
+        held_role().label("role"),
     )
     .select_from(
         _DOCUMENT.join(_PERSON, _PERSON.c.id == bindparam("person")).outerjoin(

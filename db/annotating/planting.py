@@ -207,7 +207,7 @@ def hold_to_mark(connection: Connection, member: Member, counts: Tallies) -> Non
     given = list(gold_labels_given(connection, study.id, member.person_id))
     items = len({label.study_item_id for label in given})
     right = sum(label.is_right(protocol_of(study)) for label in given)
-    if items < planting.mark_after or right >= planting.mark * len(given):
+    if not planting.is_below(items, right, len(given)):
         return
     about, moment = {"study": study.id, "person": member.person_id}, now()
     if planting.below == "pause":

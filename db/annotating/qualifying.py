@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, text, update
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
-from annotators.asking.qualifying import Qualifying
+from annotators.asking.qualifying import Qualifying, reaches
 from annotators.criteria import Criterion
 from annotators.criteria.base import written
 from db.annotating.assignments import AHEAD, Held, Member
@@ -105,7 +105,7 @@ def judge_try(connection: Connection, member: Member) -> None:
         return
     qualifying = Qualifying.of(member.study.settings)
     right, n = _right(connection, member.study, rows)
-    if right >= qualifying.mark * n:
+    if reaches(qualifying.mark, right, n):
         member.qualified_at = now()
         connection.execute(_PASSED, {**about, "at": member.qualified_at})
     elif rows[0].queue >= qualifying.tries:

@@ -35,6 +35,7 @@ from db.phases.answers import Standing, standings
 from db.query import pick, table_of
 from db.studies import tallies
 from db.studies.design import disputed_items, protocol_of
+from db.studies.places import who_gets_items
 
 DAYS = 14
 """Days that are looked back on to say when a study will be finished."""
@@ -108,12 +109,12 @@ def study_status(db: Database, actor: Actor, study_id: int) -> dict[str, Any]:
         read, standing = readers(session, study), standings(session, study)
         is_over = not any(everybody.get(state, 0) for state in _UNFINISHED)
         waiting = waiting_by_person(session.connection(), study_id) if is_balanced(study) else None
-        annotators, idle = [], list[int]()
+        annotators, idle, getting = [], list[int](), who_gets_items(session, study_id)
         for person_id, name, left_at, left_out_from, paused_at, qualified_at, quota, failed_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
-            gone = bool(left_at or left_out_from or paused_at or failed_at)
+            gone = person_id not in getting
             if gone or (quota is not None and tallies.done(own) >= quota):
                 idle.append(person_id)
             seconds = spent.seconds if spent else 0  # labels made elsewhere have none

@@ -17,6 +17,7 @@ from annotators.arrays import np
 from annotators.items.prioritised import chances
 from annotators.items.sampling import BY_SCORE
 from db.models import Amendment, Study
+from db.studies.places import gets_items
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ _WAITS = text(
     "OR EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = :item AND a.kind = 'slot' "
     "AND a.state IN ('leased', 'returned')) OR (EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = :item "
     "AND a.kind = 'slot' AND a.state = 'open') AND EXISTS (SELECT 1 FROM study_member m WHERE m.study_id = :study "
-    "AND m.left_at IS NULL AND m.left_out_from IS NULL AND m.paused_at IS NULL AND m.failed_at IS NULL "
+    f"AND {gets_items()} "
     "AND NOT EXISTS (SELECT 1 FROM assignment h WHERE h.study_item_id = :item AND h.person_id = m.person_id)))"
 )
 

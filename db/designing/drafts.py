@@ -70,7 +70,7 @@ def save_draft(
 def drafts_of(db: Database, actor: Actor, project_id: int) -> list[DraftOfStudy]:
     """The project's drafts, oldest first; annotators see none."""
     with db.read() as session:
-        if not actor.is_admin and role_in(session, actor.person_id, actor.default_role, project_id) not in READERS:
+        if role_in(session, actor.person_id, project_id) not in READERS:
             return []
         rows = _drafts(session, project_id)
         people = {person_id for row in rows for person_id in (*row.team, row.changed_by)}

@@ -45,6 +45,7 @@ from db.permissions import ANNOTATORS, Actor, On, Role, actor_of, operation, rec
 from db.phases.answers import standing_of
 from db.query import pick
 from db.studies import tallies
+from db.studies.places import is_gone
 from db.studies.tallies import Tallies
 
 _SPENT = "This link has been used up, has expired or was withdrawn. Ask whoever gave it to you for another one."
@@ -283,7 +284,7 @@ def _outcome(session: Session, member: Member, done: int, counts: Tallies) -> st
         return None  # what is put to them besides items comes first
     if member.quota is not None and done >= member.quota:
         return "done"
-    if any((member.left_at, member.left_out_from, member.paused_at, member.failed_at)):
+    if is_gone(member):
         return "failed"
     if is_halted(member):
         return "done"  # the study ended before they could

@@ -30,7 +30,20 @@ from db.models import (
 from db.names import visible_name
 from db.people.passwords import check_rules, hashed, matches
 from db.people.sign_in import end_sessions, failure_key
-from db.permissions import ADJUDICATORS, ANNOTATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
+from db.permissions import (
+    ADJUDICATORS,
+    ANNOTATORS,
+    RESEARCHERS,
+    Actor,
+    On,
+    Role,
+    actor_of,
+    held_role,
+    operation,
+    record,
+    roles_of,
+)
+from db.query import pick
 from db.unfit import refuse_unfit
 
 LOCAL_NAME = "admin"
@@ -233,8 +246,8 @@ def _planned(
     session: Session, actor: Actor, project_id: int, people: Sequence[tuple[int, str, str]]
 ) -> list[PersonPlan]:
     accounts = {account.name.casefold(): (person, account) for person, account in session.exec(_humans())}
-    query = select(Membership.person_id, Membership.role).where(Membership.project_id == project_id)
-    roles = dict(session.exec(query).all())
+    roles = {row.person_id: row.role for row in _held(session, project_id)}
+    may_add = roles_of(session, actor.person_id).is_admin
     first: dict[str, int] = {}
     plan = []
     for line, given, given_role in people:
@@ -244,15 +257,14 @@ def _planned(
             found = accounts.get(name.casefold())
             if name.casefold() in first:
                 problem = f"{name!r} stands on line {first[name.casefold()]} already. Name everybody once."
-            elif found is None and not actor.is_admin:
+            elif found is None and not may_add:
                 problem = f"There is nobody named {name!r}, and only an administrator makes accounts. Ask one."
             elif found is not None and found[1].name != name:
                 problem = f"The name {name!r} is taken: there is {found[1].name!r}. Write it so, or choose another."
             first.setdefault(name.casefold(), line)
             is_new = found is None
             if found is not None:
-                held = roles.get(found[1].person_id, found[0].default_role)
-                before = Role(held) if held else None
+                before = roles.get(found[1].person_id)
         except InvalidInput as error:
             problem = str(error)
         plan.append(PersonPlan(line, name, str(role), is_new, before, problem))
@@ -298,22 +310,28 @@ def remove_member(db: Database, actor: Actor, project_id: int, *, name: str) -> 
 def list_members(db: Database, actor: Actor, project_id: int) -> list[MemberRow]:
     """Everybody who has a role in the project, by membership or by default, by name."""
     with db.read() as session:
-        explicit = dict(
-            session.exec(select(Membership.person_id, Membership.role).where(Membership.project_id == project_id)).all()
-        )
-        members = []
-        for person, account in session.exec(_humans().order_by(Account.name)):
-            role = explicit.get(account.person_id, person.default_role)
-            if role is not None:
-                members.append(MemberRow(account.person_id, account.name, Role(role), account.person_id in explicit))
-        return members
+        return _held(session, project_id)
+
+
+def _held(session: Session, project_id: int) -> list[MemberRow]:
+    """Everybody who holds a role in the project, by name."""
+    here = (col(Membership.person_id) == Person.id) & (col(Membership.project_id) == project_id)
+    rows = session.execute(
+        pick(Account.person_id, Account.name, held_role(), col(Membership.role))
+        .select_from(Person)
+        .join(Account, col(Account.person_id) == Person.id)
+        .outerjoin(Membership, here)
+        .where(*_ARE_PEOPLE, held_role().is_not(None))
+        .order_by(Account.name)
+    )
+    return [MemberRow(row[0], row[1], Role(row[2]), row[3] is not None) for row in rows]
 
 
 @operation(On.PROJECT, ADJUDICATORS)
 def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[MemberRow]:
     """Everybody who may be an annotator of a study of this project, by name: members by their role, administrators."""
-    members = {row.person_id: row for row in list_members(db, actor, project_id)}
     with db.read() as session:
+        members = {row.person_id: row for row in _held(session, project_id)}
         for _, account in session.exec(_humans().where(col(Person.is_admin))):
             row = members.get(account.person_id)
             if row is None or row.role not in ANNOTATORS:
@@ -323,23 +341,9 @@ def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[Member
 
 def who_may_revise(session: Session, project_id: int) -> dict[int, str]:
     """Person id → name of everybody who may revise items of a project: its researchers, and administrators."""
-    role = func.coalesce(Membership.role, Person.default_role)
-    rows = session.execute(
-        select(Person.id, Account.name)
-        .join(Account, col(Account.person_id) == Person.id)
-        .join(
-            Membership,
-            (col(Membership.person_id) == Person.id) & (col(Membership.project_id) == project_id),
-            isouter=True,
-        )
-        .where(
-            col(Person.kind) == PersonKind.HUMAN,
-            col(Person.erased_at).is_(None),
-            col(Person.is_admin) | (role == Role.RESEARCHER),
-        )
-        .order_by(col(Account.name))
-    )
-    return {row[0]: row[1] for row in rows}
+    named = {row.name: row.person_id for row in _held(session, project_id) if row.role in RESEARCHERS}
+    named |= {account.name: account.person_id for _, account in session.exec(_humans().where(col(Person.is_admin)))}
+    return {named[name]: name for name in sorted(named)}
 
 
 # Who acts on the command line -----------------------------------------------------------------------------------------
@@ -405,12 +409,11 @@ def _role(role: Role | str | None) -> Role | None:
         raise InvalidInput(f"There is no role {str(role)!r}. Roles: {', '.join(Role)}.") from None
 
 
+_ARE_PEOPLE = (col(Person.kind) == PersonKind.HUMAN, col(Person.erased_at).is_(None))
+
+
 def _humans() -> Select[Person, Account]:
-    return (
-        select(Person, Account)
-        .join(Account, col(Account.person_id) == col(Person.id))
-        .where(Person.kind == PersonKind.HUMAN, col(Person.erased_at).is_(None))
-    )
+    return select(Person, Account).join(Account, col(Account.person_id) == col(Person.id)).where(*_ARE_PEOPLE)
 
 
 def _human(session: Session, name: str) -> tuple[Person, Account]:

@@ -23,9 +23,8 @@ def sees_names(session: Session, actor: Actor, study: Study) -> bool:
 
     Adjudicators decide without knowing whose word it is.
     """
-    person = session.get_one(Person, actor.person_id)
-    role = role_in(session, actor.person_id, person.default_role, study.project_id)
-    return person.is_admin or role in RESEARCHERS or bool(study.settings.get("show_names"))
+    role = role_in(session, actor.person_id, study.project_id)
+    return role in RESEARCHERS or bool(study.settings.get("show_names"))
 
 
 def pseudonyms(session: Session, study_id: int) -> dict[int, str]:

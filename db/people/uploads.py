@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from annotators.errors import NotAllowed
 from db.engine import Database
-from db.models import Membership, Person
-from db.permissions import RESEARCHERS, Actor, On, operation
+from db.permissions import RESEARCHERS, Actor, On, operation, roles_of
 
 
 @operation(On.APP, anyone_signed_in=True)
@@ -23,10 +22,5 @@ def check_may_upload(db: Database, actor: Actor) -> None:
 
 def imports_anywhere(session: Session, person_id: int) -> bool:
     """Whether this person may import into some project."""
-    person = session.get_one(Person, person_id)
-    if person.is_admin or person.default_role in RESEARCHERS:
-        return True
-    member = select(Membership.project_id).where(
-        Membership.person_id == person_id, col(Membership.role).in_(RESEARCHERS)
-    )
-    return session.exec(member.limit(1)).first() is not None
+    roles = roles_of(session, person_id)
+    return roles.may_create_projects() or any(role in RESEARCHERS for role in roles.memberships.values())

@@ -40,6 +40,7 @@ from db.people.pseudonyms import sees_names
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
+from db.studies.places import who_gets_items
 from db.studies.settlements import COUNTING
 from db.studies.tallies import Tallies
 
@@ -197,7 +198,8 @@ def _decide(
     update_settlements(session.connection(), study, protocol_of(study), again, counts)
     balance(session.connection(), study, again, counts)
     counts.write(session.connection())
-    gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at or row.failed_at]
+    session.flush()
+    left = who_gets_items(session, study_id)
     details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
                "annotations": len(standing), "items": len(items), "reason": why}  # fmt: skip
     kind = "labels restored" if since is None else "labels left out"
@@ -209,7 +211,7 @@ def _decide(
         len(standing),
         sum(1 for annotation in standing if after.get(annotation) == AnnotationKind.SURPLUS),
         len(items),
-        0 if foreign else max(0, most_wanted - len(members) + len(gone)),
+        0 if foreign else max(0, most_wanted - len(left)),
     )
 
 

@@ -28,7 +28,6 @@ from db.models import (
     SettlementState,
     Study,
     StudyItem,
-    StudyMember,
 )
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import in_clause, pick, plain_rows
@@ -42,6 +41,7 @@ from db.releasing.pairs import (
 )
 from db.releasing.states import BLOCK, InStudy, Standing, standings
 from db.studies.design import freeze_scores_of, protocol_of
+from db.studies.places import who_gets_items
 from db.studies.tallies import Tallies
 
 _PENDING = (SettlementState.PENDING, SettlementState.DISPUTED)
@@ -334,14 +334,7 @@ def _fresh(session: Session, study: Study, fallen: Sequence[_Fallen]) -> Mapping
 
 
 def _team(session: Session, study: Study) -> set[int]:
-    team = select(StudyMember.person_id).where(
-        StudyMember.study_id == study.id,
-        col(StudyMember.left_at).is_(None),
-        col(StudyMember.left_out_from).is_(None),
-        col(StudyMember.paused_at).is_(None),
-        col(StudyMember.failed_at).is_(None),
-    )
-    return set(session.exec(team).all())
+    return who_gets_items(session, study.id or 0)
 
 
 def fresh_people(session: Session, study: Study, items: Sequence[int]) -> tuple[set[int], dict[int, set[int]]]:

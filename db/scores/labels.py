@@ -115,7 +115,7 @@ def _study(session: Session, actor: Actor, project_id: int, name: str) -> Study:
         return studies[name]
     elsewhere = select(Study.project_id, Project.name).join(Project).where(Study.name == name).order_by(Project.name)
     for other, project in session.exec(elsewhere):
-        if actor.is_admin or role_in(session, actor.person_id, actor.default_role, other):
+        if role_in(session, actor.person_id, other):
             raise InvalidInput(
                 f"{name!r} is a study of the project {project!r}. A run takes labels of its own project's studies: "
                 f"{', '.join(sorted(studies)) or 'none yet'}."

@@ -30,8 +30,6 @@ from db.items.proposed import ItemOrPair, Suggester, SuggestionSources, suggeste
 from db.models import (
     Account,
     AssignmentState,
-    Membership,
-    Person,
     Project,
     Score,
     Settlement,
@@ -46,10 +44,11 @@ from db.models import (
 )
 from db.names import no_study, visible_name
 from db.people.accounts import who_may_revise
-from db.permissions import ANNOTATORS, EVERYBODY, Actor, On, Role, operation
+from db.permissions import ADJUDICATORS, ANNOTATORS, EVERYBODY, Actor, On, Role, operation, role_in, roles_of
 from db.phases.answers import standing_of
 from db.query import database_time, table_of
 from db.studies import tallies
+from db.studies.places import is_gone
 from db.studies.selection import (
     ChosenItems,
     JudgedScores,
@@ -325,19 +324,15 @@ def check_overlap(overlap: int, annotators: int, *, what: str = "are named") -> 
 
 def person_who_may_annotate(session: Session, project_id: int, name: str) -> int:
     """The id of the person; NotFound for nobody, InvalidInput for somebody whose role does not let them annotate."""
-    row = session.execute(
-        select(Person.id, Person.is_admin, Person.default_role).join(Account).where(Account.name == name)
-    ).first()
-    if row is None:
+    found = session.exec(select(Account.person_id).where(Account.name == name)).first()
+    if found is None:
         raise NotFound(f"There is nobody named {name!r}. Add them with: assay user add {name}")
-    membership = session.get(Membership, (project_id, row[0]))
-    role = membership.role if membership else row[2]
-    if not row[1] and (role is None or Role(role) not in ANNOTATORS):
+    role = role_in(session, found, project_id)
+    if role not in ANNOTATORS:
         raise InvalidInput(
             f"{name!r} may not annotate in this project (role: {role or 'none'}). "
             f"Give them a role with: assay member add PROJECT {name} --role annotator"
         )
-    found: int = row[0]
     return found
 
 
@@ -530,18 +525,14 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
     mine = {
         row.study_id: row for row in session.exec(select(StudyMember).where(StudyMember.person_id == actor.person_id))
     }
-    roles = dict(
-        session.execute(
-            select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
-        ).all()
-    )
+    roles = roles_of(session, actor.person_id)
     for study, project in session.exec(query):
         assert study.id is not None
-        role = Role.RESEARCHER if actor.is_admin else roles.get(study.project_id, actor.default_role)
+        role = roles.of(study.project_id)
         if role is None or (role == Role.ANNOTATOR and study.id not in mine):
             continue
         own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
-        member = mine.get(study.id)
+        member = mine.get(study.id) if role in ANNOTATORS else None
         of, left = expected(session, study, member, own, n_open=everybody.get(AssignmentState.OPEN, 0))
         yield StudyRow(
             study_id=study.id,
@@ -560,7 +551,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             returned=own.get(AssignmentState.RETURNED, 0) if member is not None and _gets_items(study, member) else 0,
             left_for_me=left,
             is_annotator=member is not None and member.left_at is None,
-            may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
+            may_adjudicate=role in ADJUDICATORS,
             closed_to_me=None if member is None else _closed_to(session, study, member),
         )
 
@@ -579,9 +570,8 @@ _TO_GIVE = text(
 
 def _gets_items(study: Study, member: StudyMember) -> bool:
     """Whether somebody gets items of a study now, as `db.annotating.assignments.is_halted` says it."""
-    gone = (member.left_at, member.left_out_from, member.paused_at, member.failed_at)
     late = study.deadline is not None and study.deadline <= now()
-    return study.state == StudyState.RUNNING and not late and all(at is None for at in gone)
+    return study.state == StudyState.RUNNING and not late and not is_gone(member)
 
 
 def _left_for(

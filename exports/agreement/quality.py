@@ -295,7 +295,7 @@ def _below_mark(found: StudyRatings, own: list[GoldGiven]) -> list[Remark]:
     """That too few of somebody's gold labels are right, by the mark of the study."""
     planting = Planting.of(found.study.settings)
     right, items = sum(given.is_right(found.protocol) for given in own), len({given.study_item_id for given in own})
-    if items < planting.mark_after or right >= planting.mark * len(own):
+    if not planting.is_below(items, right, len(own)):
         return []
     text = f"{right:,} of {len(own):,} labels of gold items are right; the mark is {100 * planting.mark:g} %"
     return [Remark("gold", text)]

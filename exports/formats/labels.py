@@ -276,6 +276,10 @@ def not_counting(row: dict[str, str]) -> str | None:
     return _not_counting(*(row.get(flag, "") for flag in _FLAGS))
 
 
+_NOT_COUNTING = frozenset(("surplus", "left_out", "repeat", "gold", "qualification", "model"))
+"""Kinds of annotations whose labels count nowhere: all but `regular` and `imported`. Other words are somebody's own."""
+
+
 @lru_cache(_REMEMBERED)
 def _not_counting(current: str, complete: str, cannot_judge: str, kind: str, fell: str = "") -> str | None:
     if cannot_judge.lower() == "true":
@@ -284,7 +288,7 @@ def _not_counting(current: str, complete: str, cannot_judge: str, kind: str, fel
         return "incomplete"
     if current.lower() == "false":
         return "superseded or withdrawn"
-    if kind.lower() in ("surplus", "left_out", "repeat", "gold"):
+    if kind.lower() in _NOT_COUNTING:
         return kind.lower()
     return "fell with a revision" if fell.lower() == "true" else None
 

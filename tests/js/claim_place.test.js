@@ -18,5 +18,8 @@ for (const [claim, sentence] of [
   ['It employed 240 women', '- It employed 240 people'],
   ['التقرير السنوي وصل', 'وصل التقرير السنوي.'],
   ['The library has a roof of slate', null],
+  ['Brick!', 'It was rebuilt by 1909.5 of brick!'],
+  ['brick roofs', 'It was rebuilt by 1909.5 of brick!'], // half of its words
+  ['brick roofs shine', null],
   ['', null],
 ]) test(`the sentence like “${claim}”`, () => assert.equal(said(claim), sentence));

@@ -42,7 +42,7 @@ test('a changed key holds at once, and the one it had does nothing any more', ()
 });
 
 for (const [key, reason] of [
-  ['x', 'x is the key of “Cannot judge”'], ['=', '= is the key of “Zoom in”'], ['3', 'digits give labels'], ['ArrowUp', 'ArrowUp cannot be used'],
+  ['x', 'x is the key of “Cannot judge”'], ['=', '= is the key of “Zoom in”'], ['3', 'digits give labels'], ['0', 'digits give labels'], ['9', 'digits give labels'], ['ArrowUp', 'ArrowUp cannot be used'],
   ['Space', 'Space cannot be used'], ['F5', 'F5 cannot be used'],
 ]) {
   test(`${key} is refused in words and nothing changes`, () => {

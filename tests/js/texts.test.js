@@ -31,6 +31,7 @@ test('words are found across emphasis, ends of lines and cells, in any case', ()
   assert.deepEqual(found('falls BELOW  62 %'), ['falls **below** 62 %']);
   assert.deepEqual(found('of its usable volume'), ['of its\n*usable*   volume']);
   assert.deepEqual(found('2 restricted'), ['2 | Restricted']);
+  assert.deepEqual(found('the'), ['The'], 'at the very beginning');
 });
 
 test('what is shown otherwise than written is found as it is read, and is in a place as a whole', () => {
@@ -67,7 +68,8 @@ test('the signs around what is wholly selected belong to it', () => {
 for (const [tex, sign, yes] of [
   ['x^2', '$', true], ['n = 5', '$', true], ['5 to ', '$', false], ['', '$', false], ['1', '[', false], ['x = y', '[', true],
   ['\\href{javascript:alert(1)}{x}', '$', false], [`${'{'.repeat(31)}x${'}'.repeat(31)}`, '$', false], ['}{', '$$', false], ['x'.repeat(2001), '$$', false],
-  ['and of course they said so', '$', false], ['a & b \\\\ c', 'begin', true], [`${'&'.repeat(301)}`, 'begin', false],
+  ['and of course they said so', '$', false], ['some words = other words', '[', false], ['some words', '$$', false],
+  ['\\alpha of two words', '$$', true], ['five long words stand here \\alpha', '$$', false], ['a & b \\\\ c', 'begin', true], [`${'&'.repeat(301)}`, 'begin', false],
 ]) {
   test(`${tex.slice(0, 30)} between ${sign} is ${yes ? 'a formula' : 'none'}`, () => assert.equal(isFormula(tex, sign), yes));
 }

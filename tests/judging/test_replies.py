@@ -11,12 +11,17 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from annotators.judges.asking import Asker
 from annotators.judges.base import Ending, Reply
-from annotators.judges.budget import Cost
+from annotators.judges.budget import Cost, Price, Spending, read_limit
+from annotators.judges.client import Client, ServerRefuses
 from db.engine import Database
 from db.jobs import MOST_ATTEMPTS, WorkerDesk, job_facts, queue_job
 from db.judging.replies import StoredReplies
 from tests.foreign_locks import locked_file, locked_tables
+from tests.judging import scripted as script
+from tests.judging.test_asking import a_call
+from tests.judging.test_trying_again import Clock
 from tests.makers import first_administrator, make_project
 from tests.waiting import until
 
@@ -156,3 +161,87 @@ def test_a_reply_that_is_kept_is_progress_however_often_the_worker_dies_before_a
 
 def test_a_request_without_a_reply_is_no_progress(database: Database) -> None:
     assert "without getting any further" in (killed_each_time(database, Ending.FAILED) or "")
+
+
+def test_a_reply_is_known_by_project_request_and_sample_and_the_first_that_did_not_fail(database: Database) -> None:
+    first_administrator(database)
+    here, there = (StoredReplies(database, make_project(database)) for _ in range(2))
+
+    def keep(ledger: StoredReplies, key: str, sample: int, said: str, ending: Ending) -> None:
+        ledger.keep(ledger.enter(key, sample, MOST), Reply(said, ending), MOST)
+
+    def known(ledger: StoredReplies, key: str = "k", sample: int = 0) -> tuple[str, Ending] | None:
+        found = ledger.known(key, sample)
+        return None if found is None else (found.text, found.ending)
+
+    for ending in (Ending.FAILED, Ending.CUT_OFF, Ending.WHOLE):
+        keep(here, "k", 0, ending.value, ending)
+    assert known(here) == ("cut off", Ending.CUT_OFF), "what was paid for is not asked again, whole or not"
+    assert (known(there), known(here, "l"), known(here, sample=1)) == (None, None, None)
+    keep(there, "k", 0, "theirs", Ending.WHOLE)
+    keep(here, "k", 1, "another", Ending.WHOLE)
+    keep(here, "l", 0, "", Ending.FAILED)
+    assert known(there) == ("theirs", Ending.WHOLE)
+    assert (known(here), known(here, sample=1)) == (("cut off", Ending.CUT_OFF), ("another", Ending.WHOLE))
+    assert known(here, "l") is None, "what failed is asked anew"
+
+
+def test_every_field_of_a_reply_comes_back_as_it_was_kept(database: Database) -> None:
+    ledger = ledger_of(database)
+    reply = Reply(
+        "text", Ending.REFUSED, "m", "fp", 3, 4, 1.5, 2, "no", {"item/judgement/label": {"A": 0.75, "B": 0.25}}
+    )  # fmt: skip
+    ledger.keep(ledger.enter("k", 0, MOST), reply, MOST)
+    assert ledger.known("k", 0) == reply
+    nothing = Reply("", Ending.EMPTY)
+    ledger.keep(ledger.enter("l", 0, MOST), nothing, MOST)
+    assert ledger.known("l", 0) == nothing
+
+
+def test_what_a_job_has_spent_is_its_own_and_counts_what_is_under_way_with_the_most(database: Database) -> None:
+    admin = first_administrator(database)
+    project, other = make_project(database), make_project(database)
+    jobs = [
+        queue_job(database, admin, project, kind="judge check", parameters={"n": number}).job_id for number in range(2)
+    ]
+    first, second = (StoredReplies(database, project, job) for job in jobs)
+    by_hand, elsewhere = StoredReplies(database, project), StoredReplies(database, other)
+    assert first.spent() == Cost(0, 0, 0.0)
+    done = first.enter("a", 0, Cost(1, 900, 0.9))
+    first.keep(done, Reply("", Ending.WHOLE, tokens_in=100, tokens_out=20), Cost(1, 120, 0.25))
+    assert (first.spent(), second.spent(), by_hand.spent()) == (Cost(1, 120, 0.25), Cost(), Cost())
+    failed = first.enter("b", 0, Cost(1, 700, 0.5))
+    assert first.spent() == Cost(2, 820, 0.75), "under way: as much as it can have cost"
+    first.keep(failed, Reply("", Ending.FAILED), Cost(1, 0, 0.0))
+    assert first.spent() == Cost(2, 820, 0.25), "the server said nothing of tokens"
+    second.enter("c", 0, Cost(1, 50, None))
+    by_hand.enter("d", 0, Cost(1, 60, 0.1))
+    elsewhere.enter("e", 0, Cost(1, 70, 0.2))
+    assert (second.spent(), by_hand.spent(), elsewhere.spent()) == (
+        Cost(1, 50, None),
+        Cost(1, 60, 0.1),
+        Cost(1, 70, 0.2),
+    )
+    assert first.totals() == {"requests": 2, "tokens": {"in": 100, "out": 20}}
+    assert second.totals() == by_hand.totals() == {"requests": 1, "tokens": {"in": 0, "out": 0}}
+
+
+@pytest.mark.parametrize("unit", ["requests", "tokens", "usd"])
+def test_a_run_that_is_taken_up_again_has_spent_what_it_had(sqlite_database: Database, unit: str) -> None:
+    """What surely was not paid for does not come back as the most that it could have cost."""
+    admin = first_administrator(sqlite_database)
+    project = make_project(sqlite_database)
+    job = queue_job(sqlite_database, admin, project, kind="judge check", parameters={}).job_id
+    spending = Spending(read_limit(f"100000{unit}"), Price(1.0, 1.0))
+    turns = [script.Failed(500), script.Whole(), script.Dropped(made=True), script.Whole(), script.HTML]
+    with script.ScriptedServer(turns) as server:
+        client = Client(server.base_url, "tiny-judge", None, most=64)
+        ledger = StoredReplies(sqlite_database, project, job)
+        asker = Asker(client, ledger, spending, tries=2, stop=Clock())
+        for words in ("One?", "Two?"):
+            asker.ask(a_call(words))
+        with pytest.raises(ServerRefuses):
+            asker.ask(a_call("Three?"))
+    spent = StoredReplies(sqlite_database, project, job).spent()
+    assert (spent.requests, spent.tokens) == (spending.spent.requests, spending.spent.tokens) == (5, spent.tokens)
+    assert spent.money == pytest.approx(spending.spent.money)

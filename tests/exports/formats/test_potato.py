@@ -27,7 +27,9 @@ from db.judging.items import read_to_judge
 from db.models import StoredLabel, Study
 from exports.bundles.bundle import export_project
 from exports.formats import FORMATS
+from exports.formats._potato_schemes import _of_option
 from exports.formats.base import protocol_of_labels
+from exports.formats.potato import _yaml
 from exports.reading.sources import open_sources
 from tests.exports.formats.places import Place, write_json
 from tests.exports.formats.test_labels_in_files import every_label, stored
@@ -657,3 +659,17 @@ def test_an_answer_that_the_config_does_not_have_is_named_and_no_other_label_mad
         assert isinstance(item, ParsedItem)
         assert [(one.criterion, one.value) for one in item.labels] == [("sent", "good"), ("top", '["x"]')]
         assert "Lost: What was given to the scheme 'gone', which the config does not have (2 times)." in reading.notes()
+
+
+def test_a_scheme_without_a_description_is_called_by_its_name() -> None:
+    one = {"value": 2, "title": "two"}
+    assert _of_option({"name": "n", "description": "How many?"}, one) == ("n_2", {"title": "How many?: two"})
+    assert _of_option({"name": "n"}, one) == _of_option({"name": "n", "description": ""}, one)
+    assert _of_option({"name": "n"}, one) == ("n_2", {"title": "n: two"})
+    assert len(_of_option({"name": "n" * 400}, one)[1]["title"]) == 300
+
+
+def test_a_config_stands_in_the_order_in_which_people_read_it() -> None:
+    assert _yaml({"task": "é", "data": [1], "annotation": {"b": 1, "a": 2}}).decode() == (
+        "task: é\ndata:\n- 1\nannotation:\n  b: 1\n  a: 2\n"
+    )
