@@ -198,7 +198,7 @@ def _on_it(session: Session, actor: Actor, study_item_id: int) -> tuple[Study, S
     ).first()
     written = select(Message.id).where(Message.study_item_id == study_item_id)
     talked = found is not None and (
-        _talks(*found, bool(_at_odds(session, found[0], [study_item_id])))
+        _talks(found[0], found[1], bool(_at_odds(session, found[0], [study_item_id])))
         or session.exec(written.limit(1)).first() is not None
     )
     if found is None or not talked:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from sqlmodel import Session, col, select
 
 from db.engine import Database
-from db.models import Membership, Project, Study, StudyMember, Tally
+from db.models import Project, Study, StudyMember, Tally
 from db.needs import items, people, slots
 from db.needs.base import Facts, Kind, Need
 from db.people.accounts import names_of
-from db.permissions import READERS, RESEARCHERS, Actor, On, operation, role_in
+from db.permissions import READERS, RESEARCHERS, Actor, On, operation, role_in, roles_of
 from db.query import pick
 
 KINDS: tuple[Kind, ...] = (*people.KINDS, *slots.KINDS, *items.KINDS)
@@ -24,8 +24,7 @@ def needs_of(db: Database, actor: Actor, study_id: int) -> list[Need]:
     """What the study needs its researcher for, each with what ends it; for others than researchers nothing."""
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        role = role_in(session, actor.person_id, actor.default_role, study.project_id)
-        if not actor.is_admin and role not in RESEARCHERS:
+        if role_in(session, actor.person_id, study.project_id) not in RESEARCHERS:
             return []
         return _found(session, [study])[study_id]
 
@@ -38,16 +37,9 @@ def my_needs(db: Database, actor: Actor, *, besides: Sequence[str] = ()) -> dict
     are kinds that are not asked for.
     """
     with db.read() as session:
-        roles = dict(
-            session.execute(
-                select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
-            ).all()
-        )
-        mine = [
-            study
-            for study in session.exec(select(Study).order_by(col(Study.id)))
-            if actor.is_admin or roles.get(study.project_id, actor.default_role) in RESEARCHERS
-        ]
+        roles = roles_of(session, actor.person_id)
+        studies = session.exec(select(Study).order_by(col(Study.id)))
+        mine = [study for study in studies if roles.of(study.project_id) in RESEARCHERS]
         return {study_id: found for study_id, found in _found(session, mine, besides).items() if found}
 
 

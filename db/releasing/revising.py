@@ -242,7 +242,7 @@ def _in_revision(session: Session, actor: Actor, project_id: int) -> Iterator[St
 
 def n_in_revision(session: Session, study: Study) -> int:
     """How many items of a study wait to be revised, of the first `BLOCK` that fail; which do is as it was kept."""
-    return len(_waiting(session, study))
+    return len(_waiting_in(session, study))
 
 
 def n_without_reviser(session: Session, study: Study, strict: Collection[int]) -> int:
@@ -250,13 +250,13 @@ def n_without_reviser(session: Session, study: Study, strict: Collection[int]) -
 
     `strict` are the studies of the project that keep items from those who judged, decided or revised them.
     """
-    left = set(_waiting(session, study)) if strict else set()
+    left = set(_waiting_in(session, study)) if strict else set()
     for person_id in who_may_revise(session, study.project_id) if left else ():
         left &= _barred(session, person_id, sorted(left), strict)
     return len(left)
 
 
-def _waiting(session: Session, study: Study) -> list[int]:
+def _waiting_in(session: Session, study: Study) -> list[int]:
     ids = [item_id for item_id, _ in session.execute(_FAILING, {"studies": [study.id]}).all()[:BLOCK]]
     return [item.item_id for item in standings(session, ids).values() if item.state is State.IN_REVISION]
 
