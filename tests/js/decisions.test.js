@@ -36,6 +36,19 @@ function dispute(units, { images, targets = {} } = {}) {
 const decisions = (units, more = {}, { again = false, kept = null } = {}) => new Decisions(dispute(units, more), { criteria: CRITERIA }, again, kept);
 const names = (units) => units.map(({ criterion }) => criterion.name);
 
+test('what nobody was asked is there from the decision on that makes it asked', () => {
+  const made = decisions([STANCE, sent('harm', [], { needs: false })]);
+  const [stance, harm] = made.units;
+  assert.equal(made.unasked(harm), true);
+  assert.deepEqual(names(made.missing()), ['stance']);
+  made.set(stance, { value: 'no', reason: 'so it is' });
+  assert.equal(made.unasked(harm), false);
+  assert.deepEqual(names(made.missing()), ['harm']);
+  made.set(stance, { value: 'yes' });
+  assert.equal(made.unasked(harm), true);
+  assert.deepEqual(made.missing(), []);
+});
+
 test('units come in the order of the protocol and of the item’s parts', () => {
   const pages = ['page:a.pdf:10', 'page:a.pdf:9'].map((target) => sent('stance', [vote('R1', 'yes')], { target }));
   const found = unitsOf(dispute([sent('why', []), ...pages]), { criteria: CRITERIA });

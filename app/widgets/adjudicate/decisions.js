@@ -89,6 +89,11 @@ export class Decisions {
     return this.decidable(unit) && (unit.disputed || this.#askedNow(unit));
   }
 
+  /** Whether nobody was asked it, and no decision makes it asked: there is nothing to show. @param {VotedUnit} unit */
+  unasked(unit) {
+    return !unit.votes.length && !this.open(unit);
+  }
+
   /** Whether the decision goes against what most annotators said. @param {VotedUnit} unit */
   overrules(unit) {
     const { value } = this.of(unit);

@@ -79,6 +79,8 @@ export class Row {
   refresh() {
     const { unit, panel: { decisions } } = this;
     if (decisions.open(unit) !== !!this.input) this.#buildCell();
+    if (decisions.unasked(unit)) this.element.hidden = true;
+    else if (!unit.votes.length) this.element.hidden = false;
     const { value, reason, cause, confidence, note } = decisions.of(unit);
     const overrules = decisions.overrules(unit);
     const lacks = decisions.lacksReason(unit);
