@@ -12,7 +12,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.allotting.ledger import balance
+from db.allotting.ledger import balance, end_leases_of
 from db.allotting.settling import update_settlements
 from db.engine import Database
 from db.items.current import is_published, unpublished_batches, withdrawn_batches
@@ -146,15 +146,20 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> int:
     )
     counts: dict[int, Tallies] = {}
     touched: dict[int, set[int]] = defaultdict(set)
+    given: dict[int, set[tuple[int, int]]] = defaultdict(set)
     for study_id, study_item_id, person_id, state, counted in rows:
         touched[study_id].add(study_item_id)
         if counted:
+            given[study_id].add((study_item_id, person_id))
             before, after = (None, state) if reinstates else (state, None)
             counts.setdefault(study_id, Tallies(study_id)).move(before, after, person_id)
     skips = _skips_beside(session, batch_id) if reinstates else []
     for skip in skips:
         session.delete(skip)
         counts.setdefault(skip.study_id, Tallies(skip.study_id)).move(AssignmentState.SKIPPED, None, skip.person_id)
+    if reinstates:
+        for study_id, of_study in counts.items():
+            end_leases_of(session.connection(), session.get_one(Study, study_id), given[study_id], of_study)
     for study_id, study_item_ids in touched.items():
         study, of_study = session.get_one(Study, study_id), counts.setdefault(study_id, Tallies(study_id))
         update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids), of_study)

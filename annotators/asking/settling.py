@@ -305,13 +305,14 @@ def where_it_stands(
     """
     disputed = disputed_units(protocol, units, n_annotations, decided)
     stands = reached(protocol, units, decided, complete=False)
-    if decided and all(how != Outcome.OPEN for how, _ in stands.values()):
+    is_decided = any(not isinstance(value, Contested) for value in decided.values())
+    if is_decided and all(how != Outcome.OPEN for how, _ in stands.values()):
         return ItemStanding("adjudicated", disputed)
     complete = is_complete(n_annotations, wanted, disputed=bool(disputed))
-    if not complete or (wanted.returned and not decided):
+    if not complete or (wanted.returned and not is_decided):
         return ItemStanding("pending", disputed)
     if disputed:
         return ItemStanding("disputed", disputed)
-    if wanted.reviewed and not decided:
+    if wanted.reviewed and not is_decided:
         return ItemStanding("disputed", list(units), reviewed=True)
-    return ItemStanding("adjudicated" if decided else "agreed", disputed)
+    return ItemStanding("adjudicated" if is_decided else "agreed", disputed)

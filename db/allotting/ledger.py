@@ -58,15 +58,20 @@ DISCARDED = (
 HOLDING = (AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
 """The states in which a slot is somebody's."""
 
-_TAKES = (
-    "((a.kind = 'slot' AND a.state IN ('leased', 'submitted', 'returned')) "
-    f"OR (a.kind = '{IMPORTED}' AND a.state = 'submitted' AND EXISTS (SELECT 1 FROM annotation g "
-    "WHERE g.assignment_id = a.id AND g.kind = 'imported' "
+_NOT_WITHDRAWN = (
+    "EXISTS (SELECT 1 FROM annotation g WHERE g.assignment_id = {row}.id AND g.kind = 'imported' "
     "AND NOT EXISTS (SELECT 1 FROM annotation newer WHERE newer.supersedes_id = g.id) "
     "AND NOT EXISTS (SELECT 1 FROM withdrawal w WHERE w.batch_id = g.batch_id AND NOT w.reinstates AND NOT EXISTS "
-    "(SELECT 1 FROM withdrawal w2 WHERE w2.batch_id = w.batch_id AND w2.id > w.id)))))"
+    "(SELECT 1 FROM withdrawal w2 WHERE w2.batch_id = w.batch_id AND w2.id > w.id)))"
+)
+_TAKES = (
+    "((a.kind = 'slot' AND a.state IN ('leased', 'submitted', 'returned')) "
+    f"OR (a.kind = '{IMPORTED}' AND a.state = 'submitted' AND {_NOT_WITHDRAWN.format(row='a')}))"
 )
 """Whether an assignment `a` takes a slot of its item: one that somebody has, or an imported annotation that counts."""
+
+WAS_ASKED = f"({{row}}.kind <> '{IMPORTED}' OR {{row}}.state <> 'submitted' OR {_NOT_WITHDRAWN})"
+"""Whether an assignment (a row) keeps its person from being given the item: not labels whose import was withdrawn."""
 
 _ENTRIES = text(
     f"SELECT x.id, {WANTED.format(item='x.id')} AS wanted, {DISCARDED.format(row='x')} AS discarded, "

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, bindparam, text
 from annotators.asking.rounds import Stage, Unit
 from annotators.asking.settling import ItemLabels, Known, Wanted, settle_item, where_it_stands
 from annotators.protocols import Protocol
-from db.allotting.ledger import DISCARDED, balance
+from db.allotting.ledger import DISCARDED, WAS_ASKED, balance
 from db.models import SettlementState, Study
 from db.query import driver_rows, mark
 from db.studies.places import gets_items
@@ -54,7 +54,7 @@ _MAY_ASK = text(
     "SELECT 1 FROM study_item x WHERE x.id = :item AND (EXISTS (SELECT 1 FROM assignment a "
     "WHERE a.study_item_id = x.id AND a.kind = 'slot' AND a.state = 'leased') OR EXISTS (SELECT 1 FROM study_member m "
     f"WHERE m.study_id = x.study_id AND {gets_items()} AND NOT EXISTS (SELECT 1 FROM assignment h "
-    "WHERE h.study_item_id = x.id AND h.person_id = m.person_id))) "
+    f"WHERE h.study_item_id = x.id AND h.person_id = m.person_id AND {WAS_ASKED.format(row='h')}))) "
     "AND NOT EXISTS (SELECT 1 FROM study_item later WHERE later.earlier_id = x.id) "
     f"AND NOT {DISCARDED.format(row='x')}"
 )

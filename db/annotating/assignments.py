@@ -28,7 +28,7 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.items.sampling import BY_SCORE, OWN
-from db.allotting.ledger import first_step, reopen_slot, take_open_slot
+from db.allotting.ledger import WAS_ASKED, first_step, reopen_slot, take_open_slot
 from db.allotting.settling import update_settlements
 from db.allotting.slots import is_balanced
 from db.engine import Database
@@ -494,7 +494,9 @@ def _claiming(*, wait: bool, allotted: bool | None = None) -> ReturningUpdate[An
     """
     slot, other = _ASSIGNMENT.alias("slot"), _ASSIGNMENT.alias("other")
     had = sql_select(other.c.id).where(
-        other.c.study_item_id == slot.c.study_item_id, other.c.person_id == bindparam("person")
+        other.c.study_item_id == slot.c.study_item_id,
+        other.c.person_id == bindparam("person"),
+        text(WAS_ASKED.format(row="other")),
     )
     first = (
         sql_select(slot.c.id)

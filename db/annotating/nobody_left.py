@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import BindParameter, bindparam, text
 from sqlmodel import Session, col
 
+from db.allotting.ledger import WAS_ASKED
 from db.models import AssignmentState, Invitation, Study, StudyState, now
 from db.query import pick
 from db.studies.design import has_rechecks
@@ -14,11 +15,11 @@ from db.studies.design import has_rechecks
 _AT_ONCE = 10_000
 """Open slots that are looked at, the first ones of the queue: everybody has passed those."""
 
-# An open slot of an item that somebody has skipped, or whose labels of it are left out, or that is to be given to one
+# An open slot of an item that somebody has skipped, or whose labels of it are left out or surplus, or that goes to one
 # more as people disagreed, and that everybody who is left in the study has had.
 _MAY_BE = (
     "SELECT s.study_item_id FROM assignment s WHERE s.study_id = :study "
-    "AND s.state IN ('skipped', 'left_out', 'barred') UNION "
+    "AND s.state IN ('skipped', 'left_out', 'barred', 'surplus') UNION "
     "SELECT z.study_item_id FROM settlement z WHERE z.study_id = :study AND z.state = 'pending' "
     "AND z.wanted IS NOT NULL"
 )
@@ -31,7 +32,8 @@ _NOBODY = (
     "SELECT count(*) FROM ({items}) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
     "WHERE o.study_item_id = item.study_item_id AND o.state = 'open') AND NOT EXISTS (SELECT 1 "
     "FROM study_member m WHERE m.study_id = :study AND m.person_id NOT IN :idle AND NOT EXISTS "
-    "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id))"
+    "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id "
+    f"AND {WAS_ASKED.format(row='h')}))"
 )
 _IDLE: BindParameter[Collection[int]] = bindparam("idle", expanding=True)
 _OF_SOME, _OF_THE_FIRST = (text(_NOBODY.format(items=items)).bindparams(_IDLE) for items in (_MAY_BE, _FIRST))
@@ -55,6 +57,7 @@ def n_of_nobody(
     elif not (
         counts.get(AssignmentState.SKIPPED)
         or counts.get(AssignmentState.LEFT_OUT)
+        or counts.get(AssignmentState.SURPLUS)
         or "most_overlap" in study.settings
         or has_rechecks(study)
     ):

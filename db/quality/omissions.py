@@ -17,7 +17,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.allotting.ledger import balance, take_open_slot
+from db.allotting.ledger import balance, entry_of, take_open_slot
 from db.allotting.settling import update_settlements
 from db.annotating.assignments import give_back
 from db.engine import Database, insert_many
@@ -41,7 +41,7 @@ from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.places import who_gets_items
-from db.studies.settlements import COUNTING
+from db.studies.settlements import COUNTING, plans_for
 from db.studies.tallies import Tallies
 
 
@@ -327,13 +327,23 @@ def _take_slots(session: Session, study: Study, member: StudyMember, since: date
         if row.kind != IMPORTED:
             if take_open_slot(session.connection(), row.study_item_id, row.person_id):
                 counts.move(AssignmentState.OPEN, None)
-            else:
+            elif not _has_room(session, study, row.study_item_id):
                 after = AssignmentState.SURPLUS
         if counted:
             _move(row, after, seconds, counts)
         row.left_out_as, row.state = None, after
         session.add(row)
         session.flush()
+
+
+def _has_room(session: Session, study: Study, study_item_id: int) -> bool:
+    """Whether an item has fewer annotations than the study plans for it, though nobody is given it any more.
+
+    So it is where it was decided as a whole, or came back in a later version.
+    """
+    connection = session.connection()
+    entry = entry_of(connection, study, study_item_id)
+    return entry.taken < max(entry.wanted, plans_for(connection, study, [study_item_id])[study_item_id])
 
 
 # What is set aside ----------------------------------------------------------------------------------------------------
