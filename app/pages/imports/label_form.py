@@ -33,12 +33,16 @@ _UNNAMED = "\N{ZERO WIDTH SPACE}labels"
 
 @dataclass(frozen=True)
 class _Into:
-    """The study that the labels go into; with `infer` it is made, its criteria on this scale."""
+    """The study that the labels go into; with `infer` it is made, its criteria on this scale.
+
+    `overlap`: so many annotations settle an item of it (None: as many as most items of the table have).
+    """
 
     study: str
     infer: bool
     scale: str | None
     taken: bool = False
+    overlap: int | None = None
 
 
 def draw(project: ProjectRow) -> None:
@@ -97,6 +101,7 @@ def _planned(project: ProjectRow, file: Upload, into: _Into, *, bare_items: bool
                 infer=into.infer,
                 bare_items=bare_items,
                 scales=[into.scale] if into.scale else [],
+                overlap=into.overlap,
             )
     except AssayError as error:
         st.error(ui.lines(str(error)))
@@ -179,6 +184,7 @@ def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan
                 infer=into.infer,
                 bare_items=bare_items,
                 scales=[into.scale] if into.scale else [],
+                overlap=into.overlap,
             )
     except AssayError as error:
         st.error(ui.lines(str(error)))
@@ -203,7 +209,14 @@ def _into(project: ProjectRow) -> _Into:
     scale = st.selectbox(
         "Scale of its labels", INFERABLE, key="label-import-scale", help="Criteria and labels are taken from the table."
     )
-    return _Into(name, infer=True, scale=scale, taken=name in studies)
+    overlap = st.number_input(
+        "Annotations that settle an item (optional)",
+        min_value=1,
+        value=None,
+        key="label-import-overlap",
+        placeholder="as many as most items have",
+    )
+    return _Into(name, infer=True, scale=scale, taken=name in studies, overlap=overlap)
 
 
 def _imported(project: ProjectRow, study: str, done: LabelTableImport) -> None:
