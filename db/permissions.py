@@ -161,7 +161,11 @@ def roles_of(session: Session, person_id: int) -> Roles:
 
 def role_in(session: Session, person_id: int, project_id: int) -> Role | None:
     """The role that a person acts in within a project, as `Roles.of` says."""
-    return roles_of(session, person_id).of(project_id)
+    person = session.get_one(Person, person_id)
+    mine = pick(_MEMBERSHIP.c.role).where(_MEMBERSHIP.c.project_id == project_id, _MEMBERSHIP.c.person_id == person_id)
+    role = session.execute(mine).scalar()
+    memberships = {} if role is None else {project_id: role}
+    return Roles(person.is_admin, person.default_role, memberships).of(project_id)
 
 
 def held_role(membership: Any = _MEMBERSHIP.c, person: Any = _PERSON.c) -> ColumnElement[Any]:

@@ -33,6 +33,9 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("everyday", deadline=None)
 settings.load_profile("ci" if IN_CI else "everyday")
 
+# What commands write has no width, as in a pipe: pytest's workers run with a COLUMNS of their own.
+os.environ.pop("COLUMNS", None)
+
 # A password costs an attacker 64 MiB and a tenth of a second, and hundreds of tests as well. Those about that cost put
 # PRODUCT_HASHER back.
 PRODUCT_HASHER = passwords._hasher

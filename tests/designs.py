@@ -125,6 +125,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
         tuple
     ),
     "with_documents": st.just(True),
+    "keep_lacking": st.just(True),
     "one_per_question": st.booleans(),
     "pairs": st.just(SYSTEMS) | st.just(SYSTEMS[::-1]),
     "sample": st.integers(1, MOST_SHOWN),
@@ -215,6 +216,8 @@ def designs(draw: st.DrawFn, *, kind: str | None = None, whole: bool = False) ->
                 fields.pop(name, None)
     if "gold" in fields and "items" not in fields:  # every item would be in the sample
         fields["gold"] = fields["gold"].model_copy(update={"settled_in": None})
+    if "part" in fields and "overlap" not in fields:  # the protocol's may be as large as that of the part
+        fields["overlap"] = draw(FIELDS["overlap"])
     if kind == "by score":
         fields["order"] = BY_SCORE
     if kind == "drawn":

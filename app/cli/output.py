@@ -64,7 +64,7 @@ def _for_terminal(text: Callable[[], str]) -> str:
 
     A pipe and a file have no width: a row is one line there, for `grep` and what else reads lines.
     """
-    width = shutil.get_terminal_size(fallback=(80 if sys.stdout.isatty() else 0, 24)).columns
+    width = _width()
     if not width:
         return text()
     from exports.drawing.terminal import LINE
@@ -74,6 +74,11 @@ def _for_terminal(text: Callable[[], str]) -> str:
         return text()
     finally:
         LINE.reset(before)
+
+
+def _width() -> int:
+    """How wide what is written may be: as COLUMNS says, or the terminal is; 0 where it has no width."""
+    return shutil.get_terminal_size(fallback=(80 if sys.stdout.isatty() else 0, 24)).columns
 
 
 def needs_in_words(needs: Sequence[Mapping[str, Any]]) -> list[str]:

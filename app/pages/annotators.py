@@ -11,7 +11,7 @@ from app import ui, wording
 from app.pages.agreement.shared import note, table
 from app.widgets import blocks, choices
 from app.widgets.doing import acts, needs
-from app.widgets.following import follows
+from app.widgets.doing.following import follows
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
 from app.worker.report_tasks import Annotator, Team

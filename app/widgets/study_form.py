@@ -84,7 +84,7 @@ KEPT = (
     "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-queue", "study-ask-*",
     "study-consent", "study-questions", "study-arms", "study-allot", "study-own-figures",
     "study-suggestions-*", "study-suggested-by-*", "study-where", "study-each-question-*", "study-with-documents",
-    "study-pairs",
+    "study-keep-lacking", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""

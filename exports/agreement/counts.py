@@ -90,15 +90,20 @@ def confusions(ratings: Ratings) -> Iterator[tuple[tuple[str, str], Counts]]:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """What annotators gave on one criterion: the share of each label by annotator, and the confusion of each pair."""
+    """What annotators gave on one criterion: the share of each label by annotator, and the confusion of each pair.
+
+    `held` says of each pair how many units its confusion holds (`held_by`).
+    """
 
     shares: dict[str, dict[str, float]]
     confusions: dict[tuple[str, str], Counts]
+    held: dict[tuple[str, str], str]
 
 
 def label_counts(ratings: Ratings) -> LabelCounts:
     """What annotators gave, of all and of each pair."""
-    return LabelCounts(shares_by_rater(ratings), dict(confusions(ratings)))
+    pairs = dict(confusions(ratings))
+    return LabelCounts(shares_by_rater(ratings), pairs, {pair: held_by(ratings, pair) for pair in pairs})
 
 
 def confusion_of(ratings: Ratings, between: tuple[str, str]) -> Counts:

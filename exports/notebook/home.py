@@ -300,9 +300,9 @@ class Project:
         Raises InvalidInput with all that is wrong with the design, Conflict for a name that is taken.
 
         >>> project = open_home(home, write=True).project("finance")
-        >>> project.create_study("pilot", protocol="qa_verification", annotators=["dora"], overlap=1, sample=2)
+        >>> project.create_study("pilot", protocol="answer_grading", annotators=["dora"], overlap=1, sample=2)
         Study('pilot' of 'finance')
-        >>> project.create_study("pilot", protocol="qa_verification", annotators=["dora"], overlap=1, sample=2)
+        >>> project.create_study("pilot", protocol="answer_grading", annotators=["dora"], overlap=1, sample=2)
         Traceback (most recent call last):
         annotators.errors.Conflict: ...pilot...
         """

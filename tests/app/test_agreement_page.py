@@ -129,13 +129,15 @@ def test_a_new_label_is_measured_at_once(pages: Pages) -> None:
 
 def test_the_units_behind_a_cell_of_a_confusion_are_a_click_away(pages: Pages, study: Labelled) -> None:
     page = opened(pages, study, "Units", criterion="right", first="ada", second="dan")
-    confusion = tables(page)["Right: ada (rows) and dan (columns)"]
+    [confusion] = [
+        rows for name, rows in tables(page).items() if name.startswith("Right: ada (rows) and dan (columns); ")
+    ]
     cells = {(row[0], label): row[place] for row in confusion for place, label in enumerate(("yes", "no"), 1)}
     link = next(link for link in links(page, "agreement") if "gave=yes&other=no" in link)
     asked = dict(part.split("=") for part in link.partition("?")[2].split("&"))
     behind = opened(pages, study, "Units", **{name: asked[name] for name in ("criterion", "first", "second")},
                     gave="yes", other="no")  # fmt: skip
-    caption = next(name for name in tables(behind) if name.startswith("Right: ") and "unit" in name)
+    [caption] = [name for name in tables(behind) if name.startswith("Right: ") and "(rows)" not in name]
     rows = tables(behind)[caption]
     assert len(rows) == int(cells["yes", "no"]) > 0
     assert all(row[2:4] == ["yes", "no"] for row in rows)
@@ -311,13 +313,14 @@ def test_a_plan_says_how_many_items_are_needed(pages: Pages, study: Labelled) ->
     assert [row[:2] for row in rows] == [[n, items] for n in ("2", "3", "4") for items in ("50", "200")]
     assert all(float(few[3]) > float(many[3]) for few, many in zip(rows[::2], rows[1::2], strict=True))
     assert re.search(r"4 annotators an item: about [\d,]+ items", shown)
-    # The form for a new study begins with what was planned, as far as the project has it.
+    # The form for a new study begins with what was planned, and says how many of it the project has.
     button = next(button for button in page.button if re.fullmatch(r"[\d,]+ items, 3 annotators each", button.label))
-    items = min(int(button.label.split()[0].replace(",", "")), 60)
+    items = int(button.label.split()[0].replace(",", ""))
     page = button.click().run()
     form = no_problem(page)
     assert "Plan from a pilot" in form
     assert page.number_input(key="study-sample-size").value == items
+    assert (f"There are 60 of the {items:,} items." in form) == (items > 60)
     [overlap] = [box for box in page.number_input if (box.key or "").startswith("study-overlap-")]
     people = page.multiselect(key="study-annotators").value
     assert overlap.value == min(3, len(people))

@@ -121,6 +121,8 @@ def test_the_form_of_a_new_study_makes_it_of_the_chosen_items(pages: Pages, judg
     page = pages.open(pages.token("admin"), "studies", project=str(judged.project_id))
     page.session_state["study-items"] = ("q001:quay", "q000:harbour")
     page = page.run()
+    [kept] = [box for box in page.checkbox if box.label.startswith("Also items that lack")]
+    page = kept.check().run()
     assert "**2 chosen items**" in no_problem(page)
     [name] = [box for box in page.text_input if box.label == "Name of the study"]
     [overlap] = [box for box in page.number_input if box.label == "Overlap"]

@@ -159,7 +159,7 @@ def test_every_field_of_a_design_goes_through_form_draft_file_and_command(world:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, suppress_health_check=AS_IT_COMES)
+@settings(max_examples=8, suppress_health_check=AS_IT_COMES)
 @given(designs.designs())
 def test_random_designs_go_through_form_draft_file_and_command(world: World, found: Designed) -> None:
     walk(world, found.design, found.protocol)

@@ -136,7 +136,7 @@ def test_labels_made_elsewhere_become_a_study(filled: Filled) -> None:
     assert "<dt>Items matched</dt><dd>i00001</dd>" in shown
     assert "<dt>Items not there</dt><dd>new-1</dd>" in shown
     assert "<dt>Columns read</dt><dd>item, annotator, criterion, value</dd>" in shown
-    assert "yes (3), no (1)" in shown
+    assert "no (1), yes (3)" in shown
     assert "1 of 2 items are not in the project" in shown
     assert page.button(key="label-import-go").disabled
     assert len(list_studies(filled.pages.db, filled.study.researcher, filled.project_id)) == 1

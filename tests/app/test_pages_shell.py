@@ -115,7 +115,7 @@ def test_a_step_goes_straight_to_its_page_in_its_project(pages: Pages, label: st
 def test_whoever_made_the_project_annotates_in_it_with_one_click(pages: Pages) -> None:
     project_id = create_project(pages.db, pages.admin, "Energy")
     for number in range(3):
-        make_item(pages.db, project_id, f"item {number}")
+        make_item(pages.db, project_id, f"item {number}", n_evidence=1)
     page = pages.open(pages.token("admin"))
     _button(page, "Annotate myself")
     assert not page.exception

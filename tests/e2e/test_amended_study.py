@@ -116,11 +116,13 @@ def test_a_study_that_is_closed_and_started_again_has_back_what_was_submitted_me
     expect(researcher.get_by_role("button", name="Pause")).to_have_count(1)
     expect(researcher.get_by_role("textbox", name="Reason")).to_have_count(0)
     annotator.get_by_role("button", name="Check again").click()
-    label_one(annotator)
+    # What comes back stands before what nobody has judged yet.
     expect(annotator.get_by_text("You submitted this while the study was closed")).to_be_visible()
     expect(annotator.get_by_role("radio", name="Yes")).to_be_checked()
     annotator.wait_for_timeout(700)  # an Enter that follows another at once belongs to the item before
     annotator.keyboard.press("Enter")
+    expect(annotator.get_by_text("You submitted this while the study was closed")).to_be_hidden()
+    label_one(annotator)
     expect(annotator.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(annotator)
     assert len(given(scene)) == 3  # of one item what came to the closed study, and again what counts

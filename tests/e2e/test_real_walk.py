@@ -72,7 +72,8 @@ def set_up(server: RunningServer, fathoms: Path, page: Page) -> int:
     choose(page, page.get_by_role("combobox", name="Built-in protocol"), "Metric agreement")
     # Items of the file of questions have no score: they cannot be drawn, and that is said before anything is made.
     expect(page.get_by_test_id("left-out")).to_contain_text("have no score")
-    choose(page, page.get_by_role("combobox", name="Sample"), "of each system")
+    choose(page, page.get_by_role("combobox", name="Sample"), "Some items")
+    choose(page, page.get_by_role("combobox", name="Stratify by"), "system")
     size = page.get_by_role("spinbutton", name="Items of each")
     size.fill(str(ITEMS // 2))
     size.press("Enter")

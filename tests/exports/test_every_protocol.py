@@ -60,7 +60,7 @@ def item(number: int, system: str) -> dict[str, Any]:
         ],
         "evidence": [
             {"key": f"e{page}", "document": document, "pages": [page], "text": f"Passage {page}.", "used": page == 1,
-             "role": "gold" if page < 3 else "distractor", "hop": page}
+             "role": "gold" if page < 3 else "distractor", **({"hop": page} if page < 3 else {})}
             for page in (1, 2, 3)
         ],
         "scores": [{"name": "correctness", "value": 0.5}, {"name": "hallucination", "value": 0.0}],

@@ -34,9 +34,12 @@ test('a button says its key where it has one, does what it is for, and takes no 
   made.click();
   const down = new Event('mousedown', { cancelable: true });
   made.dispatchEvent(down);
-  assert.deepEqual([pressed, down.defaultPrevented, made.textContent], [1, true, 'Go↑']);
+  assert.deepEqual([pressed, down.defaultPrevented], [1, true]);
+  assert.deepEqual([...made.children].map((part) => [part.textContent, part.getAttribute('class'), part.getAttribute('aria-hidden')]).slice(0, 2),
+    [['Go up', 'unseen', null], ['Go', null, 'true']]);
+  assert.equal(made.textContent, 'Go upGo↑');
   assert.deepEqual(['type', 'class', 'data-testid', 'aria-label', 'title', 'aria-keyshortcuts'].map((name) => made.getAttribute(name)),
-    ['button', 'btn', 'go', 'Go up', 'up', 'ArrowUp']);
+    ['button', 'btn', 'go', null, 'up', 'ArrowUp']);
   assert.deepEqual([button('Go', () => {}).textContent, keycap('q').textContent], ['Go', 'q']);
 });
 
@@ -115,38 +118,44 @@ test('three that are asked and have no label can be labelled at once, two not; w
 /** A top line that remembers what it was told last. */
 const told = () => ({ saved(all) { this.all = all; }, progress(...far) { this.far = far; } });
 
-test('what is under way counts as done, up to what there is, and never below what is done', () => {
+test('what is stored counts as done; what is on its way is said beside it', () => {
   const top = told();
-  const status = new Status(top, { savedAt: 'then' });
+  const outbox = { savedAt: 'then', waiting: 2 };
+  const drafts = { trouble: null };
+  const status = new Status(top, outbox, drafts);
   status.progress = { done: 3, of: 5, seconds_today: 60 };
-  for (const [n, done] of [[0, 3], [1, 4], [2, 5], [3, 5]]) {
-    status.counted = new Set(Array.from({ length: n }, (_, uid) => uid));
-    assert.equal(status.done, done);
-  }
   status.count(7);
-  assert.deepEqual(top.far, [5, 5, 67]);
-  status.progress = { done: 6, of: 5, seconds_today: 0 };
-  assert.equal(status.done, 6);
-  for (const [state, trouble] of [['offline', 'offline'], ['saving', null], ['trouble', 'trouble'], ['saved', null]]) {
+  assert.deepEqual([status.done, top.far], [3, [3, 5, { waits: 2, seconds: 67 }]]);
+  outbox.waiting = 0;
+  status.progress = { done: 5, of: 5, seconds_today: 0 };
+  status.count(0);
+  assert.deepEqual([status.done, top.far], [5, [5, 5, { waits: 0, seconds: 0 }]]);
+});
+
+test('what is kept of a draft has its time once it was, and what keeps it from being kept is told', () => {
+  const top = told();
+  const outbox = { savedAt: 'then', waiting: 0 };
+  const drafts = { trouble: null };
+  const status = new Status(top, outbox, drafts);
+  for (const [state, trouble] of [['offline', 'offline'], ['saving', null], ['trouble', 'refused'], ['saved', null]]) {
+    drafts.trouble = trouble;
     status.draft(state);
     status.show();
-    assert.deepEqual([top.all.trouble, top.all.saved, top.all.kept !== null], [trouble, 'then', state === 'saved'], state);
+    assert.deepEqual([top.all.outbox, top.all.trouble, top.all.saved, top.all.kept !== null], [outbox, trouble, 'then', state === 'saved'], state);
   }
 });
 
-test('a decision counts once, and one that was none before counts for nothing', () => {
+test('a decision counts once it is acknowledged, and one that was none before counts for nothing', () => {
   const top = told();
-  const status = new Adjudicating(top, { savedAt: null });
+  const status = new Adjudicating(top, { savedAt: null, waiting: 2 });
   status.count({ adjudicated: 2, disputed: 3 });
-  assert.deepEqual(top.far, [2, 5]);
-  status.counted.add('a'), status.counted.add('b');
-  assert.equal(status.done, 4);
-  status.acknowledged('a', true);
-  assert.deepEqual([status.settled, status.disputed, top.far], [3, 2, [4, 5]]);
-  status.acknowledged('b', false);
-  assert.deepEqual([status.settled, status.disputed, top.far], [3, 2, [3, 5]]);
-  for (const uid of ['c', 'd', 'e']) status.counted.add(uid);
-  assert.equal(status.done, 5, 'no more than there are');
+  assert.deepEqual([status.done, status.of, top.far], [2, 5, [2, 5, { waits: 2 }]]);
+  status.outbox.waiting = 1;
+  status.acknowledged(true);
+  assert.deepEqual([status.settled, status.disputed, top.far], [3, 2, [3, 5, { waits: 1 }]]);
+  status.outbox.waiting = 0;
+  status.acknowledged(false);
+  assert.deepEqual([status.settled, status.disputed, top.far], [3, 2, [3, 5, { waits: 0 }]]);
   assert.equal(top.all.saved, null);
   const [early, late] = [new Date(1), new Date(2)];
   for (const [one, other] of [[early, late], [late, early], [null, late], [late, null]]) {

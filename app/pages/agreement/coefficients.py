@@ -16,7 +16,7 @@ from app.widgets import report_menu
 from app.widgets.plots import plot
 from app.worker.report_tasks import AgreementFile
 from exports.agreement import plots as agreement_plots
-from exports.agreement.counts import Counts, held_by, label_counts, titled, word
+from exports.agreement.counts import LabelCounts, label_counts, titled, word
 from exports.agreement.report import MOST_LABELS, Report, statistics_table, summary, undefined_words
 from exports.agreement.study import CriterionReport
 from exports.drawing.forest import forest
@@ -121,14 +121,15 @@ def _labels(view: View, criterion: CriterionReport) -> None:
         counts = kept(view, "label-counts", None, label_counts, criterion.ratings)
         chart = agreement_plots.shares(counts.shares, labels, ordered=criterion.ratings.scale == "ordinal")
         plot(chart, f"labels-{view.slug}", f"{criterion.title}: the share of each label by annotator.")
-        _confusion(view, criterion, labels, counts.confusions)
+        _confusion(view, criterion, labels, counts)
 
 
-def _confusion(view: View, criterion: CriterionReport, labels: list[str], pairs: dict[tuple[str, str], Counts]) -> None:
+def _confusion(view: View, criterion: CriterionReport, labels: list[str], counted: LabelCounts) -> None:
     """How often two annotators gave which labels: the pair that shares most units, unless another is chosen."""
     if view.hidden:
         note("What two annotators gave is shown when you have judged everything in this study.")
         return
+    pairs = counted.confusions
     if not pairs:
         note("There is no confusion of two annotators: no two of them have labelled the same unit.")
         return
@@ -143,8 +144,7 @@ def _confusion(view: View, criterion: CriterionReport, labels: list[str], pairs:
     words = [titled(criterion, label) for label in labels]
     counts = {(titled(criterion, a), titled(criterion, b)): n for (a, b), n in pairs[picked].items()}
     chart = agreement_plots.confusion(counts, picked, words)
-    assert criterion.ratings is not None
-    held = held_by(criterion.ratings, picked)
+    held = counted.held[picked]
     caption = f"{criterion.title}: how often {first} (rows) and {second} (columns) gave which labels; {held}."
     plot(chart, f"confusion-of-pair-{view.slug}", caption, stretch=False)
 

@@ -17,7 +17,7 @@ from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
 from app.widgets.doing import acts
-from app.widgets.following import follows
+from app.widgets.doing.following import follows
 from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS

@@ -11,7 +11,7 @@ from app import ui
 from app.pages.study import planting, rechecks
 from app.widgets import blocks
 from app.widgets.doing import acts
-from app.widgets.following import follows
+from app.widgets.doing.following import follows
 from db.annotating.amendments import AmendmentRow, StudyChange, amend_study, amendments_of, set_state
 from db.annotating.status import study_status
 from db.models import Study, StudyState

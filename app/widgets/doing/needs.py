@@ -12,7 +12,7 @@ import streamlit as st
 from annotators.errors import InvalidInput
 from app import ui, wording
 from app.widgets.doing import acts
-from app.widgets.following import follows
+from app.widgets.doing.following import follows
 from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.models import StudyState
 from db.needs.base import Act, Need

@@ -282,7 +282,7 @@ def test_a_study_is_made_with_the_sample_that_was_asked_for(begun: CommandLine, 
     assert [annotator["annotator"] for annotator in status["annotators"]] == ["ada", "ben", "chloe"]
     assert set(status["annotators"][0]) == {
         "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read", "left",
-        "left_out_from", "paused", "quota", "phase", "gets_items", "allotted",
+        "left_out_from", "paused", "failed", "quota", "phase", "gets_items", "allotted",
     }  # fmt: skip
     assert begun.json("study", "list", "finance")[0]["slots"] == 12
 

@@ -102,7 +102,13 @@ def test_items_to_qualify_by_are_added_by_one_command(demo: CommandLine, tmp_pat
     )
     items.write_text("\n".join(("item", *spare, "")))
     begin = ("study", "create", "sample", study, "--protocol", name, "--annotators", "demo-ada", "--overlap", "1")
-    demo(*begin, "--items", items, *(("--pairs", "harbour-rag,lantern-rag") if pairs else ("--every-item",)))
+    demo(
+        *begin,
+        "--items",
+        items,
+        *(("--pairs", "harbour-rag,lantern-rag") if pairs else ("--every-item",)),
+        "--keep-lacking",
+    )
     added = demo.json("study", "qualify", "sample", study, "--sample")
     assert added["added"] >= (24 if name == "qa_verification" else 6)
     said = demo("status", "sample", study).out

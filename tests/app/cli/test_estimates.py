@@ -116,7 +116,8 @@ def test_next_draws_with_probabilities_that_are_kept(begun: CommandLine, tmp_pat
     items.write_text("id,question,answer,system\n" + "".join(f"i{n},Q{n}?,A {n}.,s\n" for n in range(12)))
     begun("project", "create", "fewer")
     begun("import", "fewer", items)
-    begun("study", "create", "fewer", "s", "--protocol", "answer_grading", "--annotators", "ada", "--overlap", "1")
+    grading = ("--protocol", "answer_grading", "--keep-lacking")
+    begun("study", "create", "fewer", "s", *grading, "--annotators", "ada", "--overlap", "1")
     drawn = begun.json("next", "fewer", "s", "--n", "5", "--seed", "3")
     assert [set(entry) for entry in drawn] == [{"item", "probability"}] * 5
     assert all(entry["probability"] == pytest.approx(5 / 12) for entry in drawn)

@@ -12,7 +12,7 @@ from tests.makers import make_item
 def test_gold_items_are_added_from_a_file_all_or_none(begun: CommandLine, tmp_path: Path) -> None:
     database = begun.database()
     for name in ("q1", "q2", "q3"):
-        make_item(database, 1, name)
+        make_item(database, 1, name, n_evidence=1)
     database.dispose()
     items = write(tmp_path / "items.csv", ("item",), ("q1",))
     create = (

@@ -56,4 +56,9 @@ def test_tables_fit_the_terminal_and_are_whole_lines_elsewhere(monkeypatch: pyte
 
     monkeypatch.setenv("COLUMNS", "60")
     assert widest(Terminal()) <= 60
+    assert widest(io.StringIO()) <= 60, "COLUMNS gives a pipe a width"
+    for nothing in ("", "0", "wide"):
+        monkeypatch.setenv("COLUMNS", nothing)
+        assert widest(io.StringIO()) > 140
+    monkeypatch.delenv("COLUMNS")
     assert widest(io.StringIO()) > 140

@@ -15,7 +15,7 @@ from tests.makers import make_item
 def test_a_qualification_is_asked_for_and_somebody_let_in(begun: CommandLine, tmp_path: Path) -> None:
     database = begun.database()
     for name in ("q1", "q2", "q3"):
-        make_item(database, 1, name)
+        make_item(database, 1, name, n_evidence=1)
     database.dispose()
     items = write(tmp_path / "items.csv", ("item",), ("q1",))
     people = ("--annotators", "ada", "--overlap", "1", "--items", items)

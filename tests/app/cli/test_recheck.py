@@ -25,6 +25,7 @@ def test_what_fell_is_listed_and_sent_back(begun: CommandLine, tmp_path: Path) -
         "ada,ben",
         "--overlap",
         "1",
+        "--keep-lacking",
     )
     assert "No label of the study fell" in begun("study", "recheck", "finance", "facts", "--dry-run").out
     assert "Of no item" in begun("study", "recheck", "finance", "facts", code=2).err

@@ -35,7 +35,7 @@ def statements(db: Database) -> Iterator[list[str]]:
 
 
 def plan(study: StudyInUse, **fields: Any) -> StudyPlan:
-    design = StudyDesign(**{"name": "", "order": "given", **fields})
+    design = StudyDesign(**{"name": "", "order": "given", "keep_lacking": True, **fields})
     about = (study.db, study.researcher, study.project_id)
     return plan_study(*about, protocol=PROTOCOLS.get("qa_verification"), design=design, people=False)
 

@@ -224,7 +224,7 @@ def test_an_id_keeps_its_question_and_system_for_ever(place: Place) -> None:
 
 
 def test_a_study_keeps_its_sample_when_a_batch_is_withdrawn(place: Place) -> None:
-    batch = place.take(row(1), row(2)).batch
+    batch = place.take(*(row(number, evidence=[{"text": "It says so."}]) for number in (1, 2))).batch
     annotator = make_person(place.db, "ann")
     make_member(place.db, place.project, annotator, "annotator")
     design = StudyDesign(name="s", annotators=("ann",), overlap=1)

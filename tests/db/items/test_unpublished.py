@@ -201,7 +201,11 @@ def test_scores_that_an_unfinished_import_gives_to_items_that_are_there_are_nowh
     design = StudyDesign(name="two items", annotators=(actor.name,), overlap=1)
     study_id = create_study(db, actor, project, protocol=tiny_protocol(), design=design).study_id
     about_scores = StudyDesign(
-        name="about scores", annotators=(actor.name,), overlap=1, show_scores=("imported:native",)
+        name="about scores",
+        annotators=(actor.name,),
+        overlap=1,
+        show_scores=("imported:native",),
+        keep_lacking=True,
     )
 
     def scored() -> dict[str, Any]:

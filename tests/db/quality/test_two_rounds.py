@@ -266,7 +266,7 @@ def test_each_has_tries_of_their_own_and_letting_one_in_lets_nobody_else_in(data
     assert qualified(study) == {"state": "open", "tries": 2, "right": 1, "labels": 2}
     try_with(study, "yes", who=2), try_with(other, "no", who=0)
     let_in(database, study.researcher, study.study_id, annotator=study.annotators[0].name, reason="they asked")
-    assert [qualified(study, who)["state"] for who in (0, 1, 2)] == ["passed", "passed", "open"]
+    assert [qualified(study, who)["state"] for who in (0, 1, 2)] == ["let_in", "passed", "open"]
     assert [qualified(other, who)["state"] for who in (0, 1, 2)] == ["open"] * 3
     with database.read() as session:
         states = session.exec(

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -193,7 +194,7 @@ def test_a_value_is_kept_for_the_system_whichever_side_it_stood_on(there: Pairs)
     assert {(row["system"], row["other_system"], row["target"]) for row in rows} == {("harbour", "lantern", "pair")}
     assert {row["left"] for row in rows} == {"item", "other_item"}
     assert {row["other_item"] for row in rows} == {f"q{number}:lantern" for number in range(4)}
-    settled = table(write_adjudicated, there.db, study_id)
+    settled = table(write_adjudicated, there.db, study_id, reached=Counter())
     assert {(row["label"], row["how"], row["other_system"]) for row in settled} == {("2", "unanimous", "lantern")}
     with there.db.read() as session:
         assert {unit.value for unit in stream_settled(session, study_id)} == {2}

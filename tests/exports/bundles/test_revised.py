@@ -234,7 +234,7 @@ def test_an_export_that_was_made_before_labels_said_so_is_verified_as_it_was(
 
 
 def test_seconds_and_places_that_a_format_does_not_carry_are_counted(database: Database, tmp_path: Path) -> None:
-    study = StudyInUse(database, items=2, annotators=1, overlap=2)
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
     places = [{"document": "d.pdf", "page": 1, "box": [0.1, 0.1, 0.2, 0.2]}]
     row = ForeignLabel(2, "i00001", "x", "right", "item", "yes", rationale=places)
     import_labels(database, study.researcher, study.study_id, rows=[row], source="t.csv")

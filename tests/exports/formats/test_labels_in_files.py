@@ -495,7 +495,9 @@ def asking(place: Place, protocol: Protocol, *items: str, rows: str = "") -> int
     names = [f"{protocol.name}-{who}" for who in ("ann", "ida")]
     for name in names:
         make_person(place.db, name, role="annotator")
-    design = StudyDesign(name=protocol.name, annotators=tuple(names), overlap=2, order="given", items=items)
+    design = StudyDesign(
+        name=protocol.name, annotators=tuple(names), overlap=2, order="given", items=items, keep_lacking=True
+    )
     study_id = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
     if rows:
         table = place.home.parent / "labels.csv"
@@ -600,7 +602,7 @@ def test_a_release_has_its_own_labels_and_no_others(database: Database, tmp_path
     end = {"state": "accepted", "reason": "good enough"}
     for item in ("port/78:a", "port/79:a"):
         end_item(place.db, place.actor, place.project, external_id=item, **end)
-    make_release(place.db, place.actor, place.project, name="v1", keep=["open"])
+    make_release(place.db, place.actor, place.project, name="v1", keep=["open", "no_label"])
     found = human_labels(place, tmp_path / "release", release="v1")
     assert found == {"77": ["Contradiction", "Entailment"], "78": ["-"], "79": CAME["79"]}
 

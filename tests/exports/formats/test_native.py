@@ -69,6 +69,7 @@ def test_an_export_is_the_import_in_normal_form(place: Place, tmp_path: Path) ->
     assert report.to_json() == {
         "batch": report.batch, "format": "native", "added": 3, "unchanged": 0, "proposed_revisions": 0,
         "documents": 4, "supplied": 0, "scores": 0, "rejected": [], "notes": [],
+        "without_file": ["a.pdf", "b.pdf", "c.pdf", "fig.png"],
     }  # fmt: skip
     lines = (place.give("out") / "items.jsonl").read_bytes().splitlines(keepends=True)
     assert lines[0] == NORMAL

@@ -215,7 +215,7 @@ def test_a_design_that_cannot_be_and_a_project_without_items(home: Path) -> None
     project = opened.project("finance")
     with pytest.raises(InvalidInput, match=r"`oevrlap` is no field\. Did you mean `overlap`\?"):
         project.create_study("p", protocol="qa_verification", annotators="dora", oevrlap=1)
-    assert repr(project.create_study("p", protocol="qa_verification", annotators="dora", overlap=1, sample=2)) == (
+    assert repr(project.create_study("p", protocol="answer_grading", annotators="dora", overlap=1, sample=2)) == (
         "Study('p' of 'finance')"
     )
     make_project(opened.db, "empty")

@@ -243,7 +243,7 @@ def test_a_design_takes_numbers_of_numpy_and_times_of_pandas(home: Path) -> None
         (tomorrow, tomorrow.date(), pd.Timestamp(tomorrow), pd.Timestamp(tomorrow, tz="UTC"))
     ):
         made = project.create_study(
-            f"pilot {place}", protocol="qa_verification", annotators=np.array(["dora"]), overlap=np.int64(1),
+            f"pilot {place}", protocol="answer_grading", annotators=np.array(["dora"]), overlap=np.int64(1),
             sample=np.uint8(2), seed=np.int32(3), deadline=deadline, quotas={"dora": np.int64(9)},
             items=(project.items()["id"], np.array(project.items()["id"].tolist()))[place % 2],
         )  # fmt: skip

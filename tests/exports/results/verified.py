@@ -80,7 +80,7 @@ def labelled(
     for person in people:
         make_member(db, project_id, person, "annotator")
     names = tuple(person.name for person in people)
-    design = StudyDesign(name="verified", annotators=names, overlap=3, order="given")
+    design = StudyDesign(name="verified", annotators=names, overlap=3, order="given", keep_lacking=True)
     made = create_study(db, researcher, project_id, protocol=protocol, design=design)
     rows = [
         (item, who, criterion, target, str(value))
