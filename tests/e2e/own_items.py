@@ -58,10 +58,12 @@ def make_own_scene(
     name: str = "Own",
     guidelines_read: bool = True,
     suggestions: str | None = None,
+    keep_lacking: bool = False,
 ) -> Scene:
     """Import these items and make a study of them; the annotators are there already or are added.
 
-    With `guidelines_read` they have read the guidelines, which otherwise come first.
+    With `guidelines_read` they have read the guidelines, which otherwise come first. With `keep_lacking` the study has
+    items that lack what they are judged by as well.
     """
     known = {person for person in ANNOTATORS if _is_there(server, person)}
     for person in ANNOTATORS:
@@ -80,7 +82,14 @@ def make_own_scene(
     ).to_json()
     assert report["rejected"] == []
     assert report["added"] == len(rows)
-    design = StudyDesign(name=name, annotators=ANNOTATORS, overlap=overlap, order="given", suggestions=suggestions)
+    design = StudyDesign(
+        name=name,
+        annotators=ANNOTATORS,
+        overlap=overlap,
+        order="given",
+        suggestions=suggestions,
+        keep_lacking=keep_lacking,
+    )
     chosen = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
     made = create_study(server.db, server.admin, project_id, protocol=chosen, design=design)
     if guidelines_read:

@@ -44,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture(scope="module")
 def many(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Scene:
     rows = [item(1, evidence=UNITS), item(2, evidence=0, documents=[])]
-    return make_own_scene(server, tmp_path_factory.mktemp("many"), rows, name="Forty units")
+    return make_own_scene(server, tmp_path_factory.mktemp("many"), rows, name="Forty units", keep_lacking=True)
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,12 @@ GRADING = Protocol(
     ],
     overlap=2,
 )
+WITHOUT_REFERENCES = GRADING.model_copy(
+    update={
+        "name": "grading_alone",
+        "steps": [GRADING.steps[0].model_copy(update={"shows": [Material.QUESTION, Material.ANSWER]})],
+    }
+)
 
 
 def text(n: int) -> str:
@@ -86,8 +92,16 @@ def short(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Sc
 
 @pytest.fixture(scope="module")
 def lone(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """A protocol that shows no references."""
     rows = [item(1, answer=text(WORDS), evidence=0, documents=[])]
-    return make_own_scene(server, tmp_path_factory.mktemp("lone"), rows, protocol=GRADING, name="Lone")
+    return make_own_scene(server, tmp_path_factory.mktemp("lone"), rows, protocol=WITHOUT_REFERENCES, name="Lone")
+
+
+@pytest.fixture(scope="module")
+def lacking(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """A protocol that shows references, and an item without any."""
+    rows = [item(1, answer=text(WORDS), evidence=0, documents=[])]
+    return make_own_scene(server, tmp_path_factory.mktemp("lacking"), rows, protocol=GRADING, name="Lacking")
 
 
 @pytest.fixture(scope="module")
@@ -262,6 +276,17 @@ def test_an_answer_without_references_leaves_the_other_side_to_the_criteria(lone
     assert whole_in_view(page, page.get_by_test_id("criterion").first)
     page.keyboard.press("2")
     expect(not_seen(page)).to_contain_text("of the answer has not been on your screen yet.")
+
+
+def test_where_references_would_stand_it_says_that_there_are_none(lacking: Scene, new_page: NewPage) -> None:
+    page = open_as(new_page, lacking, "chloe", **LAPTOP)
+    lacks = page.get_by_test_id("lacks")
+    expect(lacks).to_have_text("This item has no reference answer.")
+    expect(area(page).get_by_test_id("lacks")).to_have_count(0)  # above the criteria, not beneath the answer
+    expect(divider(page, "criteria")).to_be_visible()
+    settle(page)
+    for shown in (lacks, page.get_by_test_id("criterion").first):
+        assert whole_in_view(page, shown)
 
 
 def test_keys_scroll_the_answer_and_give_no_label(graded: Scene, new_page: NewPage) -> None:
