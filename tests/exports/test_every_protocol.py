@@ -204,9 +204,13 @@ def test_disputes_of_each_protocol_are_decided_as_the_browser_sends_them(
         found = disputed_item(db, admin, dispute.study_item_id)
         first = found.raters[number % len(PEOPLE)]  # who is right about all of it, so that the rules are kept
         decisions = []
-        for unit in (unit for unit in found.units if unit.needs_decision):
-            vote = next((vote for vote in unit.votes if vote.rater == first), unit.votes[0])
-            decisions.append(UnitDecision(unit.criterion, unit.target, vote.value))
+        for unit in found.units:
+            own = next((vote for vote in unit.votes if vote.rater == first), None)
+            # What is asked under a condition is decided with what makes it asked.
+            criterion = protocol.criterion(unit.criterion)
+            opened = own is not None and unit.outcome == "open" and criterion.when is not None and criterion.compared
+            if unit.needs_decision or opened:
+                decisions.append(UnitDecision(unit.criterion, unit.target, (own or unit.votes[0]).value))
         adjudicate(
             db, admin, dispute.study_item_id,
             uid=uuid.uuid4().hex, decisions=decisions, reason="Read again.", from_browser=True,
