@@ -219,7 +219,8 @@ def _fallen(session: Session, study: Study) -> Iterator[_Fallen]:
                 continue
             there = item.studies[study.id]
             if there.missing:
-                yield _Fallen(item, there, protocol.asked_with(there.missing), _waits(there))
+                waits = _waits(there) or _is_there(there, item.number)
+                yield _Fallen(item, there, protocol.asked_with(there.missing), waits)
 
 
 # Items of a study that have a later version than they were sampled in: of no other has a label fallen. In this order of
@@ -272,6 +273,16 @@ def _waits(there: InStudy) -> str | None:
     if SettlementState.DISPUTED in states:
         return "it still waits for a decision in its earlier version"
     return None
+
+
+def _is_there(there: InStudy, number: int) -> str | None:
+    """Why an item that came back in its latest version already cannot come back in it once more."""
+    if there.places[-1].number < number:
+        return None
+    return (
+        "it came back in its latest version already, and labels of an earlier one were left out since. Restore them, "
+        "revise it, or end it by hand"
+    )
 
 
 # Fresh eyes -----------------------------------------------------------------------------------------------------------

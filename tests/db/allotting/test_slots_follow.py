@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlmodel import col, select
 
+from annotators.errors import InvalidInput
 from annotators.items.parsed import ForeignLabel
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.amendments import StudyChange, amend_study
@@ -131,3 +133,27 @@ def test_a_decision_on_a_part_does_not_carry_the_rest_when_labels_of_it_are_left
     restore(*about, annotator=study.annotators[0].name, reason="fine")
     assert states(study) == {"i00001": "accepted", "i00002": "in_revision"}
     assert open_now(study) == 0
+
+
+def test_what_loses_labels_of_an_earlier_version_is_accepted_no_more_and_says_what_to_do(
+    database: Database,
+) -> None:
+    study = StudyInUse(database, items=1, annotators=4, overlap=1, protocol=accepting())
+    about = (database, study.researcher, study.study_id)
+    label(study, "y", who=(0,))
+    revise_item(
+        database, study.researcher, study.project_id, external_id="i00001", fields={"answer": "B."}, reason="wrong"
+    )
+    send_to_recheck(*about, reason="rewritten")
+    who = next(who for who in (1, 2, 3) if study.work(who)["items"])
+    study.submit(who, study.work(who)["items"][0], {"right": "yes"})
+    assert states(study) == {"i00001": "accepted"}
+    with database.read() as session:
+        since = session.exec(select(Annotation.created_at).order_by(col(Annotation.id))).first()
+    assert since is not None
+    leave_out(*about, annotator=study.annotators[0].name, since=since, reason="odd")
+    assert states(study) == {"i00001": "in_recheck"}
+    with pytest.raises(InvalidInput, match="Restore them, revise it, or end it by hand"):
+        send_to_recheck(*about, items=["i00001"], reason="its label is left out")
+    restore(*about, annotator=study.annotators[0].name, reason="fine")
+    assert states(study) == {"i00001": "accepted"}
