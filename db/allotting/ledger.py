@@ -161,8 +161,11 @@ def balance(connection: Connection, study: Study, study_item_ids: Sequence[int],
             counts.move(AssignmentState.OPEN, None, n=connection.execute(_TOO_MANY, about).rowcount)
 
 
+# Who is handed one of these at this moment keeps it: where PostgreSQL waits for a row, it looks again at the condition
+# on the row itself alone, not at that of the inner query.
 _TOO_MANY = text(
-    "DELETE FROM assignment WHERE id IN (SELECT o.id FROM assignment o WHERE o.study_item_id = :item "
+    "DELETE FROM assignment WHERE kind = 'slot' AND state = 'open' AND id IN ("
+    "SELECT o.id FROM assignment o WHERE o.study_item_id = :item "
     "AND o.kind = 'slot' AND o.state = 'open' ORDER BY CASE WHEN EXISTS (SELECT 1 FROM assignment h "
     "WHERE h.study_item_id = o.study_item_id AND h.person_id = o.allotted_to) THEN 0 ELSE 1 END, o.queue DESC LIMIT :n)"
 )

@@ -19,15 +19,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from annotators.errors import AssayError
-from db.allotting.ledger import WANTED
 from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.annotating.assignments import return_to_annotator
 from db.annotating.status import study_status
 from db.engine import Database
-from db.models import Annotation, Assignment, AssignmentState, Settlement, StudyItem, StudyState, Submission, now
+from db.models import (
+    Annotation,
+    Assignment,
+    AssignmentState,
+    Purpose,
+    Settlement,
+    StudyItem,
+    StudyState,
+    Submission,
+    now,
+)
 from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out, restore
 from db.releasing.recheck import send_to_recheck
@@ -192,10 +201,6 @@ def check(study: StudyInUse, acknowledged: list[str]) -> None:
         kept = {state: n for state, n in tallies.counts(session, study.study_id).items() if n}
         assert kept == recount(session, study.study_id)
         overlap = session.execute(text("SELECT overlap FROM study WHERE id = :id"), {"id": study.study_id}).scalar_one()
-        of_all = text(
-            f"SELECT s.id, {WANTED.format(item='s.id')} FROM study_item s WHERE s.purpose IN ('sample', 'recheck')"
-        )
-        wanted = dict(session.execute(of_all, {"overlap": overlap}).all())
         gone = set(session.exec(select(StudyItem.earlier_id).where(col(StudyItem.earlier_id).is_not(None))).all())
         rows = session.exec(
             select(Assignment.study_item_id, Assignment.person_id, Assignment.kind, Assignment.state)
@@ -207,6 +212,7 @@ def check(study: StudyInUse, acknowledged: list[str]) -> None:
         for item, people in counting.items():
             assert len(people) == len(set(people)), f"item {item} twice by one"
         left = Counter(item for item, _, kind, state in rows if kind == "slot" and state == AssignmentState.OPEN)
+        wanted = wanted_of_each(session, overlap)
         for item, n in wanted.items():
             if item in gone:
                 continue
@@ -221,6 +227,23 @@ def check(study: StudyInUse, acknowledged: list[str]) -> None:
         corrections = Counter(judged)
         assert corrections and max(corrections.values()) == 1
         _nobody_rechecks_what_they_know(session)
+
+
+def wanted_of_each(session: Session, overlap: int) -> dict[int, int]:
+    """How many annotations each item is to have: as planned, and one more where its annotators disagree.
+
+    Where one of them, to whom the item was returned, agreed before another came, nobody more is needed.
+    """
+    asked = select(Settlement.study_item_id, Settlement.wanted).where(col(Settlement.state) != "agreed")
+    more = {item: n or 0 for item, n in session.exec(asked)}
+    items = select(StudyItem.id, StudyItem.purpose, StudyItem.overlap).where(
+        col(StudyItem.purpose).in_((Purpose.SAMPLE, Purpose.RECHECK))
+    )
+    planned = {
+        item or 0: max(own or 0, overlap) if purpose == Purpose.SAMPLE else own or overlap
+        for item, purpose, own in session.exec(items)
+    }
+    return {item: max(n, more.get(item, 0)) for item, n in planned.items()}
 
 
 def _nobody_rechecks_what_they_know(session: object) -> None:
