@@ -141,6 +141,18 @@ def warnings_about(
     return [words for words in found if words]
 
 
+def added_where_disputed(n: int) -> str:
+    """That labels which were asked for because people disagreed do not count for agreement.
+
+    They are of contested units alone: a unit on which two of two disagreed becomes one on which two of three agree.
+    """
+    were = "annotation was" if n == 1 else "annotations were"
+    return (
+        f"{n:,} more {were} asked for because people disagreed. Agreement is measured without them: they are of "
+        "contested items alone, and with them people would seem to agree more than they do."
+    )
+
+
 def small_sample_warning(ratings: Ratings) -> str | None:
     """That intervals are known to fall short here, or None.
 

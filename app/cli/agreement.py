@@ -84,6 +84,10 @@ def agreement(  # noqa: PLR0917 - the command's options
     criterion: Annotated[str | None, column("With --table: what was asked.  [default: criterion]")] = None,
     target: Annotated[str | None, column("With --table: the part of the unit.  [default: target]")] = None,
     question: Annotated[str | None, column("With --table: what is drawn together.  [default: question]")] = None,
+    added: Annotated[
+        str | None,
+        column("With --table: whether the rating was asked for because people disagreed; it does not count then."),
+    ] = None,
     wide: Annotated[
         bool, typer.Option("--wide", help="With --table: one row a unit, one column a rater, empty means missing.")
     ] = False,
@@ -146,7 +150,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     about = None if raters is None else one_of(raters, RATERS, "--raters")
     of_tables = {
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
-        "target": target, "question": question, "wide": wide,
+        "target": target, "question": question, "added": added, "wide": wide,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     named = [name.strip() for name in statistics.split(",") if name.strip()]
@@ -164,9 +168,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter(f"{plan:g} is no width. Give one such as 0.2.", param_hint="--plan")
     check_weights(weights or ())
     if isinstance(what, Path):
-        if judges is not None:
-            raise typer.BadParameter("A table has no judges: they are raters of a study.", param_hint="--judges")
-        check_columns(what, _named_columns(of_tables))
+        _check_table(what, of_tables, judges)
     else:
         check_names(context, *what)
     from annotators.agreement.report import agreement_report as report_of
@@ -179,7 +181,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
     own = named_weights(weights or ())
     if isinstance(what, Path):
-        columns = RatingColumns(unit, rater, value, criterion, target, question)
+        columns = RatingColumns(unit, rater, value, criterion, target, question, added)
         with working("Measuring agreement"):
             found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
             criteria = report_of(
@@ -227,6 +229,15 @@ def agreement(  # noqa: PLR0917 - the command's options
     emit(document, lambda: "\n\n".join([made.in_words(), *(plan.in_words() for plan in plans)]), as_json=as_json)
 
 
+def _check_table(path: Path, given: Mapping[str, Any], judges: str | None) -> None:
+    """Refuse what a table has not: judges, and columns that are not there."""
+    if judges is not None:
+        raise typer.BadParameter("A table has no judges: they are raters of a study.", param_hint="--judges")
+    if given["wide"] and given["added"] is not None:
+        raise typer.BadParameter("A wide table has no row a rating, of which it could say so.", param_hint="--added")
+    check_columns(path, _named_columns(given))
+
+
 def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
     """Column → the option that names it, of the columns that a table must have."""
     if given["wide"]:
@@ -234,7 +245,7 @@ def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
         return dict.fromkeys(columns, "--rater") | ({given["unit"]: "--unit"} if given["unit"] else {})
     needed = {"unit": "item", "rater": "annotator", "value": "value"}
     found = {given[option] or usual: f"--{option}" for option, usual in needed.items()}
-    return found | {given[name]: f"--{name}" for name in ("criterion", "target", "question") if given[name]}
+    return found | {given[name]: f"--{name}" for name in ("criterion", "target", "question", "added") if given[name]}
 
 
 def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:

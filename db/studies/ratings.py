@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 from sqlalchemy import ColumnElement, Select, String, case, cast, func, text, type_coerce
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
@@ -45,10 +46,12 @@ from db.people.pseudonyms import real_names, sees_names
 from db.permissions import READERS, Actor, On, operation
 from db.query import is_sqlite, pick
 from db.studies.design import has_rechecks, protocol_of
-from db.studies.settlements import COUNTING, decided_units
+from db.studies.settlements import COUNTING, decided_units, plans_for
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +138,11 @@ class CriterionRatings:
 
 @dataclass(frozen=True, eq=False)
 class StudyRatings:
-    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms by person id."""
+    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms by person id.
+
+    `added` has True for each annotation that the study did not plan, but asked for as people disagreed. They are of
+    contested items alone, so that agreement is measured without them.
+    """
 
     study: Study
     protocol: Protocol
@@ -143,6 +150,7 @@ class StudyRatings:
     names: dict[int, str]
     items: StudyItems
     annotations: Annotations
+    added: BoolArray
 
 
 @operation(On.STUDY, READERS)
@@ -175,13 +183,14 @@ def ratings(
         counting = [*counting_annotations(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
+        added = _added(session, study, counting) if "most_overlap" in study.settings else _integers([])
         names = real_names(session, study_id, people=named and sees_names(session, actor, study))
     criteria = [
         column
         for criterion in protocol.criteria
         for column in _with_derived(_of_criterion(criterion, read, ids, items, annotations), read, ids)
     ]
-    return StudyRatings(study, protocol, criteria, names, items, annotations)
+    return StudyRatings(study, protocol, criteria, names, items, annotations, np.isin(ids, added))
 
 
 @dataclass(frozen=True)
@@ -424,6 +433,30 @@ def _annotations(
         time = np.concatenate([np.fromstring(row[3], sep=",") for row in rows] or [nothing.astype(np.float64)])
     place = np.searchsorted(items.study_item, item[order])
     return ids[order], Annotations(place, person[order], time[order], seconds[order])
+
+
+def _added(session: Session, study: Study, counting: list[ColumnElement[bool]]) -> IntArray:
+    """The annotations (their ids) of people beyond those that the study plans for their items, as they came.
+
+    Who corrects what they said keeps their place.
+    """
+    begun = aliased(Annotation)
+    first = pick(func.min(begun.id)).where(col(begun.assignment_id) == Annotation.assignment_id).scalar_subquery()
+    people = pick(Annotation.id, Annotation.study_item_id, first.label("first")).where(
+        *counting, col(Annotation.kind) != AnnotationKind.MODEL
+    )
+    rows = session.execute(people.order_by(col(Annotation.study_item_id), "first")).all()
+    items = sorted({item for _, item, _ in rows})
+    plans: dict[int, int] = {}
+    for start in range(0, len(items), _AT_ONCE):
+        plans |= plans_for(session.connection(), study, items[start : start + _AT_ONCE])
+    seen: Counter[int] = Counter()
+    found = []
+    for annotation, item, _ in rows:
+        seen[item] += 1
+        if seen[item] > plans[item]:
+            found.append(annotation)
+    return _integers(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ class RatingColumns:
     """What the columns of a long table are called; None: by its usual name, if there is such a column.
 
     In a wide table `rater` names the columns of the raters, with commas between them; None: all but the unit's.
+    `added` is the column that says which ratings were asked for because people disagreed: they do not count.
     """
 
     unit: str | None = None
@@ -39,6 +40,7 @@ class RatingColumns:
     criterion: str | None = None
     target: str | None = None
     question: str | None = None
+    added: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ def _long(columns: Columns, named: RatingColumns, scales: Sequence[str], labels:
     unit = _cells(columns, named.unit, "item", "--unit")
     rater = _cells(columns, named.rater, "annotator", "--rater")
     value = _cells(columns, named.value, "value", "--value")
-    rows, left_out = _counting(columns)
+    added = None if named.added is None else _cells(columns, named.added, named.added, "--added")
+    rows, left_out = _counting(columns, added)
 
     def perhaps(given: str | None, usual: str) -> list[Cell] | None:
         if given is None and usual not in columns.cells:
@@ -220,14 +223,30 @@ def _read(cell: Cell) -> Cell:
     return original(cell.strip()) if isinstance(cell, str) else cell
 
 
-def _counting(columns: Columns) -> tuple[list[int], dict[str, int]]:
-    """The rows that count, and how many do not for which reason."""
+ADDED = "added where people disagreed"
+"""Why a rating does not count for agreement."""
+
+
+def _counting(columns: Columns, added: list[Cell] | None = None) -> tuple[list[int], dict[str, int]]:
+    """The rows that count, and how many do not for which reason; `added` says which were asked for by disagreement."""
     flags = {name: columns.cells[name] for name in FLAGS if name in columns.cells}
     kept, left_out = [], dict[str, int]()
     for row in range(len(columns.lines)):
         reason = not_counting({name: str(cells[row]) for name, cells in flags.items()}) if flags else None
+        if reason is None and added is not None and _is_yes(added[row], columns.lines[row]):
+            reason = ADDED
         if reason is None:
             kept.append(row)
         else:
             left_out[reason] = left_out.get(reason, 0) + 1
     return kept, left_out
+
+
+_YES, _NO = ("true", "yes", "y", "1", "1.0"), ("false", "no", "n", "0", "0.0", "", "none", "nan")
+
+
+def _is_yes(cell: Cell, line: int) -> bool:
+    word = str(cell).strip().lower()
+    if word not in (*_YES, *_NO):
+        raise InvalidInput(f"line {line} has {cell!r} for whether the rating was added. Write true or false.")
+    return word in _YES

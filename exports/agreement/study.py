@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from annotators.agreement.remarks import added_where_disputed
 from annotators.agreement.report import CriterionAgreement, criterion_agreement, share_clusters
 from annotators.agreement.statistics.base import LEAST_SHARED
 from annotators.agreement.statistics.percent import PERCENT
 from annotators.agreement.tables.columns import CriterionTable
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.ratings import Ratings, Scale
-from annotators.arrays import FloatArray, IntArray
+from annotators.arrays import BoolArray, FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import numbers_apart
@@ -35,7 +36,8 @@ GROUPINGS: tuple[Grouping, ...] = ("category", "system")
 class CriterionReport:
     """One criterion of a study: its labels, and what was measured on them (None: nothing can be).
 
-    The units of `ratings` are called by their places in `column`. With `clustered` questions are resampled, where some
+    The units of `ratings` are called by their places in `column`, which has also the labels that were asked for where
+    people disagreed; `ratings` has not. With `clustered` questions are resampled, where some
     question has several units. `annotation` has, for each entry of `ratings`, the
     place of its annotation in `found.annotations`.
     """
@@ -88,6 +90,13 @@ class CriterionReport:
         least = sorted(self.shares.items(), key=lambda part: -part[1])[:most]
         kept = {label for label, _ in least}
         return [part for part in self.shares.items() if part[0] in kept]
+
+    @cached_property
+    def all_ratings(self) -> Ratings | None:
+        """The table of all labels that count, those as well that were asked for where people disagreed."""
+        if self.ratings is None or not self.found.added.any():
+            return self.ratings
+        return rating_table(self.column, self.found.names, self.ratings.scale)[0]
 
     @property
     def statistics(self) -> list[Statistic]:
@@ -247,7 +256,8 @@ def agreement_in_parts(
     scale) or "all". `clustered` resamples questions instead of units where some question has several: answers of
     several systems to one question are not independent, nor are the parts of one item. `level`, `kind`, `raters` and
     `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
-    takes them. `among`: only of these study items.
+    takes them. `among`: only of these study items. Annotations that were asked for where people disagreed do not count
+    here, and the warnings say so.
     """
     found = ratings(db, actor, study_id, judges=judges, named=named, among=among)
     asked = {
@@ -295,7 +305,7 @@ def _labels_of(column: CriterionRatings, found: StudyRatings) -> CriterionReport
     scale = column.criterion.measured_scale
     if scale is None:
         return CriterionReport(found, column, None, column.annotation, None)
-    table, annotation = rating_table(column, found.names, scale)
+    table, annotation = rating_table(column, found.names, scale, left_out=found.added)
     return CriterionReport(found, column, table, annotation, None)
 
 
@@ -315,12 +325,17 @@ def _measured(report: CriterionReport, asked: dict[str, Any]) -> CriterionReport
     )
     if not_alike(report.found.study, len(np.unique(report.found.annotations.item))):
         measured = replace(measured, warnings=[*measured.warnings, NOT_ALIKE])
+    if added := int(report.found.added[np.unique(report.column.annotation)].sum()):
+        measured = replace(measured, warnings=[*measured.warnings, added_where_disputed(added)])
     return replace(report, measured=measured)
 
 
-def rating_table(column: CriterionRatings, names: dict[int, str], scale: Scale) -> tuple[Ratings, IntArray]:
+def rating_table(
+    column: CriterionRatings, names: dict[int, str], scale: Scale, *, left_out: BoolArray | None = None
+) -> tuple[Ratings, IntArray]:
     """The table of ratings of a column, and the annotation of each of its entries; raters are called by their names.
 
+    `left_out` has True for each annotation of the study whose labels are not to be in it; units and raters stay.
     Raises InvalidInput when somebody has two counting annotations of one item.
     """
     criterion = column.criterion
@@ -335,6 +350,8 @@ def rating_table(column: CriterionRatings, names: dict[int, str], scale: Scale) 
     rater = np.array([place[names[person]] for person in column.people], dtype=np.int64)[column.rater]
     order = np.lexsort((rater, column.unit))
     order = order[code_of[column.value[order]] >= 0]
+    if left_out is not None:
+        order = order[~left_out[column.annotation[order]]]
     unit, rater = column.unit[order], rater[order]
     twice = np.flatnonzero((unit[1:] == unit[:-1]) & (rater[1:] == rater[:-1]))
     if len(twice):

@@ -29,7 +29,8 @@ UNCERTAIN = 50
 
 def draw(view: View, criterion: CriterionReport) -> None:
     """The choices, and both models once they were asked for."""
-    assert criterion.ratings is not None
+    ratings = criterion.all_ratings
+    assert ratings is not None
     note(
         "Dawid–Skene gives every annotator a confusion matrix, MACE a competence; both find them together with each "
         "unit's most likely label. They take annotators to err independently of each other, and are no adjudication."
@@ -48,7 +49,6 @@ def draw(view: View, criterion: CriterionReport) -> None:
         ready = ask(view, "models", (resamples, smooth), "Fit rater models")
     if not ready:
         return
-    ratings, seed = criterion.ratings, view.report.seed
     found = kept(
         view,
         "models",
@@ -56,7 +56,7 @@ def draw(view: View, criterion: CriterionReport) -> None:
         rater_models,
         criterion.title,
         ratings,
-        seed=seed,
+        seed=view.report.seed,
         resamples=resamples,
         smoothing=SMOOTHING if smooth else 0.0,
     )

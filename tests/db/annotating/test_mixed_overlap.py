@@ -21,6 +21,7 @@ from db.studies import tallies
 from db.studies.design import list_studies
 from db.studies.ratings import ratings
 from db.studies.settlements import stream_settled
+from exports.agreement.study import agreement_report
 from tests.db.studies.recount import recount
 from tests.makers import StudyInUse, tiny_protocol
 
@@ -113,6 +114,40 @@ def test_where_two_disagree_a_third_is_asked_and_settles_it(database: Database) 
         settled = {unit.study_item_id: (unit.value, unit.n) for unit in stream_settled(session, study.study_id)}
     assert settled[first] == ("yes", 3)
     kept_counts_hold(study)
+
+
+def test_agreement_is_measured_without_what_was_asked_for_because_people_disagreed(database: Database) -> None:
+    """Of six items two are contested. Of three annotations two agree, so that raw agreement would be .78 for .67."""
+    study = StudyInUse(database, items=6, annotators=4, overlap=2, most_overlap=3, rule="majority")
+    first, second = sorted(given(study))[:2]
+    label(study, 0, {first: "no", second: "no"})
+    label(study, 1)
+    assert label(study, 2) == 2
+    # Who is asked to look again keeps their place before who was asked for more.
+    with database.read() as session:
+        of = select(Assignment.id).where(Assignment.study_item_id == first)
+        mine = session.exec(of.where(Assignment.person_id == study.annotators[0].person_id)).one()
+    return_to_annotator(database, study.researcher, mine or 0, reason="look again")
+    label(study, 0, {first: "no"})
+    report = agreement_report(database, study.researcher, study.study_id, resamples=0)
+    [criterion] = report.criteria
+    raw = criterion.find("percent_agreement")
+    assert raw is not None
+    assert (raw.value, raw.n_units, raw.n_ratings) == (pytest.approx(4 / 6), 6, 12)
+    assert any(words.startswith("2 more annotations were asked for") for words in criterion.warnings)
+    # All of them are there for what is not agreement.
+    assert criterion.all_ratings is not None
+    assert (criterion.n_ratings, criterion.all_ratings.n_ratings, report.found.added.sum()) == (14, 14, 2)
+
+
+def test_agreement_counts_all_annotations_of_a_part_that_is_to_have_more(database: Database) -> None:
+    study = StudyInUse(database, items=4, annotators=4, overlap=2, part=0.5, part_overlap=3, most_overlap=4)
+    for who in range(3):
+        label(study, who)
+    [criterion] = agreement_report(database, study.researcher, study.study_id, resamples=0).criteria
+    assert criterion.ratings is not None
+    assert criterion.ratings.n_ratings == 10
+    assert not any("asked for because" in words for words in criterion.warnings)
 
 
 def test_more_are_asked_up_to_the_limit_and_then_it_is_disputed(database: Database) -> None:

@@ -148,6 +148,19 @@ def test_rows_that_do_not_count_are_left_out_and_counted(tmp_path: Path, flags: 
     assert found.tables[0].ratings.n_ratings == 1
 
 
+def test_ratings_that_were_added_where_people_disagreed_do_not_count(tmp_path: Path) -> None:
+    rows = "a,ada,x,no\na,ben,y,0\na,cy,x,TRUE\nb,ada,x,\nb,ben,x,False\n"
+    path = table(tmp_path, f"item,annotator,value,third\n{rows}")
+    found = read_ratings(path, RatingColumns(added="third"))
+    assert found.left_out == {"added where people disagreed": 1}
+    assert found.tables[0].ratings.n_ratings == 4
+    assert read_ratings(path, RatingColumns()).tables[0].ratings.n_ratings == 5
+    with pytest.raises(InvalidInput, match="line 2 has 'x' for whether the rating was added"):
+        read_ratings(path, RatingColumns(added="value"))
+    with pytest.raises(NotFound, match="no column 'more'"):
+        read_ratings(path, RatingColumns(added="more"))
+
+
 # What is wrong, by its line -------------------------------------------------------------------------------------------
 
 
