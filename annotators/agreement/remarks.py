@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from annotators.agreement.catalogue import headline
 from annotators.agreement.statistics.base import LANDIS_KOCH, coefficient_named, title_of
@@ -159,22 +160,34 @@ def small_sample_warning(ratings: Ratings) -> str | None:
     It is said below 30 units with two ratings, and when at most six of them carry any label but the commonest one: see
     `SHORT_OF_THE_REST`.
     """
-    counting = ratings.counting(2)
     units = int((ratings.sizes >= 2).sum())
-    if not units or ratings.scale in COMPOSED or ratings.scale in ("interval", "ratio"):
-        few = 0 < units < FEW_UNITS
-        return _few_units(units) if few else None
+    rare = _rare(ratings)
+    if rare is None:
+        return _few_units(units) if 0 < units < FEW_UNITS else None
+    commonest, others, covered = rare
+    what = "No unit carries" if not others else f"Only {others} unit{'s carry' if others > 1 else ' carries'}"
+    return (
+        f'{what} any label other than "{commonest}": with so few, 95 % intervals of α and κ '
+        f"covered the truth in only about {covered} of simulated studies."
+    )
+
+
+def _rare(ratings: Ratings) -> tuple[Any, int, str] | None:
+    """The commonest label, how many units carry another one, and in how many studies so few do: None with more.
+
+    None also where labels are numbers or composed, or every unit carries another one.
+    """
+    if ratings.scale in COMPOSED or ratings.scale in ("interval", "ratio"):
+        return None
+    counting = ratings.counting(2)
     shares = np.bincount(ratings.code[counting], minlength=len(ratings.labels))
+    units = int((ratings.sizes >= 2).sum())
+    if not units:
+        return None
     commonest = int(shares.argmax())
     others = len(np.unique(ratings.unit[counting & (ratings.code != commonest)]))
     covered = next((share for most, share in SHORT_OF_THE_REST if others <= most), None)
-    if covered and others < units:
-        what = "No unit carries" if not others else f"Only {others} unit{'s carry' if others > 1 else ' carries'}"
-        return (
-            f'{what} any label other than "{ratings.labels[commonest]}": with so few, 95 % intervals of α and κ '
-            f"covered the truth in only about {covered} of simulated studies."
-        )
-    return _few_units(units) if units < FEW_UNITS else None
+    return (ratings.labels[commonest], others, covered) if covered and others < units else None
 
 
 def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
@@ -259,13 +272,17 @@ def prevalence_warning(ratings: Ratings, statistics: Sequence[Statistic]) -> str
 # Verbal benchmarks ----------------------------------------------------------------------------------------------------
 
 
-def benchmarks(statistic: Statistic) -> list[str]:
+def benchmarks(statistic: Statistic, ratings: Ratings | None = None) -> list[str]:
     """What authors call such a value, for the value and both ends of its interval; nothing without an interval.
+
+    Nor where so few units of these `ratings` carry any label but the commonest that intervals are known to fall short.
 
     Landis & Koch (1977), Biometrics 33, 159-174, for κ and π; Krippendorff (2004), Content Analysis, chapter 11, for α.
     The cuts are conventions, not tests: show them only beside the interval. None for other statistics.
     """
     if statistic.value is None or statistic.low is None or statistic.high is None:
+        return []
+    if ratings is not None and _rare(ratings) is not None:
         return []
     values = (statistic.value, statistic.low, statistic.high)
     source = coefficient_named(statistic.name).benchmark

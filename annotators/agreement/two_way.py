@@ -97,6 +97,8 @@ def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], samplin
     in_common = float((n - 1) * (r - 1) / (n * r) * np.nansum(both**2))
     beyond = max(of_raters - in_common, 0.0)
     total = of_units + beyond
+    if total <= ROUNDING**2:
+        return _without(sampling, NO_SPREAD)
     shares = of_units**2 / max(n - 1, 1) + beyond**2 / (r - 1)
     freedom = total**2 / shares if shares > 0 else float(n - 1)
     reach = float(special.stdtrit(freedom, (1 + sampling.level) / 2)) * float(np.sqrt(total))
@@ -108,7 +110,6 @@ def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], samplin
         len(whole.replicates),
         int(np.isnan(whole.replicates).sum()),
         sampling.seed,
-        note=NO_SPREAD if total <= ROUNDING**2 else "",
         over=f"{sampling.over} and raters",
         error=float(np.sqrt(total)),
         freedom=freedom,

@@ -11,17 +11,17 @@ from annotators.intervals.result import Interval
 
 LINEARISED = "linearised"
 ROUNDING = 1e-12  # values closer than this are ties
-NO_SPREAD = "the standard error is 0, which understates the uncertainty"
+NO_SPREAD = "the standard error is 0, which says nothing of how far others differ"
 
 
 def t_interval(
     value: float, error: float, freedom: float, level: float, kind: str, *, over: str = "units", note: str = ""
 ) -> Interval:
-    """The value ± t times its standard error, cut at 1."""
+    """The value ± t times its standard error, cut at 1; none without any error."""
     if freedom < 1 or not np.isfinite(error):
         return Interval(None, None, kind, level, note="one unit gives no standard error", over=over)
     if error <= ROUNDING:
-        note = note or NO_SPREAD
+        return Interval(None, None, kind, level, note=note or NO_SPREAD, over=over)
     reach = float(special.stdtrit(freedom, (1 + level) / 2)) * error
     low, high = min(value - reach, 1.0), min(value + reach, 1.0)
     return Interval(low, high, kind, level, note=note, over=over, error=error, freedom=freedom)

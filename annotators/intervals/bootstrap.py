@@ -10,6 +10,7 @@ from annotators.errors import InvalidInput, shown
 from annotators.intervals.analytic import ROUNDING, t_interval
 from annotators.intervals.result import Interval, IntervalKind
 
+ALL_ALIKE = "every resample gives the same value, which says nothing of how far others differ"
 Evaluate = Callable[[FloatArray], FloatArray]
 FEWEST_KEPT, MOST_KEPT, KEPT_DRAWS = 1_000_000, 32_000_000, 6  # bytes of one set of draws that is kept, and how many
 
@@ -129,7 +130,8 @@ class Resampled:
         (two and three raters, two and five labels, 30 to 200 units) its 95 % intervals covered the truth as often as
         the percentile ones or more often, mostly in 93 to 96 % of the samples; with few units and a rare label both
         cover less. Where BCa is not defined the interval is the percentile one and its note says so. Undefined
-        resamples are left out; when they are more than half, there is no interval.
+        resamples are left out; when they are more than half, there is no interval. Nor is there one where all give the
+        same value: units that are all alike do not say how far others differ.
         """
         if self.ceiling is None:
             return self._in_units_of_the_largest(statistic, level, kind)
@@ -147,6 +149,8 @@ class Resampled:
             return made(None, None, kind, why)
         if 2 * undefined > len(drawn):
             return made(None, None, kind, f"{undefined:,} of {len(drawn):,} resamples undefined")
+        if np.ptp(defined) <= ROUNDING:
+            return made(None, None, kind, ALL_ALIKE)
         ends, note = np.array([(1 - level) / 2, (1 + level) / 2]), ""
         if kind == "BCa":
             corrected, note = _corrected(ends, value, defined, self.jackknife[:, statistic], self.repeats)
@@ -285,8 +289,6 @@ def _corrected(
     ends: FloatArray, value: float, defined: FloatArray, jackknife: FloatArray, repeats: FloatArray
 ) -> tuple[FloatArray, str]:
     """The quantiles to take instead of `ends` by BCa, or why there are none."""
-    if np.ptp(defined) <= ROUNDING:
-        return ends, "every resample gives the same value, which understates the uncertainty"
     if np.isnan(jackknife).any():
         return ends, "BCa is not defined because one unit alone makes the coefficient defined"
     below = ((defined < value - ROUNDING).sum() + (defined <= value + ROUNDING).sum()) / (2 * len(defined))

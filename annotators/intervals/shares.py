@@ -1,4 +1,4 @@
-"""The interval of a share: Wilson's, with labels of one cluster counting for less than as many independent ones."""
+"""Intervals of shares and of means of bounded figures: Wilson's, with labels of one cluster counting for fewer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from annotators.arrays import FloatArray, np, special
 from annotators.intervals.result import Interval
 
 WILSON = "Wilson score"
+BOUNDED = "score interval of a bounded mean"
+HELD_BEFORE = 2
+"""As many clusters the bound on the variance counts for: few grades are often alike, and say little of their spread."""
 
 
 def wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
@@ -53,3 +56,29 @@ def share_interval(hits: FloatArray, sizes: FloatArray, level: float = 0.95, *, 
         error=float(np.sqrt(spread)),
         freedom=clusters - 1,
     )
+
+
+def bounded_interval(
+    value: float, error: float, clusters: int, level: float, scale: tuple[float, float], *, over: str = "units"
+) -> Interval:
+    """The interval of the mean of figures that lie within `scale`, of few clusters, many of which are alike.
+
+    `value` is the mean, `error` its standard error over clusters. On the scale 0..1 a mean m has a variance of at most
+    m (1 - m) a cluster, that of a share. Of few clusters the variance found, which is 0 where all are alike, counts
+    beside that bound as K - 1 to `HELD_BEFORE` clusters, and the ends are those of Wilson's interval with as many
+    labels as have this variance, with t for z. In simulations of 3 to 20 grades from 1 to 5 its 95 % intervals covered
+    the mean in 92 to 100 % of the samples, the t interval in 38 to 99 %: docs/statistics.md.
+    """
+    low, high = scale
+    size = high - low
+    if clusters < 2:
+        return Interval(None, None, BOUNDED, level, note=f"one {over[:-1]} gives no standard error", over=over)
+    mean = min(max((value - low) / size, 0.0), 1.0)
+    middle = (mean * clusters + HELD_BEFORE / 2) / (clusters + HELD_BEFORE)
+    bound = middle * (1 - middle)
+    freedom = clusters - 1 + HELD_BEFORE
+    variance = ((error / size) ** 2 * clusters * (clusters - 1) + HELD_BEFORE * bound) / freedom
+    independent = clusters * max(1.0, bound / variance)
+    ends = wilson_ends(mean, independent, float(special.stdtrit(freedom, (1 + level) / 2)))
+    made = [low + size * end for end in ends]
+    return Interval(made[0], made[1], BOUNDED, level, over=over, error=error, freedom=freedom)

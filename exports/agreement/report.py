@@ -141,7 +141,7 @@ class Report:
                 continue
             found += [f"{criterion.title}: {warning}" for warning in criterion.agreement.warnings]
             headline = criterion.agreement.headline
-            for words in benchmarks(headline) if headline else ():
+            for words in benchmarks(headline, criterion.ratings) if headline else ():
                 found.append(f"{criterion.title}: {title_of(headline.name) if headline else ''} is {words}.")
         return found
 

@@ -16,8 +16,11 @@ from annotators.arrays import FloatArray, IntArray, np, sparse
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import STACKED, Evaluate, Resampled, Resampling, resample
 from annotators.intervals.result import FIXED_RATERS, RANDOM_RATERS, Interval, IntervalKind, Raters, Statistic
+from annotators.intervals.shares import share_interval
 from annotators.registry import Registry
 
+FEW_DIFFER = 6
+"""Up to so many units that differ from all others, resamples say too little of how rare they are."""
 LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 OVERLAP = 0.5  # two boxes are the same find from this intersection over union on
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
@@ -73,8 +76,9 @@ class Measurement:
     """A coefficient on a sample: its entries (one a label, for some), how they are evaluated, their analytic interval.
 
     `evaluate` takes weights (B × P) and gives B or B × entries. `analytic` (entry, value, level) is None where there is
-    no accepted one. `undefined` is the reason of a value that turns out to be NaN, `note` what the method adds.
-    `once`: a unit that is drawn twice would count as two that agree, so that units are left out and never drawn.
+    no accepted one. `undefined` is the reason of a value that turns out to be NaN, `note` what the method adds. `once`:
+    a unit that is drawn twice would count as two that agree, so that units are left out and never drawn. `share`
+    (entry) is there of a figure that is a share: its hits and what they are of, by pattern.
     """
 
     entries: list[Statistic]
@@ -83,6 +87,7 @@ class Measurement:
     undefined: str = reasons.NOTHING_LEFT
     note: str = ""
     once: bool = False
+    share: Callable[[int], tuple[FloatArray, FloatArray]] | None = None
 
     @classmethod
     def without_value(cls, *entries: Statistic) -> Measurement:
@@ -94,8 +99,13 @@ class Measurement:
         """Whether some entry has no reason why it cannot be."""
         return any(entry.reason is None for entry in self.entries)
 
-    def figure(self, i: int, sampled: Resampled, place: int, sampling: Sampling) -> Statistic:
+    def figure(
+        self, i: int, sampled: Resampled, place: int, sampling: Sampling, of_share: Interval | None = None
+    ) -> Statistic:
         """Entry i with its value (at this place of what was sampled), intervals and method, or its reason.
+
+        `of_share` is the interval of a share: it stands first where hardly any unit differs from the others, of whom no
+        resample then tells enough, unless another is asked for.
 
         ICC(A,1) and (A,k) are about raters like these, so that McGraw & Wong's interval, where there is one, stands
         first unless these raters are asked for. What resamples units is about these raters, and says so.
@@ -111,6 +121,8 @@ class Measurement:
             made = _without_draws(_of_left_out(sampled, place, sampling), analytic, sampling)
         else:
             made = _with_draws(sampled, place, analytic, sampling)
+        if of_share is not None:
+            made = [of_share, *made] if sampling.kind == "BCa" or made[0].low is None else [*made, of_share]
         if asks_which_raters(entry):
             made = [interval if interval.raters else replace(interval, raters=FIXED_RATERS) for interval in made]
         return entry.measured(value, made, self.note)
@@ -182,8 +194,25 @@ class Sample:
                 yield from part.entries
                 continue
             for i in range(len(part.entries)):
-                yield part.figure(i, sampled, place + i, sampling)
+                of_share = self.share_of(part, i, sampling) if sampling.resamples else None
+                yield part.figure(i, sampled, place + i, sampling, of_share)
             place += len(part.entries)
+
+    def share_of(self, part: Measurement, i: int, sampling: Sampling) -> Interval | None:
+        """The interval of entry i, of a share of which at most `FEW_DIFFER` units (or clusters) differ from the rest.
+
+        None elsewhere: there the bootstrap covers as often as it says.
+        """
+        if part.share is None:
+            return None
+        hits, sizes = (numbers[self.of_unit[self.of_unit >= 0]] for numbers in part.share(i))
+        if sampling.clusters is not None:
+            cluster = sampling.clusters[self.of_unit >= 0]
+            hits, sizes = (np.bincount(cluster, weights=numbers).astype(np.float64) for numbers in (hits, sizes))
+        there = sizes > 0
+        differ = min(int((hits[there] < sizes[there]).sum()), int((hits[there] > 0).sum()))
+        made = share_interval(hits, sizes, sampling.level, over=sampling.over)
+        return made if differ <= FEW_DIFFER and made.low is not None else None
 
     def resampled(self, parts: Sequence[Measurement], sampling: Sampling) -> Resampled:
         """The values of all entries of these parts, on the same resamples of units, or of clusters of them."""
@@ -291,12 +320,14 @@ class OfCounts(Coefficient):
     """A coefficient of how many raters gave each label, all of them measured on one set of resamples.
 
     `value` takes the patterns and weights (B × P) and gives B (or B × K) values, NaN where it is not defined for a
-    sample; `interval` is the analytic one of entry i, from the patterns, i, its value and the level. `distance` is that
+    sample; `interval` is the analytic one of entry i, from the patterns, i, its value and the level; `share` is as of
+    `Measurement`. `distance` is that
     of the labels in them, 0 or 1 if not given. `never` says why some labels have no value, whatever they are.
     """
 
     value: Callable[[Spread, FloatArray], FloatArray]
     interval: Callable[[Spread, int, float, float], Interval]
+    share: Callable[[Spread, int], tuple[FloatArray, FloatArray]] | None = None
     distance: DistanceOf | None = None
     never: Callable[[Ratings], str | None] | None = None
 
@@ -332,7 +363,11 @@ class OfCounts(Coefficient):
             return Measurement.without_value(*entries)
         spread = self._spread(table, ratings, asked)
         return Measurement(
-            entries, partial(self.value, spread), partial(self.interval, spread), note=self.by_rank(ratings)
+            entries,
+            partial(self.value, spread),
+            partial(self.interval, spread),
+            note=self.by_rank(ratings),
+            share=None if self.share is None else partial(self.share, spread),
         )
 
     def of_units(self, ratings: Ratings) -> tuple[Evaluate, Sample]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotators.agreement.statistics.base import OfCounts, register
 from annotators.agreement.tables.distances import Spread
-from annotators.arrays import FloatArray, ratio
+from annotators.arrays import FloatArray, np, ratio
 from annotators.intervals.analytic import of_mean, of_ratio
 from annotators.intervals.result import Interval
 
@@ -18,6 +18,12 @@ def percent_agreement(spread: Spread, weights: FloatArray) -> FloatArray:
     """
     table = spread.table
     return ratio(weights @ (table.agreeing / table.pairs), weights.sum(axis=1))
+
+
+def agreeing_units(spread: Spread, _: int) -> tuple[FloatArray, FloatArray]:
+    """Of each unit the share of its pairs that agree, and 1: a unit counts once."""
+    agreeing = spread.table.agreeing / spread.table.pairs
+    return agreeing, np.ones_like(agreeing)
 
 
 def mean_interval(spread: Spread, _: int, value: float, level: float) -> Interval:
@@ -39,11 +45,14 @@ def specific_agreement(spread: Spread, weights: FloatArray) -> FloatArray:
     return ratio(weights @ same, (weights * (table.sizes - 1)) @ table.counts)
 
 
+def _pairs_with(spread: Spread, label: int) -> tuple[FloatArray, FloatArray]:
+    """Of each unit the pairs that agree on the label, and those in which one rating is it."""
+    carrying = spread.table.counts[:, [label]].toarray().ravel()
+    return carrying**2 - carrying, carrying * (spread.table.sizes - 1)
+
+
 def _specific_interval(spread: Spread, label: int, value: float, level: float) -> Interval:
-    table = spread.table
-    carrying = table.counts[:, [label]].toarray().ravel()
-    above, below = carrying**2 - carrying, carrying * (table.sizes - 1)
-    return of_ratio(value, above, below, spread.multiplicity, level)
+    return of_ratio(value, *_pairs_with(spread, label), spread.multiplicity, level)
 
 
 PERCENT = OfCounts(
@@ -53,6 +62,7 @@ PERCENT = OfCounts(
     plannable=True,
     value=percent_agreement,
     interval=mean_interval,
+    share=agreeing_units,
 )
 SPECIFIC = OfCounts(
     name="specific_agreement",
@@ -61,6 +71,7 @@ SPECIFIC = OfCounts(
     by_label=True,
     value=specific_agreement,
     interval=_specific_interval,
+    share=_pairs_with,
 )
 register(10, PERCENT)
 register(80, SPECIFIC)

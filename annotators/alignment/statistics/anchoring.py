@@ -54,17 +54,17 @@ def anchoring_effect(
         return EFFECT.without_value(reason, len(a) + len(b), **about)
     difference = float(a.mean() - b.mean())
     variances = (a.var(ddof=1) / len(a), b.var(ddof=1) / len(b))
+    about_it = replace(EFFECT.about(len(a) + len(b), **about), value=difference)
     if sum(variances) == 0:
-        made = Interval(difference, difference, "Welch's t", asked.level)
-        method = "difference of the arms' means; all grades of each arm are equal, which understates the uncertainty"
-    else:
-        freedom = sum(variances) ** 2 / sum(
-            variance**2 / (len(arm) - 1) for variance, arm in zip(variances, (a, b), strict=True)
-        )
-        reach = float(stats.t.ppf((1 + asked.level) / 2, freedom) * np.sqrt(sum(variances)))
-        made = Interval(difference - reach, difference + reach, "Welch's t", asked.level, freedom=freedom)
-        method = f"difference of the arms' means, Welch's t interval, {100 * asked.level:g} %"
-    return replace(EFFECT.about(len(a) + len(b), **about), value=difference, interval=made, method=method)
+        method = "difference of the arms' means; no interval: all grades of each arm are equal"
+        return replace(about_it, method=method)
+    freedom = sum(variances) ** 2 / sum(
+        variance**2 / (len(arm) - 1) for variance, arm in zip(variances, (a, b), strict=True)
+    )
+    reach = float(stats.t.ppf((1 + asked.level) / 2, freedom) * np.sqrt(sum(variances)))
+    made = Interval(difference - reach, difference + reach, "Welch's t", asked.level, freedom=freedom)
+    method = f"difference of the arms' means, Welch's t interval, {100 * asked.level:g} %"
+    return replace(about_it, interval=made, method=method)
 
 
 def yielding(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotators.intervals.bootstrap import Resampled, Resampling
 from annotators.intervals.result import Aligned, IntervalKind
 from annotators.registry import Registry
 
+LEAST_DRAWN = 10
+"""Of fewer units or clusters 95 % bootstrap intervals of correlations covered in a third of simulated studies (3), in
+72 to 98 % (5) and in 87 to 96 % (8), of so many in 93 to 97 %: docs/statistics.md."""
 NOT_DEFINED = "it is not defined for these values (0/0)"
 
 
@@ -44,13 +47,20 @@ class AlignmentStatistic:
         kind: IntervalKind | None = None,
         undefined: str | None = None,
     ) -> Aligned:
-        """The entry with the value and interval of this place of what was resampled; `undefined`: why it can be NaN."""
+        """The entry with the value and interval of this place of what was resampled; `undefined`: why it can be NaN.
+
+        There is no interval of fewer than `LEAST_DRAWN` units or clusters, and the method says so.
+        """
         if entry.reason is not None:
             return entry
         value = float(found.values[place])
         if math.isnan(value):
             return entry.undefined(undefined or self.undefined)
-        return entry.measured(value, [found.interval(place, asked.level, kind or asked.kind)], note)
+        made = found.interval(place, asked.level, kind or asked.kind)
+        if found.n_units < LEAST_DRAWN and made.low is not None:
+            why = f"{found.n_units} {found.over} are too few to draw from, {LEAST_DRAWN} are not"
+            made = replace(made, low=None, high=None, note=why)
+        return entry.measured(value, [made], note)
 
 
 STATISTICS: Registry[AlignmentStatistic] = Registry(

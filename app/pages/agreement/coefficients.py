@@ -84,7 +84,7 @@ def one_criterion(view: View) -> None:
     ]
     table(shown, f"statistics-{view.slug}", rows)
     headline = criterion.headline
-    for words in benchmarks(headline) if headline else ():
+    for words in benchmarks(headline, criterion.ratings) if headline else ():
         assert headline is not None
         note(f"{title_of(headline.name)} is {words}. These are conventions, not tests.")
     for warning in criterion.warnings:

@@ -19,7 +19,8 @@ import numpy as np
 from annotators.agreement.measure import measure
 from annotators.agreement.remarks import small_sample_warning
 from annotators.agreement.tables.ratings import Ratings
-from annotators.intervals.result import Statistic
+from annotators.intervals.result import BOOTSTRAPS, Interval, Statistic
+from annotators.intervals.shares import WILSON
 
 NAMES = ["percent_agreement", "krippendorff_alpha_nominal", "fleiss_kappa", "gwet_ac1", "specific_agreement"]
 PATTERNS = np.array(list(product([0, 1], repeat=3)))
@@ -80,14 +81,22 @@ def simulate(
             if drawn_value.interval is None or drawn_value.interval.low is None or drawn_value.interval.high is None:
                 continue
             made = [drawn_value.interval, *drawn_value.beside]
-            kinds = {made[0].kind if made[0].kind != "percentile" else "BCa": made[0]}
-            kinds |= {"analytic" if other.kind not in ("percentile", "jackknife") else other.kind: other
-                      for other in made[1:]}  # fmt: skip
-            for kind, interval in kinds.items():
+            for kind, interval in _by_kind(made).items():
                 assert interval.low is not None
                 assert interval.high is not None
                 covered[name, kind].append(interval.low - 1e-12 <= target <= interval.high + 1e-12)
     return {key: Coverage(float(np.mean(hits)), 1 - len(hits) / simulations) for key, hits in covered.items()}
+
+
+def _by_kind(made: list[Interval]) -> dict[str, Interval]:
+    """The interval that is reported, that of the draws (BCa, or what stands for it), and the others."""
+    kinds = {"reported": made[0]}
+    for interval in made:
+        if interval.kind in BOOTSTRAPS:
+            kinds["percentile" if "BCa" in kinds else "BCa"] = interval
+        elif not interval.kind.startswith(WILSON):
+            kinds["jackknife" if interval.kind == "jackknife" else "analytic"] = interval
+    return kinds
 
 
 def warned(units: int, prevalence: float, simulations: int, seed: int = 0) -> float:
@@ -103,17 +112,17 @@ def main() -> None:
     parser.add_argument("--units", type=int, nargs="+", default=[30, 50, 200])
     parser.add_argument("--prevalence", type=float, nargs="+", default=[0.5, 0.8, 0.95])
     asked = parser.parse_args()
-    print("| units | prevalence | statistic | BCa | percentile | jackknife | analytic | no interval |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| units | prevalence | statistic | reported | BCa | percentile | jackknife | analytic | no interval |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for units in asked.units:
         for prevalence in asked.prevalence:
             found = simulate(units, prevalence, asked.simulations)
             for name in dict.fromkeys(name for name, _ in found):
                 cells = [
                     f"{100 * found[name, kind].covered:.1f}" if (name, kind) in found else "–"
-                    for kind in ("BCa", "percentile", "jackknife", "analytic")
+                    for kind in ("reported", "BCa", "percentile", "jackknife", "analytic")
                 ]
-                without = f"{100 * found[name, 'BCa'].without:.1f}"
+                without = f"{100 * found[name, 'reported'].without:.1f}"
                 print(f"| {units} | {prevalence} | {name} | {' | '.join(cells)} | {without} |", flush=True)
 
 

@@ -13,15 +13,17 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from annotators.agreement.measure import measure
+from annotators.agreement.remarks import benchmarks
 from annotators.agreement.statistics import kappa
 from annotators.agreement.statistics.alpha import alpha_interval
-from annotators.agreement.statistics.base import OfCounts, coefficient_named
+from annotators.agreement.statistics.base import FEW_DIFFER, OfCounts, coefficient_named
 from annotators.agreement.tables import pairs
 from annotators.agreement.tables.distances import Nominal, Spread
 from annotators.agreement.tables.pairs import PairSums
 from annotators.agreement.tables.patterns import Counts, Rows
 from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.bootstrap import Layout, Resampled, resample
+from annotators.intervals.result import Statistic
 from tests.annotators.agreement.makers import plain_agreement, random_matrix, rated, ratings_of
 
 Matrix = npt.NDArray[np.float64]
@@ -195,14 +197,38 @@ def test_there_is_no_interval_when_most_resamples_are_undefined() -> None:
     assert found.method == f"no interval: {found.interval.undefined:,} of 2,000 resamples undefined"
 
 
-def test_perfect_agreement_falls_back_and_says_that_the_interval_says_little() -> None:
-    rows = [["a", "b"] * 20] * 3
-    found = measure(ratings_of(rows), ["krippendorff_alpha_nominal"], seed=7)[0]
-    assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
-    assert found.method == (
-        "percentile bootstrap over units (these raters), 95 %, 1,000 resamples, seed 7; "
-        "every resample gives the same value, which understates the uncertainty"
+def test_where_all_agree_raw_agreement_has_wilsons_interval_and_what_is_corrected_for_chance_has_none() -> None:
+    """20 of 20 units: 20 / (20 + t²) with t(19) = 2.093."""
+    rows = [["a", "b"] * 10] * 3
+    raw, alpha = measure(ratings_of(rows), ["percent_agreement", "krippendorff_alpha_nominal"], seed=7)
+    assert (alpha.value, alpha.low, alpha.high) == (1.0, None, None)
+    assert (
+        alpha.method == "no interval: every resample gives the same value, which says nothing of how far others differ"
     )
+    assert benchmarks(alpha) == []
+    assert (raw.value, raw.low, raw.high) == (1.0, pytest.approx(20 / (20 + 2.093**2), abs=1e-3), 1.0)
+    assert raw.interval is not None
+    assert raw.interval.kind == "Wilson score over units"
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_where_few_units_differ_the_interval_of_a_share_stands_first(clustered: bool) -> None:
+    def raw(differ: int) -> Statistic:
+        second = ["a"] * differ + ["b"] * (50 - differ)
+        clusters = {unit: unit // 2 for unit in range(50)} if clustered else None
+        ratings = ratings_of([["b"] * 50, second])
+        return measure(ratings, ["percent_agreement"], 200, clusters=clusters)[0]
+
+    few, more = raw(FEW_DIFFER), raw(2 * FEW_DIFFER + 2)
+    assert few.interval is not None
+    assert more.interval is not None
+    over = "questions" if clustered else "units"
+    assert (few.interval.kind, more.interval.kind) == (f"Wilson score over {over}", "BCa")
+    assert "BCa" in [interval.kind for interval in few.beside]
+    nobody = raw(50)
+    assert nobody.value == nobody.low == 0
+    assert nobody.high is not None
+    assert 0 < nobody.high < 0.2
 
 
 def test_bca_falls_back_when_one_unit_carries_a_label_alone() -> None:

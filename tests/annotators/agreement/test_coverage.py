@@ -30,7 +30,9 @@ DESIGNS = [(units, prevalence) for prevalence in (0.5, 0.8, 0.95) for units in (
 @pytest.mark.parametrize(("units", "prevalence"), DESIGNS)
 def test_bca_intervals_cover_as_often_as_they_say(units: int, prevalence: float) -> None:
     found = {
-        name: units_of for (name, kind), units_of in simulate(units, prevalence, SIMULATIONS).items() if kind == "BCa"
+        name: units_of
+        for (name, kind), units_of in simulate(units, prevalence, SIMULATIONS).items()
+        if kind == "reported"
     }
     for name, units_of in found.items():
         if prevalence == 0.5:
@@ -52,7 +54,7 @@ def test_few_simulations_do_not_speak_against_what_is_documented(units: int, pre
     Each size and each prevalence; the night has all designs.
     """
     found = simulate(units, prevalence, FEW, FEW_RESAMPLES)
-    shares = [100 * found[name, "BCa"].covered for name in COLUMNS]
+    shares = [100 * found[name, "reported"].covered for name in COLUMNS]
     assert shares == pytest.approx(documented(units, prevalence), abs=7)
     if (units, prevalence) not in FALLS_SHORT:
         assert min(shares) >= 87

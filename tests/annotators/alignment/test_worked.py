@@ -142,9 +142,51 @@ def test_table_i_of_fathoms_is_the_unweighted_mean_of_its_groups() -> None:
 
 
 def test_the_interval_of_a_mean_is_students_and_ends_at_the_scale() -> None:
-    """Grades 5 5 4 5 3: mean 4.4, s² = .8, standard error .4, t(4) = 2.776: 3.289 to 5.511, cut at 5."""
+    """Grades 5 5 4 5 3: mean 4.4, s² = .8, standard error .4, t(4) = 2.776: 3.289 to 5.511; 30 of them are cut at 5."""
+    [found] = mean_agreement([5, 5, 4, 5, 3])
+    assert (found.value, found.low, found.high) == pytest.approx((4.4, 3.2894, 5.5106), abs=1e-4)
+    [found] = mean_agreement([5] * 29 + [2], scale=(1, 5))
+    assert found.interval is not None
+    assert (found.interval.kind, found.high) == ("t", 5.0)
+
+
+def test_of_few_grades_on_a_scale_the_variance_that_it_allows_counts_as_well() -> None:
+    """Grades 5 5 4 5 3 are .85 of the scale; s² = .05, bound (5.25 / 7)(1.75 / 7) = .1875, t(6) = 2.447.
+
+    Variance (4 · .05 + 2 · .1875) / 6 = .0958: 5 · .1875 / .0958 = 9.783 labels. Wilson: middle (.85 + .3060) /
+    1.6121 = .7171, reach √(.1275 / 9.783 + .6121 / 39.13) · 2.447 / 1.6121 = .2570: .4601 to .9741.
+    """
     [found] = mean_agreement([5, 5, 4, 5, 3], scale=(1, 5))
-    assert (found.value, found.low, found.high) == pytest.approx((4.4, 3.2894, 5.0), abs=1e-4)
+    assert (found.value, found.low, found.high) == pytest.approx((4.4, 2.8403, 4.8966), abs=1e-3)
+    assert found.method == "score interval of a bounded mean over units, 95 %"
+
+
+def test_grades_that_are_all_alike_have_an_interval_on_a_scale_and_else_none() -> None:
+    [three] = mean_agreement([5, 5, 5], scale=(1, 5))
+    [many] = mean_agreement([5] * 60, scale=(1, 5))
+    assert three.high == many.high == 5.0
+    assert three.low is not None
+    assert many.low is not None
+    assert 2.5 < three.low < 3.5
+    assert 4.7 < many.low < 5
+    [nowhere] = mean_agreement([5, 5, 5])
+    assert (nowhere.value, nowhere.low, nowhere.high) == (5.0, None, None)
+    assert nowhere.method == "mean; no interval: all values are equal, which says nothing of others"
+
+
+def test_the_mean_of_means_has_satterthwaites_degrees_of_freedom() -> None:
+    """Two groups of 3 with s² = 1 and s² = 1/3: (1/3 + 1/9)² / ((1/9 + 1/81) / 2) = 3.2 degrees of freedom.
+
+    Where both groups have the same questions they are one part, with 2.
+    """
+    grades, groups = [1, 2, 3, 4, 4, 5], [*"aaa", *"bbb"]
+    apart = mean_agreement(grades, groups)[-1]
+    assert apart.interval is not None
+    assert apart.interval.freedom == pytest.approx(3.2)
+    assert apart.interval.error == pytest.approx(math.sqrt(1 / 3 + 1 / 9) / 2)
+    together = mean_agreement(grades, groups, clusters=[0, 1, 2, 0, 1, 2])[-1]
+    assert together.interval is not None
+    assert together.interval.freedom == pytest.approx(2)
 
 
 def test_items_of_one_question_count_as_one_for_the_interval() -> None:
@@ -201,9 +243,13 @@ def test_pairwise_accuracy_by_hand() -> None:
     human, metric = [2, -1, -2, 1, 0.5, 0], [0.4, -0.1, 0.2, (0.1 + 0.2) - 0.3, 0.3, 0.9]
     found = preferred_alike(Pairs.of(human, metric), metric="m")
     assert (found.name, found.metric, found.value, found.n) == ("pairwise_accuracy", "m", 0.7, 5)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0.7 < found.high
+    assert (found.low, found.high) == (None, None)
+    assert (found.method or "").startswith("no interval: 5 units are too few to draw from, 10 are not")
+    twice = preferred_alike(Pairs.of(human * 2, metric * 2))
+    assert (twice.value, twice.n) == (0.7, 10)
+    assert twice.low is not None
+    assert twice.high is not None
+    assert twice.low < 0.7 < twice.high
     assert "1 with equal scores, which count by half; 1 without a preference left out" in (found.method or "")
     turned = preferred_alike(Pairs.of([-value for value in human], [-value for value in metric]))
     assert turned.value == 0.7, "which answer of a pair comes first does not matter"

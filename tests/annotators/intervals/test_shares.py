@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotators.intervals.shares import share_interval, wilson_ends
+from annotators.intervals.shares import bounded_interval, share_interval, wilson_ends
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (1, 4), (3, 10), (10, 10), (842, 1000)])
@@ -52,3 +52,29 @@ def test_its_intervals_cover_the_share_as_often_as_they_say(share: float, alike:
         assert found.high is not None
         covered += found.low <= share <= found.high
     assert 0.93 <= covered / 2000 <= 0.99
+
+
+GRADES = {"high": (0, 0, 0.03, 0.12, 0.85), "skew": (0.02, 0.03, 0.1, 0.3, 0.55), "ends": (0.3, 0.05, 0.05, 0.1, 0.5)}
+
+
+@pytest.mark.parametrize("grades", GRADES)
+@pytest.mark.parametrize("n", [3, 5, 10, 20])
+def test_means_of_few_grades_are_covered_where_the_t_interval_is_far_too_short(grades: str, n: int) -> None:
+    """docs/statistics.md has the figures of 2,000 samples each."""
+    rng, scale, covered = np.random.default_rng(n), np.arange(1, 6), 0
+    truth = float(scale @ np.array(GRADES[grades]))
+    for sample in rng.choice(scale, size=(500, n), p=GRADES[grades]):
+        error = float(sample.std(ddof=1)) / np.sqrt(n)
+        found = bounded_interval(float(sample.mean()), error, n, 0.95, (1, 5))
+        assert found.low is not None
+        assert found.high is not None
+        assert 1 <= found.low < found.high <= 5
+        covered += found.low <= truth + 1e-9 and truth - 1e-9 <= found.high
+    assert covered / 500 >= 0.9
+
+
+def test_of_a_share_the_bounded_interval_is_nearly_wilsons() -> None:
+    hits = np.array([1.0] * 16 + [0.0] * 4)
+    found = bounded_interval(0.8, float(hits.std(ddof=1)) / np.sqrt(20), 20, 0.95, (0, 1))
+    assert (found.low, found.high) == pytest.approx(wilson_ends(0.8, 20, float(stats.t.ppf(0.975, 21))), abs=0.01)
+    assert bounded_interval(1.0, 0.0, 1, 0.95, (0, 1)).low is None

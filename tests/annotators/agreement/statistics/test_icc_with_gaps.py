@@ -139,7 +139,8 @@ def test_perfect_agreement_with_gaps_is_1_and_says_why_it_has_no_interval() -> N
     questions = {unit: unit // 2 for unit in range(6)}
     for statistic in found(ratings_of(perfect, scale="interval"), clusters=questions).values():
         assert statistic.value == 1
-        assert "the standard error is 0, which understates the uncertainty" in (statistic.method or "")
+        assert (statistic.low, statistic.high) == (None, None)
+        assert "the standard error is 0, which says nothing of how far others differ" in (statistic.method or "")
 
 
 def test_raters_who_differ_by_constants_are_consistent_and_do_not_agree() -> None:
