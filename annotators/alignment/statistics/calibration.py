@@ -10,9 +10,10 @@ import numpy as np
 from annotators.alignment.statistics.base import declare
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import DrawnRows
-from annotators.arrays import FloatArray
+from annotators.arrays import FloatArray, sparse, special
+from annotators.intervals.analytic import ROUNDING
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned
+from annotators.intervals.result import Aligned, Interval
 
 BINS = 10
 ERROR = declare("calibration_error", "Calibration error")
@@ -42,9 +43,15 @@ def calibration(
     """The expected calibration error (0..1) and the curve behind it, over bins of equal width.
 
     Error = Σ_b n_b / n · |mean human value − mean metric in b|: Naeini, Cooper & Hauskrecht (2015), AAAI; Guo et al.
-    (2017), ICML, eq. 5. Human values are put on 0..1 by the ends of their `scale`. The metric must lie in 0..1. The
-    error is never negative and therefore too large on average where few rows are in a bin; its interval is a percentile
-    one. Empty bins are left out of the curve.
+    (2017), ICML, eq. 5. Human values are put on 0..1 by the ends of their `scale`. The metric must lie in 0..1. Empty
+    bins are left out of the curve.
+
+    The error is never negative and so too large on average: a metric that is calibrated has one, too. What such a one
+    would show is drawn by turning the signs of people's values less the metric's, cluster by cluster (a wild bootstrap:
+    Wu, 1986, Annals of Statistics 14, 1261-1295): the note has its mean, `p_value` is the share of draws D with as
+    large an error. For gaps γ found as g, weights left out, |Σ|g| − Σ|γ|| ≤ Σ|g − γ| and Σ|γ| ≤ Σ|g| −
+    Σ sign(γ)(g − γ): the interval begins at the error less the quantile of D at `level`, or at 0, and ends at the error
+    plus z standard errors of the last sum.
     """
     asked = asked or Resampling()
     reason = None if pairs.n else "no unit has both a human label and a score"
@@ -61,6 +68,8 @@ def calibration(
     used = np.unique(place)
     member = (place == used[:, None]).astype(np.float64)
 
+    sizes, scored = (member @ sample.weights)[:, 0], ((member * metric) @ sample.weights)[:, 0]
+
     def together(weights: FloatArray) -> FloatArray:
         sizes, scored, said = member @ weights, (member * metric) @ weights, (member * human) @ weights
         error = np.abs(said - scored).sum(axis=0) / weights.sum(axis=0)
@@ -70,8 +79,13 @@ def calibration(
     found = sample.resampled(together, asked)
     note = f"{len(used)} of {bins} bins of equal width {'has' if len(used) == 1 else 'have'} units"
     entry = ERROR.measured(ERROR.about(pairs.n, **about), found, 0, asked, kind="percentile", note=note)
+    if entry.low is not None and entry.interval is not None:
+        own = np.minimum((pairs.metric * bins).astype(np.int64), bins - 1)
+        where, shape = (np.searchsorted(used, own), pairs.cluster), (len(used), pairs.n_clusters)
+        apart = sparse.csr_array((people - pairs.metric, where), shape=shape)
+        held = sparse.csr_array((np.ones(pairs.n), where), shape=shape)
+        entry = _tested(entry, entry.interval, apart, held, sizes, asked, note)
     shares = replace(found, ceiling=1.0)
-    sizes, scored = (member @ sample.weights)[:, 0], ((member * metric) @ sample.weights)[:, 0]
     curve = []
     for i, place_of_bin in enumerate(used.tolist()):
         made = shares.interval(1 + i, asked.level, "percentile")
@@ -87,3 +101,33 @@ def calibration(
             )
         )
     return entry, curve
+
+
+def _tested(  # noqa: PLR0917 - what was measured
+    entry: Aligned, drawn: Interval, apart: Any, held: Any, sizes: FloatArray, asked: Resampling, note: str
+) -> Aligned:
+    """The error with its interval, the test of a metric that is calibrated, and what such a one would show.
+
+    `apart` (bins × clusters) sums people's values less the metric's over the units that a bin and a cluster share, of
+    which there are as many as `held` says.
+    """
+    error, n, clusters = float(entry.value or 0), float(sizes.sum()), apart.shape[1]
+    rng, at_once = np.random.default_rng(asked.seed), max(1, 4_000_000 // max(1, clusters))
+    calibrated = np.concatenate(
+        [
+            np.abs(apart @ rng.choice([-1.0, 1.0], size=(clusters, min(at_once, asked.resamples - start)))).sum(axis=0)
+            for start in range(0, asked.resamples, at_once)
+        ]
+    )
+    calibrated /= n
+    low = max(0.0, error - float(np.quantile(calibrated, asked.level)))
+    gap = np.asarray(apart.sum(axis=1)).ravel()
+    sides = np.sign(gap) / n
+    # of each cluster what it adds to the sum of the gaps, less what its units would at their bins' gaps
+    influence = sides @ apart - (sides * gap / sizes) @ held
+    few = clusters / (clusters - 1) * n / max(1, n - len(sizes))
+    reach = float(special.ndtri((1 + asked.level) / 2)) * float(np.sqrt(few * (influence**2).sum()))
+    made = replace(drawn, low=low, high=min(1.0, error + reach), kind="wild bootstrap of the bins' gaps")
+    words = f"a calibrated metric would show {calibrated.mean():.3f} here on average"
+    p_value = (1 + int((calibrated >= error - ROUNDING).sum())) / (1 + len(calibrated))
+    return replace(entry.measured(error, [made], f"{note}; {words}"), p_value=p_value)

@@ -36,6 +36,7 @@ from annotators.alignment.statistics.alternative_annotator import benjamini_yeku
 from annotators.alignment.statistics.thresholds import best_threshold
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from tests.annotators.alignment.makers import NO_INTERVALS, by_name
 
 # Correlations --------------------------------------------------------------------------------------------------------
@@ -244,7 +245,7 @@ def test_pairwise_accuracy_by_hand() -> None:
     found = preferred_alike(Pairs.of(human, metric), metric="m")
     assert (found.name, found.metric, found.value, found.n) == ("pairwise_accuracy", "m", 0.7, 5)
     assert (found.low, found.high) == (None, None)
-    assert (found.method or "").startswith("no interval: 5 units are too few to draw from, 10 are not")
+    assert (found.method or "").startswith("no interval: 6 units are too few to draw from, 10 are not")
     twice = preferred_alike(Pairs.of(human * 2, metric * 2))
     assert (twice.value, twice.n) == (0.7, 10)
     assert twice.low is not None
@@ -334,6 +335,35 @@ def test_the_calibration_error_by_hand() -> None:
     found, curve = calibration(Pairs.of([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9]), Resampling(resamples=100))
     assert found.value == pytest.approx(0.2)
     assert [(bin_.start, bin_.n, bin_.human) for bin_ in curve] == [(0.2, 2, 0.5), (0.9, 2, 1.0)]
+
+
+def calibrated(n: int, seed: int, *, shift: float = 0.0, alike: int = 1) -> Aligned:
+    """The error of a metric whose values are how often people say yes, but for a shift; `alike` labels a question."""
+    rng = np.random.default_rng(seed)
+    metric = rng.random(n // alike)
+    said = (rng.random(n // alike) < metric - shift).astype(float)
+    clusters = np.repeat(np.arange(n // alike), alike).tolist()
+    rows = Pairs.of(np.repeat(said, alike).tolist(), np.repeat(metric, alike), clusters=clusters)
+    return calibration(rows, Resampling(resamples=200, seed=seed))[0]
+
+
+@pytest.mark.parametrize("alike", [1, 3])
+def test_the_interval_of_a_calibrated_metric_holds_0_and_its_test_keeps_its_level(alike: int) -> None:
+    """Of 100 metrics that are calibrated 93 do, give or take 5 (two standard errors); the error itself is never 0."""
+    found = [calibrated(100 * alike, seed, alike=alike) for seed in range(100)]
+    assert sum(one.low == 0 for one in found) >= 88
+    assert sum((one.p_value or 0) < 0.05 for one in found) <= 12
+    errors = [one.value or 0 for one in found]
+    assert np.mean(errors) == pytest.approx(0.1, abs=0.02)
+    shown = [float((one.method or "").split("would show ")[1].split()[0]) for one in found]
+    assert np.mean(shown) == pytest.approx(np.mean(errors), abs=0.015)
+
+
+def test_a_metric_that_is_far_off_is_found_out_and_its_error_covered() -> None:
+    """People say yes in .25 fewer cases than the metric says, where that can be: an error of .219."""
+    found = [calibrated(200, seed, shift=0.25) for seed in range(40)]
+    assert all((one.p_value or 1) < 0.05 for one in found)
+    assert sum((one.low or 0) <= 0.219 <= (one.high or 0) for one in found) >= 36
 
 
 def test_grades_are_put_on_the_metrics_scale() -> None:
