@@ -97,7 +97,7 @@ def of_pair(
     """Why κ, π or (`correlation`) a correlation of one pair of raters is undefined, or None."""
     if shared == 0:
         return NO_UNIT_SHARED
-    if shared < least_shared and ratings.numbers_at(2)[1] > 2:
+    if shared < least_shared and ratings.numbers_at(2)[1] > 2 and not ratings.is_complete:
         units = "only one unit" if shared == 1 else f"only {shared:,} units"
         return f"the two raters share {units}, and a κ of one pair of several needs {least_shared:,}"
     if shared == 1:
@@ -120,7 +120,7 @@ def pairs_without_kappa(ratings: Ratings, cells: Cells, least_shared: int) -> st
     pairs, shared = cells.shared()
     first = np.searchsorted(cells.pair, pairs)
     one_cell = np.diff(np.r_[first, len(cells.pair)]) == 1
-    enough = shared >= (least_shared if n > 2 else 2)
+    enough = shared >= (2 if n == 2 or ratings.is_complete else least_shared)
     constant = int((enough & one_cell & (cells.a[first] == cells.b[first])).sum())
     few = every_pair - int(enough.sum())
     if not few + constant:

@@ -133,6 +133,12 @@ class Ratings:
         """How many ratings each unit has, in the order of `units`."""
         return np.bincount(self.unit, minlength=len(self.units)).astype(np.int64)
 
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether every rater who rated anything rated every unit that has a rating, of two units or more."""
+        units = int((self.sizes > 0).sum())
+        return units > 1 and self.n_ratings == units * int(np.count_nonzero(np.bincount(self.rater)))
+
     def counting(self, smallest: int) -> BoolArray:
         """Which ratings belong to a unit that has at least `smallest` of them: one truth value a rating."""
         return (self.sizes >= smallest)[self.unit]

@@ -7,6 +7,7 @@ import pytest
 
 from annotators.agreement.catalogue import all_statistics
 from annotators.agreement.measure import measure
+from annotators.agreement.remarks import small_sample_warning
 from annotators.agreement.statistics.base import coefficient_named
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
@@ -179,6 +180,13 @@ def test_of_several_raters_a_pair_needs_ten_shared_units_unless_another_number_i
     assert all(
         statistic.value == 1.0 for statistic in measure(ratings, ["cohen_kappa", "light_kappa"], 0, least_shared=9)
     )
+    # Where everybody rated all there is, no pair is there by chance, however few units there are.
+    complete = ratings_of([[0, 1, 0, 1], [0, 1, 1, 1], [0, 1, 0, 0]])
+    [light] = [one for one in measure(complete, ["cohen_kappa", "light_kappa"], 0) if one.name == "light_kappa"]
+    assert light.value == pytest.approx((0.5 + 0.5 + 0.2) / 3)
+    assert small_sample_warning(complete) is not None
+    one_more = ratings_of([[0, 1, 0, 1, 0], [0, 1, 1, 1, None], [0, 1, 0, 0, None]])
+    assert all(one.value is None for one in measure(one_more, ["cohen_kappa", "light_kappa"], 0))
     two = measure(ratings_of([row[:5] for row in rows[:2]]), ["cohen_kappa"], resamples=0)
     assert two[0].value == 1.0  # the two raters are the whole table, and its warning says how small it is
 
