@@ -54,7 +54,7 @@ const TEXTS = {
     ['- a\n - b', 'ul(- p(a), - p(b))'], ['- a\nb', 'ul(- p(a⏎b))'], ['- a\n\nb', 'ul(- p(a)) p(b)'], ['- a\n\n  b', 'ul(- p(a) p(b))'], ['- a\n1. b', 'ul(- p(a)) ol(1. p(b))'],
     ['-a', 'p(-a)'], ['-', 'ul(- )'], ['-\n- b', 'ul(- , - p(b))'], ['-\n\n  b', 'ul(- p(b))'], ['1.5 m', 'p(1.5 m)'], ['1234567890. a', 'p(1234567890. a)'], ['a\n- b', 'p(a) ul(- p(b))'], ['a\n1. b', 'p(a) ol(1. p(b))'], ['a\n2. b', 'p(a⏎2. b)'], ['a\n-', 'p(a⏎-)'],
     ['- a\n# b', 'ul(- p(a)) h1(b)'], ['- a\n   > b', 'ul(- p(a) quote(p(b)))'], ['-     a', 'ul(- p(    a))'], ['-    a\n     b', 'ul(- p(a⏎b))'], ['\t- a', 'ul(- p(a))'], ['- - a', 'ul(- ul(- p(a)))'], ['- a\n---', 'ul(- p(a)) rule'],
-    ['10. a\n    b', 'ol(10. p(a⏎b))'], ['- a\n\n\n- b', 'ul(- p(a), - p(b))'], ['* a\n+ b', 'ul(- p(a), - p(b))'],
+    ['10. a\n    b', 'ol(10. p(a⏎b))'], ['1. a\n\n  b', 'ol(1. p(a) p(b))'], ['1. a\n\n b', 'ol(1. p(a)) p( b)'], ['- a\n\n\n- b', 'ul(- p(a), - p(b))'], ['* a\n+ b', 'ul(- p(a), - p(b))'],
   ],
   tables: [
     ['|a|b|\n|-|-|\n|1|2|', 'table(!a | !b / 1 | 2)'], ['a | b\n:-- | --:\n1 | 2', 'table(!a@start | !b@end / 1@start | 2@end)'], ['|a|\n|:-:|', 'table(!a@center)'], ['a | b\n--- | c', 'p(a | b⏎--- | c)'], ['a\n-|-', 'p(a⏎-|-)'], ['a|b\n--', 'p(a|b⏎--)'],
@@ -63,11 +63,11 @@ const TEXTS = {
   'tables of HTML': [
     ['<table><tr><th>a</th><td>b</td></tr></table>', 'table(!a | b)'], ['<TABLE class="x"><thead><tr><td>a</td></tr></thead><tbody><tr><td> *b* </td></tr></tbody></TABLE>', 'table(!a / em(b))'],
     ['<table><tr><td colspan="2" rowspan=3>a</td></tr></table>', 'table(ac2r3)'], ['<table><tr><td colspan="0">a</td></tr></table>', 'table(a)'], ['<table><tr><td colspan="999">a</td></tr></table>', 'table(ac100)'], ['a <table><td>b</table> c', 'p(a ) table(b) p( c)'], ['<table>x<tr><td>b</td></tr></table>', 'p(<table>x<tr><td>b</td></tr></table>)'],
-    ['<table><tr><td>a', 'p(<table><tr><td>a)'], ['<table></table>', 'p(<table></table>)'], ['<table><tr></tr><tr><td>a</td></tr></table>', 'table(a)'], ['<table><td>a<td>b<tr><td>c</table>', 'table(a | b / c)'], ['<table><td><table><td>a</table></table>', 'p(<table><td><table><td>a</table></table>)'], ['<table>\n<tr>\n<td>a</td>\n</tr>\n</table>\nb', 'table(a) p(b)'], ['<table><td>a < b</td></table>', 'table(a < b)'],
+    ['<table><tr><td>a', 'p(<table><tr><td>a)'], ['<table></table>', 'p(<table></table>)'], ['<table><tr></tr><tr><td>a</td></tr></table>', 'table(a)'], ['<table><td>a<td>b<tr><td>c</table>', 'table(a | b / c)'], ['<table><td><table><td>a</table></table>', 'p(<table><td><table><td>a</table></table>)'], ['<table>\n<tr>\n<td>a</td>\n</tr>\n</table>\nb', 'table(a) p(b)'], ['<table>\n<td>a</td></table> b\n# c', 'table(a) p( b) h1(c)'], ['<table><td>a < b</td></table>', 'table(a < b)'],
   ],
   emphasis: [
     ['*a* _b_ **c** __d__ ~~e~~', 'p(em(a) em(b) strong(c) strong(d) del(e))'], ['***a***', 'p(em(strong(a)))'], ['**a*b*c**', 'p(strong(a*b*c))'], ['* a *', 'ul(- p(a *))'], ['a * b * c', 'p(a * b * c)'], ['2*3*4', 'p(2*3*4)'], ['a_b_c', 'p(a_b_c)'], ['~a~', 'p(~a~)'], ['x ~~~a~~~ b', 'p(x ~~~a~~~ b)'], ['~~~a~~~ b', 'fence(a~~~ b: )'],
-    ['*a', 'p(*a)'], ['a*', 'p(a*)'], ['**a*', 'p(*em(a))'], ['*a**', 'p(em(a)*)'], ['*a _b* c_', 'p(em(a _b) c_)'], ['这是**重点**。', 'p(这是strong(重点)。)'], ['**“a”**b', 'p(**“a”**b)'], ['*(a)*', 'p(em((a)))'], ['_(a)_b', 'p(_(a)_b)'], ['*a\nb*', 'p(em(a⏎b))'], ['\\*a\\*', 'p(*a*)'], ['*a*b*', 'p(em(a*b))'], ['**a** **b**', 'p(strong(a) strong(b))'], ['*a **b***', 'p(em(a strong(b)))'], ['𝑎*b*', 'p(𝑎em(b))'],
+    ['*a', 'p(*a)'], ['a*', 'p(a*)'], ['**a*', 'p(*em(a))'], ['*a**', 'p(em(a)*)'], ['*a ** b*', 'p(em(a ** b))'], ['*a ** b', 'p(*a ** b)'], ['*a _b* c_', 'p(em(a _b) c_)'], ['这是**重点**。', 'p(这是strong(重点)。)'], ['**“a”**b', 'p(**“a”**b)'], ['*(a)*', 'p(em((a)))'], ['_(a)_b', 'p(_(a)_b)'], ['*a\nb*', 'p(em(a⏎b))'], ['\\*a\\*', 'p(*a*)'], ['*a*b*', 'p(em(a*b))'], ['**a** **b**', 'p(strong(a) strong(b))'], ['*a **b***', 'p(em(a strong(b)))'], ['𝑎*b*', 'p(𝑎em(b))'],
   ],
   code: [
     ['`a`', 'p(code(a))'], ['`` a`b ``', 'p(code(a`b))'], ['` `', 'p(code( ))'], ['` a `', 'p(code(a))'], ['`a', 'p(`a)'], ['``a`', 'p(``a`)'], ['`*a*` *b*', 'p(code(*a*) em(b))'], ['`a` `b`', 'p(code(a) code(b))'], ['`a ``b` c``', 'p(code(a ``b) c``)'], ['` a`', 'p(code( a))'],

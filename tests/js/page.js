@@ -10,12 +10,53 @@ class Node extends EventTarget {
     if (siblings?.includes(this)) siblings.splice(siblings.indexOf(this), 1);
     this.parentElement = null;
   }
+
+  replaceWith(...nodes) {
+    const parent = this.parentElement;
+    const at = parent.children.indexOf(this);
+    for (const node of nodes) node.remove();
+    parent.children.splice(at, 1, ...nodes);
+    for (const node of nodes) node.parentElement = parent;
+    this.parentElement = null;
+  }
+
+  get nextSibling() {
+    const siblings = this.parentElement?.children ?? [];
+    return siblings[siblings.indexOf(this) + 1] ?? null;
+  }
+
+  get childNodes() {
+    return [...this.children];
+  }
+
+  get firstChild() {
+    return this.children[0] ?? null;
+  }
 }
 
 class Text extends Node {
+  children = [];
+
   constructor(text) {
     super();
-    this.textContent = text;
+    this.data = text;
+  }
+
+  get textContent() {
+    return this.data;
+  }
+
+  appendData(more) {
+    this.data += more;
+  }
+
+  splitText(at) {
+    const rest = new Text(this.data.slice(at));
+    this.data = this.data.slice(0, at);
+    const siblings = this.parentElement?.children;
+    rest.parentElement = this.parentElement;
+    siblings?.splice(siblings.indexOf(this) + 1, 0, rest);
+    return rest;
   }
 }
 
@@ -67,6 +108,18 @@ class Element extends Node {
 
   get firstElementChild() {
     return this.elements[0] ?? null;
+  }
+
+  get tagName() {
+    return this.tag.toUpperCase();
+  }
+
+  get dir() {
+    return this.getAttribute('dir') ?? '';
+  }
+
+  set dir(direction) {
+    this.setAttribute('dir', direction);
   }
 
   get className() {
@@ -140,6 +193,10 @@ class Element extends Node {
     return Number(this.getAttribute('tabindex') ?? -1);
   }
 
+  set tabIndex(place) {
+    this.setAttribute('tabindex', place);
+  }
+
   getRootNode() {
     return document;
   }
@@ -158,6 +215,7 @@ class Element extends Node {
 }
 
 globalThis.Node = Node;
+globalThis.Text = Text;
 globalThis.Element = Element;
 globalThis.HTMLElement = Element;
 globalThis.HTMLInputElement = class extends Element {};
