@@ -133,6 +133,16 @@ def test_of_one_stratum_a_prediction_is_worth_what_it_is_there() -> None:
     assert mean_of(units_of([1.0, NAN])).effective_of(0) is None
 
 
+def test_where_nothing_is_left_open_labels_are_worth_themselves() -> None:
+    """All of stratum "a" is labelled, so that its error is 0, with predictions and without."""
+    human = [1.0, 2, 3, 4, 2, 5, 4, NAN, NAN, NAN]
+    made = mean_of(units_of(human, [1, 2, 3, 4, 2, 5, 4, 3, 3, 1], strata=["a"] * 4 + ["b"] * 6))
+    assert made.effective_of(made.units.strata.index("a")) == 4
+    whole = mean_of(units_of([1.0, 2, 3, 4], [1, 2, 3, 4]))
+    assert whole.effective == 4
+    assert whole.effective_of(0) == 4
+
+
 def test_a_difference_by_its_formula_with_what_two_groups_share() -> None:
     """Pairs of answers to one question: the variance is that of the two means less twice what they share."""
     rng = np.random.default_rng(3)
