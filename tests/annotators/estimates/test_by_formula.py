@@ -81,6 +81,8 @@ def test_the_interval_is_t_with_a_degree_of_freedom_less_for_each_stratum_and_ea
     assert made.limits is not None
     plain = made.ends(CLASSICAL, 0.9)
     assert plain.freedom == 55 - 2
+    rare = mean_of(units_of([0.0] * 19 + [10.0] + [NAN] * 20, list(range(40)), scale=(0.0, 10.0)))
+    assert rare.ends(CLASSICAL, 0.95).freedom == 19, "without predictions it is not cautious"
     reach = stats.t.ppf(0.95, 53) * made.error(CLASSICAL)
     assert (plain.low, plain.high) == pytest.approx((plain.value - reach, plain.value + reach))
     bold = replace(made.limits, cautious=False)
