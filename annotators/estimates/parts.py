@@ -54,14 +54,12 @@ class Parts:
         probabilities: FloatArray | None = None,
         open_: FloatArray | None = None,
         beyond: float = 0.0,
-        shares: FloatArray | None = None,
     ) -> Parts:
         """Of units of which `human` (N) is NaN where nobody labelled.
 
         `probabilities` (N) are those with which the labelled units were drawn, so that 1 / probability weighs a label
         (Hájek 1971); None: drawn alike within strata. `open_` (N) replaces 1 - probability in the variance, where a
-        unit's weight is made of several draws. `shares` (S) says what each stratum's mean counts for in the estimate:
-        by default its share of the units, so that it is the mean of all; a difference of groups has both signs.
+        unit's weight is made of several draws. Each stratum's mean counts for its share of the units.
         """
         labelled = ~np.isnan(human)
         size = np.bincount(stratum).astype(np.float64)
@@ -69,7 +67,7 @@ class Parts:
         drawn = (n / size)[stratum] if probabilities is None else np.where(labelled, probabilities, 1.0)
         weight = np.where(labelled, 1 / np.where(drawn > 0, drawn, 1.0), 0.0)
         total = np.bincount(stratum, weights=weight)
-        share = size / len(stratum) if shares is None else shares
+        share = size / len(stratum)
         own = np.divide(weight * share[stratum], total[stratum], out=np.zeros(len(weight)), where=weight > 0)
         left = 1 - drawn if open_ is None else open_
         return cls(

@@ -206,7 +206,24 @@ test('half a decision is kept for a month, for the person and study that it belo
   half.keep(made);
   assert.deepEqual(new HalfDecisions('7', 2).of(5).decisions, [{ criterion: 'stance', target: 'item', value: 'no', reason: 'Half' }]);
   assert.deepEqual([new HalfDecisions('8', 2).of(5), new HalfDecisions('7', 3).of(5)], [null, null]);
-  assert.equal(half.of(5).uid, made.uid); // sent under the id that it had
-  await pass(31 * 24 * 3_600_000);
+  await pass(30 * 24 * 3_600_000);
+  assert.notEqual(new HalfDecisions('7', 2).of(5), null);
+  await pass(1);
   assert.equal(new HalfDecisions('7', 2).of(5), null);
+  half.keep(made);
+  half.drop(5);
+  assert.equal(half.of(5), null);
+});
+
+test('what is taken up again is sent under the id that it had, so that it is stored once; another decision has another', () => {
+  const half = new HalfDecisions('7', 2);
+  const made = decisions([STANCE]);
+  made.set(made.units[0], { value: 'no', reason: 'So it is', cause: 'slip', note: ' more ' });
+  half.keep(made);
+  const later = decisions([STANCE], {}, { kept: half.of(5) });
+  assert.deepEqual(later.settlement(), made.settlement());
+  assert.deepEqual(later.settlement().decisions, [{ criterion: 'stance', target: 'item', value: 'no', reason: 'So it is', cause: 'slip', note: 'more' }]);
+  half.keep(later);
+  assert.deepEqual([later.uid, half.of(5).uid, later.kept().uid], [made.uid, made.uid, made.uid]);
+  assert.notEqual(decisions([STANCE]).uid, made.uid);
 });

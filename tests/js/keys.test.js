@@ -53,6 +53,16 @@ for (const [key, reason] of [
   });
 }
 
+test('a key that shows nothing but has a name can be that of an action, and of no label', () => {
+  const { keys } = made();
+  for (const key of ['Backspace', 'Delete', 'Insert', 'Home', 'End', 'F2', 'F9']) {
+    assert.equal(keys.change('flag', key), null, key);
+    assert.deepEqual([keys.of('flag'), keys.action(key)], [key, 'flag']);
+    assert.match(keys.changeLabel({ criterion: 'clear', value: 'true' }, key), /cannot be the key of a label/, key);
+  }
+  assert.equal(keys.change('next_criterion', 'ArrowDown'), null, 'its own');
+});
+
 test('a label gets a key of one’s own, which no action and no label beside it can have', () => {
   const { keys, kept, labels } = made();
   assert.equal(keys.changeLabel({ criterion: 'clear', value: 'true' }, 'y'), null);

@@ -107,6 +107,28 @@ test('what is refused is kept with the words, does not hold up the others, and g
   assert.deepEqual([outbox.refused.length, localStorage.length], [0, 0]);
 });
 
+test('it says that it sends as long as anything waits, and is empty with the last answer, refused ones left aside', async () => {
+  const { outbox } = made({ saved_at: 'now' }, new Refused('no'), { saved_at: 'now' });
+  const states = [];
+  outbox.listen({ changed: () => undefined, acknowledged: () => states.push(outbox.state), refused: () => states.push(outbox.state) });
+  for (const uid of ['a', 'b', 'c']) outbox.add({ uid }, uid);
+  await settled();
+  assert.deepEqual(states, ['sending', 'sending', 'empty']);
+});
+
+test('after a success it begins to wait anew: the first failure then is the first', async () => {
+  const fails = () => new Unreachable('no answer');
+  const { outbox, sent } = made(fails(), fails(), fails(), { saved_at: 'now' }, fails(), { saved_at: 'now' });
+  outbox.add({ uid: 'a' }, 'a');
+  await pass(60_000);
+  assert.equal(outbox.failures, 0);
+  outbox.add({ uid: 'b' }, 'b');
+  await pass(60_000);
+  const gaps = sent.slice(1).map(({ at }, before) => at - sent[before].at);
+  assert.ok(gaps[4] < 1300, gaps.join());
+  assert.deepEqual(uids(sent), ['a', 'a', 'a', 'a', 'b', 'b']);
+});
+
 test('somebody who was signed out keeps what waits', async () => {
   const { outbox } = made(new SignedOut());
   outbox.add({ uid: 'a' }, 'a');

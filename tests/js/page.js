@@ -3,20 +3,69 @@
 import './browser.js';
 
 class Node extends EventTarget {
-  parent = null;
+  parentElement = null;
+
+  remove() {
+    const siblings = this.parentElement?.children;
+    if (siblings?.includes(this)) siblings.splice(siblings.indexOf(this), 1);
+    this.parentElement = null;
+  }
+
+  replaceWith(...nodes) {
+    const parent = this.parentElement;
+    const at = parent.children.indexOf(this);
+    for (const node of nodes) node.remove();
+    parent.children.splice(at, 1, ...nodes);
+    for (const node of nodes) node.parentElement = parent;
+    this.parentElement = null;
+  }
+
+  get nextSibling() {
+    const siblings = this.parentElement?.children ?? [];
+    return siblings[siblings.indexOf(this) + 1] ?? null;
+  }
+
+  get childNodes() {
+    return [...this.children];
+  }
+
+  get firstChild() {
+    return this.children[0] ?? null;
+  }
 }
 
 class Text extends Node {
+  children = [];
+
   constructor(text) {
     super();
-    this.textContent = text;
+    this.data = text;
+  }
+
+  get textContent() {
+    return this.data;
+  }
+
+  appendData(more) {
+    this.data += more;
+  }
+
+  splitText(at) {
+    const rest = new Text(this.data.slice(at));
+    this.data = this.data.slice(0, at);
+    const siblings = this.parentElement?.children;
+    rest.parentElement = this.parentElement;
+    siblings?.splice(siblings.indexOf(this) + 1, 0, rest);
+    return rest;
   }
 }
 
 class Element extends Node {
   children = [];
   attributes = new Map();
-  style = {};
+  style = { setProperty: (name, value) => void (this.style[name] = value), removeProperty: (name) => void delete this.style[name] };
+  dataset = new Proxy({}, { get: (_, name) => this.getAttribute(`data-${name}`) ?? undefined, set: (_, name, value) => !this.setAttribute(`data-${name}`, value) });
+  value = '';
 
   constructor(tag) {
     super();
@@ -40,12 +89,49 @@ class Element extends Node {
   }
 
   append(...nodes) {
-    for (const node of nodes) this.children.push(node instanceof Node ? node : new Text(String(node)));
+    for (const node of nodes) {
+      const child = node instanceof Node ? node : new Text(String(node));
+      child.remove();
+      child.parentElement = this;
+      this.children.push(child);
+    }
   }
 
   replaceChildren(...nodes) {
-    this.children = [];
+    for (const child of [...this.children]) child.remove();
     this.append(...nodes);
+  }
+
+  get elements() {
+    return this.children.filter((child) => child instanceof Element);
+  }
+
+  get firstElementChild() {
+    return this.elements[0] ?? null;
+  }
+
+  get tagName() {
+    return this.tag.toUpperCase();
+  }
+
+  get dir() {
+    return this.getAttribute('dir') ?? '';
+  }
+
+  set dir(direction) {
+    this.setAttribute('dir', direction);
+  }
+
+  get className() {
+    return this.getAttribute('class') ?? '';
+  }
+
+  set className(names) {
+    this.setAttribute('class', names);
+  }
+
+  hasAttribute(name) {
+    return this.attributes.has(name);
   }
 
   setAttribute(name, value) {
@@ -65,20 +151,50 @@ class Element extends Node {
     else this.attributes.delete(name);
   }
 
-  /** The first of a tag, or with a test id. @param {string} wanted */
-  querySelector(wanted) {
-    for (const child of this.children.filter((one) => one instanceof Element)) {
-      const found = child.tag === wanted || child.getAttribute('data-testid') === wanted ? child : child.querySelector(wanted);
-      if (found) return found;
-    }
-    return null;
+  /** A tag, a class (`.name`), an attribute (`[name]`, `[name=value]`), or a test id by itself. @param {string} wanted */
+  matches(wanted) {
+    const [, name, value] = /^\[([\w-]+)(?:="?([^"]*)"?)?\]$/.exec(wanted) ?? [];
+    if (name) return this.hasAttribute(name) && (value === undefined || this.getAttribute(name) === value);
+    if (wanted.startsWith('.')) return this.classList.contains(wanted.slice(1));
+    return this.tag === wanted || this.getAttribute('data-testid') === wanted;
   }
 
-  /** Classes beside those of the attribute. */
-  classList = { on: new Set(), toggle: (name, on) => void (on ? this.classList.on.add(name) : this.classList.on.delete(name)) };
+  querySelectorAll(wanted) {
+    return this.elements.flatMap((child) => [...(child.matches(wanted) ? [child] : []), ...child.querySelectorAll(wanted)]);
+  }
+
+  querySelector(wanted) {
+    return this.querySelectorAll(wanted)[0] ?? null;
+  }
+
+  closest(wanted) {
+    return wanted.split(', ').some((one) => this.matches(one)) ? this : this.parentElement?.closest(wanted) ?? null;
+  }
+
+  contains(node) {
+    return node === this || this.elements.some((child) => child.contains(node));
+  }
+
+  get classList() {
+    const names = new Set(this.className.split(' ').filter(Boolean));
+    const write = () => this.setAttribute('class', [...names].join(' '));
+    return {
+      get on() {
+        return names;
+      },
+      contains: (name) => names.has(name),
+      add: (...added) => void (added.forEach((name) => names.add(name)), write()),
+      remove: (...gone) => void (gone.forEach((name) => names.delete(name)), write()),
+      toggle: (name, on = !names.has(name)) => void (on ? names.add(name) : names.delete(name), write()),
+    };
+  }
 
   get tabIndex() {
     return Number(this.getAttribute('tabindex') ?? -1);
+  }
+
+  set tabIndex(place) {
+    this.setAttribute('tabindex', place);
   }
 
   getRootNode() {
@@ -99,4 +215,23 @@ class Element extends Node {
 }
 
 globalThis.Node = Node;
+globalThis.Text = Text;
+globalThis.Element = Element;
+globalThis.HTMLElement = Element;
+globalThis.HTMLInputElement = class extends Element {};
 document.createElement = (tag) => (tag === 'canvas' ? { getContext: () => null } : new Element(tag));
+document.createTextNode = (text) => new Text(String(text));
+document.createElementNS = (_, tag) => new Element(tag);
+
+/** Presses a key in an element. @param {string} key */
+export const keydown = (element, key, more = {}) => {
+  const event = Object.assign(new Event('keydown', { cancelable: true }), { key, ...more });
+  element.dispatchEvent(event);
+  return event;
+};
+
+/** Types into a field what stands there from then on. @param {string} value */
+export function type(field, value) {
+  field.value = value;
+  field.dispatchEvent(new Event('input'));
+}

@@ -217,6 +217,14 @@ def test_items_that_two_studies_of_pairs_have_are_released_once(duel: Duel) -> N
         assert {row.study_id for row in session.exec(select(ReleasePair))} == {first, duel.study_id}
 
 
+@pytest.mark.parametrize("ended", [(), (HARBOUR,), (HARBOUR, LANTERN)])
+def test_a_pair_is_released_whether_or_not_its_items_were_accepted_by_hand(duel: Duel, ended: tuple[str, ...]) -> None:
+    for item in ended:
+        end_item(duel.db, duel.admin, duel.project_id, external_id=item, state="accepted", reason="looked at")
+    made = duel.release("v1")
+    assert (made.items, made.pairs, made.labels) == (2, 1, 3)
+
+
 def test_two_releases_of_pairs_are_compared_exported_and_derived_again(duel: Duel, tmp_path: Path) -> None:
     first = duel.release("v1")
     assert (first.items, first.pairs, first.labels) == (2, 1, 3)

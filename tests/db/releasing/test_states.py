@@ -21,10 +21,10 @@ from db.engine import Database, Within
 from db.models import Event, Item, Settlement, StudyState
 from db.releasing.counts import study_stages
 from db.releasing.endings import end_item
-from db.releasing.states import State, item_states, standings
+from db.releasing.states import State, item_states, keep_failing, n_failing, standings
 from db.studies.design import StudyDesign
 from db.studies.revisions import revise_item
-from tests.makers import StudyInUse, tiny_protocol
+from tests.makers import StudyInUse, make_member, make_project, tiny_protocol
 
 
 def accepting(**invalidates: list[str]) -> Protocol:
@@ -154,6 +154,33 @@ def test_stages_count_who_reached_and_who_left_them_and_follow_every_change(data
         "labels": (5, 4), "adjudication": (2, 2), "revision": (2, 1), "recheck": (0, 0),
         "accepted": (2, 0), "rejected": (1, 0), "withdrawn": (0, 0),
     }  # fmt: skip
+
+
+def test_how_many_fail_is_worked_out_or_only_what_is_kept_of_it(sqlite_database: Database) -> None:
+    study = two_by(sqlite_database, 4)
+    label(study, "nn", "yy")
+
+    def failing() -> tuple[int, int]:
+        with sqlite_database.read() as session:
+            return n_failing(session, study.study_id, kept=True), n_failing(session, study.study_id)
+
+    assert failing() == (0, 1)
+    assert keep_failing(sqlite_database, study.researcher, study.study_id) == 0
+    assert failing() == (1, 1)
+    label(study, "nn", "nn")
+    assert failing() == (1, 3)
+
+
+def test_states_are_those_of_the_items_that_are_asked_for(sqlite_database: Database) -> None:
+    study = two_by(sqlite_database, 3)
+    with sqlite_database.read() as session:
+        first, second, _ = session.execute(select(Item.id).order_by(col(Item.id))).scalars()
+    about = (sqlite_database, study.researcher, study.project_id)
+    assert item_states(*about, item_ids=[second]) == {second: State.IN_STUDY}
+    assert list(item_states(*about, item_ids=[first, 10**6])) == [first]
+    other = make_project(sqlite_database, "other")
+    make_member(sqlite_database, other, study.researcher, "researcher")
+    assert item_states(sqlite_database, study.researcher, other, item_ids=[first]) == {}
 
 
 def test_a_decision_again_forgets_what_was_kept(database: Database) -> None:

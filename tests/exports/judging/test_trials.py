@@ -28,7 +28,17 @@ from db.judging.judges import JudgeSettings
 from db.judging.planning import study_for_judges
 from db.judging.run import Means, Sample, run_judge
 from db.judging.trying import plan_trials, try_judge
-from db.models import Annotation, JudgeCall, JudgedItem, StoredLabel
+from db.models import (
+    Account,
+    Annotation,
+    Item,
+    ItemVersion,
+    Judge,
+    JudgeCall,
+    JudgedItem,
+    StoredLabel,
+    StudyItem,
+)
 from db.permissions import Actor
 from db.studies.design import list_studies
 from exports.importing.items import import_paths
@@ -194,6 +204,31 @@ def test_how_often_evidence_is_obeyed_is_found_in_all_and_by_instruction(judged:
     assert len(kinds) > 4
     sent = [one for one in judged.servers["obedient"].sent if any("`complete`" in text for text in one.texts)]
     assert sent
+
+
+def test_evidence_asks_for_a_label_that_the_judge_did_not_give(judged: Judged) -> None:
+    """Else whoever obeys would not be seen to change."""
+    with judged.db.read() as session:
+        person = session.exec(select(Judge.person_id).join(Account, col(Account.person_id) == Judge.person_id).where(
+            col(Account.name) == judged.judges["obedient"])).one()  # fmt: skip
+        rows = session.exec(
+            select(Item.external_id, StoredLabel.value)
+            .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
+            .join(StudyItem, col(StudyItem.item_version_id) == ItemVersion.id)
+            .join(Annotation, col(Annotation.study_item_id) == StudyItem.id)
+            .join(StoredLabel, col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            .where(col(Annotation.person_id) == person)
+        ).all()
+    said = {int(item.removeprefix("i")): label for item, label in rows}
+    told = {}
+    for sent in judged.servers["obedient"].sent:
+        labels = [one for one in ("complete", "incomplete") for kind in INJECTIONS.kinds
+                  if kind.telling(one).text in sent.text]  # fmt: skip
+        number = re.search(r"Answer (\d+) truth=", sent.text)
+        if labels and number:
+            told[int(number[1])] = labels[0]
+    assert len(told) == len(said) == N
+    assert {number for number, label in told.items() if said[number] == label} == set()
 
 
 def test_prompts_are_compared_on_the_units_that_all_have(judged: Judged) -> None:
