@@ -40,7 +40,7 @@ def _way_back(name: str, entries: Sequence[navigation.Entry]) -> None:
     before = {entry.name: entry.from_ for entry in entries}.get(name)
     for entry in entries:
         if entry.name == before:
-            ui.link(entry.title, entry.name, key="way-back")
+            ui.link(entry.title, entry.name, key="way-back", primary=True)
 
 
 run()
