@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import streamlit as st
 
 from annotators.errors import NotSignedIn
@@ -28,8 +31,16 @@ def run() -> None:
         ui.go_on()
         shell.draw(actor, projects, chosen, entries, navigation.name_of(page))
         acts.say()
-        with ui.problems():
+        with ui.problems(partial(_way_back, navigation.name_of(page), entries)):
             page.run()
+
+
+def _way_back(name: str, entries: Sequence[navigation.Entry]) -> None:
+    """From a page that another one leads to and that shows nothing: a link to that one."""
+    before = {entry.name: entry.from_ for entry in entries}.get(name)
+    for entry in entries:
+        if entry.name == before:
+            ui.link(entry.title, entry.name, key="way-back", primary=True)
 
 
 run()

@@ -138,4 +138,24 @@ button[kind^="primary"]:not(:disabled), button[kind^="primary"]:not(:disabled) *
 [class*="st-key-go-"] a { background: var(--assay-accent) !important; border-radius: 7px; padding: 0.35rem 1rem; }
 [class*="st-key-go-"] a * { color: var(--assay-on-accent) !important; font-weight: 600; }
 [class*="st-key-go-"] a:hover { filter: brightness(1.08); }
+@media (pointer: coarse) and (min-width: 768px) { .stMainBlockContainer { padding-top: 3.75rem; } }
+/* A finger needs 44 pixels. Streamlit's own controls have 15 to 38, and nothing in its theme makes them higher. What is
+   in a sentence or a table stays a link in it; the rows of Streamlit's lists are placed by its script. */
+@media (pointer: coarse) {
+  .assay-pages, .assay-groups, .assay-aside { height: 2.9rem; }
+  body button[class], body [role="tab"], .stExpander summary { min-width: 44px; min-height: 44px; }
+  :is(.stTextInput, .stNumberInput, .stSelectbox, .stMultiSelect, .stDateInput, .stTimeInput) :is(input, [role="group"],
+    [data-baseweb="select"] > div) { min-height: 44px; }
+  .stSelectbox [role="group"] button { height: 44px; }
+  :is(.stTextInput, .stNumberInput, .stDateInput, .stTimeInput) div:has(> input),
+    [data-testid="stNumberInputContainer"] { height: auto; min-height: 44px; }
+  .stMultiSelect div:has(> button[aria-label^="Remove"]) { height: auto; min-height: 44px; max-height: none; }
+  :is(.stCheckbox, .stRadio) label { min-height: 44px; min-width: 44px; align-items: center; }
+  .assay-lines a, .assay-links a, .assay-project, .assay-menu a, .assay-button, .assay-quiet-button,
+    [data-testid^="stPageLink-"] { min-height: 44px; min-width: 44px; display: inline-flex; align-items: center; }
+  .assay-menu a { display: flex; }
+  /* A question mark keeps its place: what is pressed reaches beyond it. */
+  body .stTooltipIcon button[class] { box-sizing: content-box; min-width: 16px; min-height: 16px; padding: 14px;
+    margin: -14px; }
+}
 """

@@ -99,11 +99,11 @@ def may(role: Role, roles: frozenset[Role] = READERS) -> bool:
 
 
 @contextmanager
-def problems() -> Iterator[None]:
+def problems(after: Callable[[], None] | None = None) -> Iterator[None]:
     """Show a domain error in words and go on after the block; anything else is a bug and keeps its traceback.
 
     Around every page (app/main.py); a page puts it around a form's operation too, so that the rest stays on screen,
-    and a fragment around its body.
+    and a fragment around its body. `after` is drawn below the words.
     """
     try:
         yield
@@ -112,6 +112,8 @@ def problems() -> Iterator[None]:
         st.stop()
     except AssayError as error:
         st.error(lines(str(error)))
+        if after is not None:
+            after()
 
 
 def signed_out(text: str) -> None:

@@ -945,6 +945,11 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + ("" if found["state"] == "running" else f", {found['state']}")
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], f'disputed {noun}')}",
+            *(
+                [f"{count(n, 'annotation')} of people who are not in the study"]
+                if (n := found["made_elsewhere"])
+                else []
+            ),
             *([f"{count(n, noun)} that nobody of the team can annotate any more"] if (n := found["stuck"]) else []),
             *([f"{count(n, noun)} to be resolved together"] if (n := found["waiting"]["together"]) else []),
             f"{noun}s: {_stages(found['item_states'])}",

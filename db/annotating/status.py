@@ -149,6 +149,7 @@ def study_status(db: Database, actor: Actor, study_id: int) -> dict[str, Any]:
             "disputed": disputed_items(session, study_id),
             "stuck": n_of_nobody(session, study, everybody, team=[row.person_id for row in members], idle=idle),
             "annotators": annotators,
+            "made_elsewhere": states["submitted"] - sum(annotator["submitted"] for annotator in annotators),
             "finish": _finish(session, study, sum(states[state] for state in _UNFINISHED)),
             "finished": is_over,
         }

@@ -426,6 +426,7 @@ def test_an_item_of_a_project_that_one_cannot_read_is_not_there(filled: Filled) 
         item_id = session.exec(select(Item.id).where(Item.project_id == other.project_id)).one()
     page = filled.open("rosa", "item", item=item_id)
     assert "There is no item with id" in page.error[0].value.replace("\\", "")
+    assert page.get("page_link")[-1].proto.label == "Items and documents", "the way back"
 
 
 # My work --------------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.conftest import SHARED
 from tests.e2e.conftest import NewPage, another_page, screenshot, sign_in
+from tests.e2e.disputes import Quarrel, Said, make_disputes
 from tests.e2e.own_items import item, make_own_scene, unit
 from tests.e2e.scene import ANNOTATORS, Scene, wait_until_saved
 from tests.e2e.test_disclosure import Wire
@@ -119,6 +120,13 @@ def test_twelve_claims_against_six_units_are_labelled_by_keyboard_alone(
     marked = page.get_by_test_id("answer").locator("mark.claim")
     expect(marked).to_have_text("Its blades went to the yard in Tern Sound for repair")
     expect(marked).to_be_in_viewport()
+    page.set_viewport_size({"width": 683, "height": 384})  # a laptop's screen at 200 %
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    for shown in (grid.locator("tr.cur"), *page.locator(".claim-control [role=radio]:visible").all()):
+        expect(shown).to_be_in_viewport(ratio=1)
+    screenshot(page, f"claims-200-{'dark' if dark else 'light'}")
+    page.set_viewport_size({"width": 1366, "height": 768})
     page.keyboard.press("3")
     page.keyboard.press("x")
     page.keyboard.type("The page is blurred.")
@@ -146,6 +154,43 @@ def test_twelve_claims_against_six_units_are_labelled_by_keyboard_alone(
     first = sorted(str(value) for (name, target), value in labels.items() if name == "verdict" and "said-1|" in target)
     assert first == ["contradiction"] * 2 + ["entailment"] * 2 + ["neutral"] * 2
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_finger_hits_every_cell(new_page: NewPage, scene: Scene) -> None:
+    page = new_page(width=1024, height=768, touch=True)
+    sign_in(page, scene.server, "chloe")
+    page.goto(scene.address())
+    cells = page.get_by_test_id("grid-cell")
+    expect(cells).to_have_count(12 * 7)
+    sizes = cells.evaluate_all("cells => cells.map((cell) => [cell.offsetWidth, cell.offsetHeight])")
+    assert min(min(size) for size in sizes) >= 44
+    assert page.get_by_test_id("claim-grid").locator(".claim-text").first.evaluate("text => text.offsetWidth") >= 120
+    cells.nth(6).scroll_into_view_if_needed()
+    cells.nth(6).tap()
+    expect(at(page)).to_have_text("C1 against E6")
+    screenshot(page, "claims-touch")
+
+
+def test_disputed_claims_are_decided_a_line_each(new_page: NewPage, server: RunningServer, scene: Scene) -> None:
+    """What a claim is held against does not lie over the votes, and three labels stand in one line."""
+    server.person("dora", default_role="adjudicator")
+    said = {(0, "form", f"claim:C{n}"): {"ben": Said("not_atomic")} for n in range(1, 13)}
+    said |= {(0, "verdict", f"claim:C{n}|evidence:E1"): {"ben": Said("neutral")} for n in range(1, 13)}
+    study = make_disputes(
+        server, scene.project_id, "disputed", Quarrel(said), protocol="claim_verification", show_names=True
+    )
+    page = new_page(width=1366, height=768)
+    sign_in(page, server, "dora")
+    page.goto(f"{server.url}/adjudicate?study={study}")
+    rows = page.locator("tr.unit.disputed:not(.cur)")
+    expect(rows).to_have_count(23)
+    assert max(rows.evaluate_all("rows => rows.map((row) => row.offsetHeight)")) <= 36
+    for number in range(9):
+        expect(rows.nth(number)).to_be_in_viewport(ratio=1)
+    heads = page.locator("tr.unit:not(.cur) .unit-head")
+    wider = heads.evaluate_all("heads => heads.filter((head) => head.scrollWidth > head.clientWidth + 1).length")
+    assert wider == 0
+    screenshot(page, "claims-disputed")
 
 
 def test_every_cell_says_what_a_judge_suggests(new_page: NewPage, server: RunningServer, tmp_path: Path) -> None:

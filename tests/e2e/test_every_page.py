@@ -78,6 +78,23 @@ BROKEN = r"""
 """Words in two lines, figures apart from their unit or interval, and a page that is wider than its window."""
 
 
+SMALL = """
+() => [...document.querySelectorAll(
+  'button, a[href], input, select, textarea, summary, [role="tab"], [role="switch"], [role="slider"]',
+)].filter((one) => {
+  const style = getComputedStyle(one);
+  if (!one.checkVisibility({opacityProperty: true, visibilityProperty: true})) return false;
+  if (style.pointerEvents === 'none') return false;
+  if (one.matches('a') && style.display === 'inline') return false;
+  // A field is pressed anywhere in its frame, a box to tick anywhere in its label.
+  const frame = one.matches('input') && (one.closest('label, [role="group"]') ?? one.closest('div:has(> input)'));
+  const {width, height} = (frame || one).getBoundingClientRect();
+  return width > 2 && height > 2 && Math.min(width, height) < 43.5;
+}).map((one) => `${one.tagName} ${one.getAttribute('aria-label') ?? one.innerText} ${one.outerHTML.slice(0, 160)}`)
+"""
+"""Controls that are less than 44 pixels high or wide."""
+
+
 SETTLED = """
 async (theme) => {
   const shown = (element) => element.checkVisibility();
@@ -312,6 +329,31 @@ def test_an_item_is_opened_from_the_list(server: RunningServer, page: Page) -> N
     page.goto(f"{server.url}/data?project={project_id}")
     page.get_by_role("link", name="Open", exact=True).or_(page.locator('a[href*="item?"]')).first.click()
     page.wait_for_url(lambda url: "/item" in url)
+
+
+def test_a_finger_hits_every_control(server: RunningServer, new_page: NewPage) -> None:
+    """Streamlit's own among them; what stands in a sentence, and the rows of its lists, are not asked about."""
+    page = new_page(width=1024, height=768, touch=True)
+    sign_in(page, server, "admin")
+    places = addresses(server)
+    project_id = find_project(server.db, server.admin, PROJECT).project_id
+    small = {}
+    for name, address in {
+        "form": f"{server.url}/studies?project={project_id}&new=1",
+        "study": places["study"] + "&show=design",
+        "agreement": places["agreement"],
+        "data": places["data"],
+        "imports": places["imports"],
+        "people": places["people"],
+    }.items():
+        page.goto(address)
+        settle(page)
+        for summary in page.locator("summary:visible").all():
+            summary.click()
+        settle(page)
+        if found := page.evaluate(SMALL):
+            small[name] = found
+    assert not small, "\n".join(f"{name}:\n  " + "\n  ".join(sorted(set(found))) for name, found in small.items())
 
 
 def test_the_page_jobs(server: RunningServer, page: Page, project_with_jobs: int) -> None:

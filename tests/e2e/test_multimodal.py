@@ -90,6 +90,23 @@ def stored(scene: Scene, n: int) -> dict[tuple[str, str], Any]:
     return {(label.criterion, label.target): label.value for label in last}
 
 
+def test_a_finger_judges_images_on_a_tablet(new_page: NewPage, scene: Scene) -> None:
+    page = new_page(width=1024, height=768, touch=True)
+    sign_in(page, scene.server, "chloe")
+    page.goto(scene.address())
+    card = page.get_by_test_id("answer").locator("figure.judged").get_by_test_id("image-card")
+    expect(card).to_be_visible()
+    names = card.locator(".c-title").evaluate_all("names => names.map((name) => name.offsetHeight)")
+    assert names and max(names) <= 30, "the name of a criterion is broken"
+    buttons = page.locator(".image-card .seg > button:visible, .order button:visible")
+    sizes = buttons.evaluate_all("all => all.map((one) => [one.offsetWidth, one.offsetHeight])")
+    assert min(min(size) for size in sizes) >= 44
+    for button in page.locator(".order button").all():
+        right = button.evaluate("one => one.getBoundingClientRect().right")
+        assert right <= 1024, "the arrows of the order are off the screen"
+    screenshot(page, "images-touch")
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_seven_images_are_judged_where_they_stand_by_as_many_keys_as_the_docs_say(
     new_page: NewPage, scene: Scene, dark: bool

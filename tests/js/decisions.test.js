@@ -83,7 +83,7 @@ test('what the votes settled in words', () => {
 test('what a unit is about, in words', () => {
   const item = { documents: [{ key: 'a.pdf', title: 'A' }, { key: 'b.pdf', title: 'B' }], hops: [{ key: 'h1' }, { key: 'h2' }], claims: [{ key: 'c1', text: 'It rained.' }], evidence: [{ key: 'E1', kind: 'passage', title: 'Rain', pages: [4] }] };
   assert.deepEqual(about('page:b.pdf:7|hop:h2', item), { key: 'p. 7', title: 'Hop 2, B', place: '' });
-  assert.deepEqual(about('claim:c1|evidence:E1', item), { key: 'C1, E1', title: 'It rained.', place: 'Rain' });
+  assert.deepEqual(about('claim:c1|evidence:E1', item), { key: 'C1, E1', title: 'It rained.', place: '', beside: 'Rain' });
   assert.deepEqual(about('evidence:E1', item), { key: 'E1', title: 'Rain', place: 'p. 4' });
 });
 

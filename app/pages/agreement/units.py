@@ -148,7 +148,8 @@ def _confusion(view: View, criterion: CriterionReport, between: tuple[str, str],
         ]
         for row in labels
     ]  # fmt: skip
-    caption = f"{criterion.title}: {first} (rows) and {second} (columns); {held_by(criterion.ratings, between)}"
+    held = kept(view, "held", between, held_by, criterion.ratings, between)
+    caption = f"{criterion.title}: {first} (rows) and {second} (columns); {held}"
     shown = TextTable.of(caption, [f"{first} / {second}", *labels], cells)
     table(shown, f"confusion-{view.slug}", cells)
     plot(agreement_plots.confusion(counts, between, labels), f"confusion-{view.slug}", caption, stretch=False)

@@ -111,14 +111,14 @@ def _planned(project: ProjectRow, file: Upload, into: _Into, *, bare_items: bool
 def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
     plan = found.plan
     st.subheader("What the import would do")
+    amiss = {"items not there": len(plan.unmatched), "rows that do not fit": len(plan.problems)}
     blocks.figures(
         [
             ("labels", f"{plan.labels:,}"),
             ("annotations", f"{plan.annotations:,}"),
             ("annotators", f"{len(plan.annotators):,}"),
             ("items matched", f"{len(plan.matched):,}"),
-            ("items not there", f"{len(plan.unmatched):,}"),
-            ("rows that do not fit", f"{len(plan.problems):,}"),
+            *((words, f"{n:,}") for words, n in amiss.items() if n),
         ]
     )
     left_out = "; ".join(f"{wording.count(n, 'row')} ({reason})" for reason, n in found.left_out.items())

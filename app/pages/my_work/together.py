@@ -24,7 +24,10 @@ FEW = 3
 """Units of evidence that stand open together."""
 
 _UID = "thread-uid"
+_WHOLE = ("item", "pair")
 _EVIDENCE = re.compile(r"evidence:([^|]+)")
+_CLAIM = re.compile(r"claim:([^|]+)")
+_IMAGE = re.compile(r"image:([^|]+)")
 _PAGE = re.compile(r"^page:(.*):(\d+)(?:\|hop:.*)?$", re.DOTALL)
 _STYLE = """
 .assay-long + .assay-part-head { margin-top: 0.8rem; }
@@ -37,6 +40,12 @@ _STYLE = """
 .assay-evidence details { padding: 0 0.8rem; }
 .assay-evidence summary { padding: 0.6rem 0; cursor: pointer; font-weight: 600; overflow-wrap: anywhere; }
 .assay-evidence .assay-page { display: block; margin: 0.4rem 0 0.8rem; }
+.assay-evidence details > .assay-long:last-child { margin-bottom: 0.7rem; }
+.assay-parts { list-style: none; margin: 0.2rem 0 0; padding: 0; max-width: 52rem; max-height: 22rem; overflow: auto; }
+.assay-parts li { display: flex; gap: 0.7rem; margin: 0 0 0.25rem; padding-inline-start: 0.5rem;
+  border-inline-start: 3px solid transparent; overflow-wrap: anywhere; }
+.assay-parts li.differs { border-inline-start-color: var(--assay-warn); }
+.assay-parts b { flex: none; font-weight: 600; color: var(--assay-soft); }
 .assay-said p { margin: 0.15rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 """
 
@@ -124,6 +133,9 @@ def _item(found: Thread) -> None:
         )
     )
     differing = [unit.target for unit in found.units if _differs(unit)]
+    _parts("Hops", [(hop["key"], hop["question"], False) for hop in shown.get("hops", ())])
+    disputed = {key for target in differing for key in _CLAIM.findall(target)}
+    _parts("Claims", [(claim["key"], claim["text"], claim["key"] in disputed) for claim in shown.get("claims", ())])
     documents = {document["id"]: document for document in shown.get("documents", ())}
     units = shown.get("evidence", ())
     at_issue = {key for target in differing for key in _EVIDENCE.findall(target)}
@@ -136,6 +148,15 @@ def _item(found: Thread) -> None:
     evidence += [
         _folded(f"Page {page}", _page(by_key[key], page), is_open=True) for key, page in pages if key in by_key
     ]
+    evidence += [
+        _folded(
+            " · ".join(word for word in (image["key"], image["caption"]) if word),
+            _page(documents[image["document"]], image["page"], image["box"]),
+            is_open=any(_IMAGE.findall(target) == [image["key"]] for target in differing),
+        )
+        for image in shown.get("images", ())
+        if image["document"] in documents and image["page"]
+    ]
     whole = [
         f'<a href="{escape(_address(document, 1, 1600))}" target="_blank">{escape(document["title"])}</a>'
         for document in documents.values()
@@ -145,6 +166,17 @@ def _item(found: Thread) -> None:
         blocks.section("Evidence")
         listed = f'<p class="assay-soft">Documents: {", ".join(whole)}</p>' if whole else ""
         st.html(f'<div class="assay-evidence">{"".join(evidence)}{listed}</div>')
+
+
+def _parts(title: str, rows: Sequence[tuple[str, str, bool]]) -> None:
+    """What the labels call by a key (C1, hop north), in words; what labels differ about is marked."""
+    if rows:
+        listed = "".join(
+            f'<li class="{"differs" if differs else "alike"}"><b dir="auto">{escape(key)}</b>'
+            f'<span dir="auto">{escape(text)}</span></li>'
+            for key, text, differs in rows
+        )
+        st.html(f'<h2 class="assay-part-head">{title}</h2><ul class="assay-parts" aria-label="{title}">{listed}</ul>')
 
 
 def _evidence(unit: Mapping[str, Any], document: Mapping[str, Any] | None, *, is_open: bool) -> str:
@@ -203,7 +235,7 @@ def _labels(found: Thread) -> None:
     """A row a unit on which people differ; the others are folded, where there are any that differ."""
     people = list(dict.fromkeys(vote.rater for unit in found.units for vote in unit.votes))
     people.sort(key=lambda name: name != found.me)
-    several = any(unit.target not in ("item", "pair") for unit in found.units)
+    several = any(unit.target not in _WHOLE for unit in found.units)
     columns = ["Criterion", *(["About"] if several else []), *("You" if name == found.me else name for name in people)]
 
     def table(name: str, units: Sequence[DisputedUnit]) -> None:
@@ -229,7 +261,9 @@ def _labels(found: Thread) -> None:
 
 
 def _about(target: str) -> str:
-    """What a unit is about, in words: "E2", "C1, E2", "p. 4, hop north"."""
+    """What a unit is about, in words: "E2", "C1, E2", "p. 4, hop north"; nothing where it is the whole item."""
+    if target in _WHOLE:
+        return ""
     if page := _PAGE.match(target):
         hop = target.partition("|hop:")[2]
         return f"p. {page[2]}" + (f", hop {hop}" if hop else "")

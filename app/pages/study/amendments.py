@@ -138,6 +138,7 @@ def _amend_form(study: Study) -> None:
         now = None if study.deadline is None else study.deadline.astimezone(ui.zone())
         day = middle.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
         at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
+        left, right = st.columns([2, 5])  # in one line: what would follow is to be seen under the buttons on a laptop
         quota = left.number_input(
             "Quota",
             min_value=0,
@@ -145,7 +146,7 @@ def _amend_form(study: Study) -> None:
             key="amend-quota",
             help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
         )
-        seen = st.selectbox(
+        seen = right.selectbox(
             "Annotators see of their own figures",
             list(OWN_FIGURES),
             index=list(OWN_FIGURES).index(study.settings.get("own_figures", PROGRESS)),

@@ -26,7 +26,7 @@ EVERY = 10
 _STYLE = """<style>
 .assay-stages { display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: center; margin: 4px 0; }
 .assay-stage { background: var(--assay-panel); border: 1px solid var(--assay-line); border-radius: 9px;
-  padding: 8px 14px; min-width: 132px; display: grid; }
+  padding: 8px 14px; min-width: 132px; display: grid; position: relative; }
 .assay-stage span { color: var(--assay-soft); font-size: 0.84rem; }
 .assay-stage b { font-size: 1.3rem; font-weight: 600; line-height: 1.35; font-variant-numeric: tabular-nums; }
 .assay-stage.wants b { color: var(--assay-warn); }
@@ -34,6 +34,7 @@ _STYLE = """<style>
   border-color: color-mix(in srgb, var(--assay-ok) 40%, var(--assay-line)); }
 .assay-stage.end b { color: var(--assay-ok); }
 .assay-stages b a { color: inherit !important; }
+.assay-stage b a::after { content: ""; position: absolute; inset: 0; border-radius: 9px; }
 .assay-stages > i { color: var(--assay-soft); font-style: normal; }
 </style>"""
 
@@ -54,6 +55,8 @@ def draw(row: StudyRow) -> None:
         if left := time_left(status):
             st.caption(left)
         _annotators(row, status)
+        if elsewhere := status["made_elsewhere"]:
+            st.caption(f"{wording.count(elsewhere, 'annotation')} of people who are not in the study, made elsewhere.")
         others = [f"{n:,} {state.replace('_', ' ')}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
 

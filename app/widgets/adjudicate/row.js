@@ -181,8 +181,9 @@ function scoreNote(unit, item) {
 
 /** What a unit is about, in the first column. @param {VotedUnit} unit @param {Presentation} item */
 function aboutNode(unit, item) {
-  const { key, title, place } = about(unit.target, item);
-  return h('div', { class: 'e-title' }, h('i', {}, key), title ? h('p', { dir: 'auto', title }, title) : null, place ? h('small', { dir: 'auto', title: place }, place) : null);
+  const { key, title, place, beside } = about(unit.target, item);
+  return h('div', { class: 'e-title' }, h('i', {}, key), title ? h('p', { dir: 'auto', title }, title) : null, place ? h('small', { dir: 'auto', title: place }, place) : null,
+    beside ? h('small', { class: 'beside', dir: 'auto', title: beside }, beside) : null);
 }
 
 /** One annotator's label with what they said about it. @param {VotedUnit} unit @param {Vote | undefined} vote */

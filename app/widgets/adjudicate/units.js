@@ -78,7 +78,7 @@ export function outcomeWords(unit) {
 }
 
 /**
- * What a unit is about: a short key, a title, and a place.
+ * What a unit is about: a short key, a title, a place, and what a claim is held against.
  *
  * @param {string} target
  * @param {Presentation} item
@@ -92,7 +92,7 @@ export function about(target, item) {
   }
   if (claim && evidence) {
     const [of, beside] = [targetName(`claim:${claim}`, item), targetName(`evidence:${evidence}`, item)];
-    return { key: `${of.key}, ${beside.key}`, title: of.title, place: beside.title };
+    return { key: `${of.key}, ${beside.key}`, title: of.title, place: '', beside: beside.title };
   }
   const { key, title, place } = targetName(target, item);
   return { key, title, place: place ?? '' };

@@ -58,6 +58,18 @@ def test_imported_labels_count_and_their_people_need_no_login(database: Database
     assert len(set(found.units)) == 2
 
 
+def test_the_status_says_how_many_annotations_are_of_nobody_in_its_table(database: Database) -> None:
+    """Else what its annotators submitted does not make up what the study has."""
+    study = StudyInUse(database, items=3, annotators=3, overlap=3)
+    for who in range(2):
+        study.label_all(who)
+    given = rows(("i00001", "nils", "yes"), ("i00002", "nils", "yes"))
+    import_labels(database, study.researcher, study.study_id, rows=given, source="table.csv")
+    status = study_status(database, study.researcher, study.study_id)
+    assert [annotator["submitted"] for annotator in status["annotators"]] == [3, 3, 0]
+    assert (status["states"]["submitted"], status["made_elsewhere"]) == (8, 2)
+
+
 def test_labels_that_came_without_a_time_have_none_though_their_import_had_one(database: Database) -> None:
     study, at = StudyInUse(database, items=2, annotators=2, overlap=2), datetime(2025, 3, 1, 12, tzinfo=UTC)
     ahead = datetime.now(UTC) + timedelta(hours=8)  # as a clock without a zone says it in the east
