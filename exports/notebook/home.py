@@ -109,6 +109,7 @@ def _check_up_to_date(db: Database, folder: Path | None) -> None:
     call = "assay" if folder is None else f"assay --home {shlex.quote(str(folder))}"
     init = f"{call} init{' (with the address in ASSAY_DATABASE_URL)' if folder is None else ''}"
     try:
+        db.enter()
         if folder is not None:
             check_for_loss(db.url, documents=folder / "data" / "documents", backups=folder / "backups")
         if db.is_sqlite and not Path(str(db.url.database)).is_file():
