@@ -117,7 +117,10 @@ def test_whoever_comes_while_the_database_is_replaced_waits_and_is_told(sqlite_d
         pass
 
 
-def test_who_had_the_database_alone_is_present_among_others_afterwards(sqlite_database: Database) -> None:
+def test_who_had_the_database_alone_is_present_among_others_afterwards(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.engine.ALONE_SECONDS", 0.1)
     make_project(sqlite_database)
     with sqlite_database.alone():
         pass
