@@ -293,13 +293,9 @@ class Settings:
     @property
     def restore_advice(self) -> str:
         """How the database is put back, for messages: the newest whole backup, how old it is, and the command."""
-        from db.upkeep.copies import newest_whole  # noqa: PLC0415 - only what is damaged needs it
+        from db.upkeep.copies import restore_advice  # noqa: PLC0415 - only what is damaged needs it
 
-        newest = newest_whole(self.backups_folder)
-        if newest is None:
-            return f"No whole backup is known here. Stop the server, then name one: {self.call} restore FILE"
-        call = f"{self.call} restore {shlex.quote(str(newest.path))}"
-        return f"The newest whole backup {newest.in_words()}. Stop the server, then: {call}"
+        return restore_advice(self.call, self.backups_folder)
 
     def prepare(self) -> Settings:
         """Make the home folder, for its owner only, and so an empty one that is there; returns the settings.

@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError
 
-from annotators.errors import OF_DISKS, AssayError, InvalidInput
+from annotators.errors import NO_PLACES, OF_DISKS, AssayError, InvalidInput
 
 _CODE = 0xFF  # the lowest byte of SQLite's extended codes is the code itself
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -96,6 +96,8 @@ def told(path: Path) -> Iterator[None]:
         if sqlite_code(error) in DAMAGED:
             raise damaged(path.name, str(error)) from None
         said = error.strerror if isinstance(error, OSError) else str(error)
+        if getattr(error, "errno", None) in NO_PLACES:
+            raise  # told as for any other file
         if sqlite_code(error) in DISK or getattr(error, "errno", None) in OF_DISKS:
             raise refused(path, str(said)) from None
         raise InvalidInput(

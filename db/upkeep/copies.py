@@ -5,6 +5,7 @@ It loads nothing that reads a database of ours: what a command says when it find
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -115,6 +116,16 @@ def newest_whole(backups: Path) -> KeptCopy | None:
         if damage_in(copy.path, seconds=_CHECK_SECONDS) is None:
             return copy
     return None
+
+
+def restore_advice(call: str, backups: Path) -> str:
+    """How the database is put back, for messages: the newest whole copy, how old it is, and the command; `call` is how
+    the command line is called for this home folder."""
+    newest = newest_whole(backups)
+    if newest is None:
+        return f"No whole backup is known here. Stop the server, then name one: {call} restore FILE"
+    restore = f"{call} restore {shlex.quote(str(newest.path))}"
+    return f"The newest whole backup {newest.in_words()}. Stop the server, then: {restore}"
 
 
 def _paths(backups: Path) -> Iterator[Path]:
