@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from annotators.errors import AssayError
-from app.packed import forget_packed
+from annotators.files import remove_left
+from app.packed import NEW, forget_packed
 from app.settings import Settings
 from db.engine import Database, empty_log
+from db.items.documents import remove_unfinished
 
 
 def forget_copies(settings: Settings, db: Database) -> None:
@@ -29,6 +33,18 @@ def forget_copies(settings: Settings, db: Database) -> None:
         )
     if left:
         raise AssayError("\n".join(left))
+
+
+def clear_left(settings: Settings) -> None:
+    """Remove what killed processes had under way: of copies, restores, exports, imports and reports, here and among the
+    temporary files. What a process that lives is making stays."""
+    places = (settings.home, settings.backups_folder, settings.downloads_folder, Path(tempfile.gettempdir()))
+    for place in places:
+        with suppress(OSError):
+            remove_left(place)
+    with suppress(OSError):
+        remove_left(settings.downloads_folder, NEW)
+    remove_unfinished(settings.documents_folder)
 
 
 def forget_exports(settings: Settings) -> None:

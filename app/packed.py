@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from annotators.errors import Conflict
+from annotators.files import under_way
 
 KEPT_SECONDS = 3600
 """How long a packed export can be fetched."""
@@ -17,7 +17,9 @@ KEPT_SECONDS = 3600
 UNFINISHED_SECONDS = 24 * 3600
 """After how long an export that has not been finished counts as interrupted."""
 
-_NEW = ".new-"
+NEW = ".new-"
+"""How the names of folders begin in which an export is made."""
+
 _GONE = ".gone-"
 
 
@@ -28,8 +30,8 @@ def making(folder: Path) -> Iterator[Path]:
     Raises Conflict where all of them were removed meanwhile (`forget_packed`): what this one has may have to go too.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_NEW, ignore_cleanup_errors=True) as unfinished:
-        inner, begun = Path(unfinished) / "export", Path(unfinished) / "begun"
+    with under_way(folder.parent, NEW) as unfinished:
+        inner, begun = unfinished / "export", unfinished / "begun"
         inner.mkdir()
         begun.touch()
         try:
@@ -71,7 +73,7 @@ def forget_packed(downloads: Path) -> None:
 
 
 def _is_old(export: Path) -> bool:
-    longest = UNFINISHED_SECONDS if export.name.startswith(_NEW) else KEPT_SECONDS
+    longest = UNFINISHED_SECONDS if export.name.startswith(NEW) else KEPT_SECONDS
     with suppress(FileNotFoundError):  # another process may be removing the same
         return time.time() - export.stat().st_mtime > longest
     return True

@@ -7,21 +7,25 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 from annotators.addresses import is_openai
 from annotators.errors import InvalidInput, NotFound
-from db.revisions import known_revisions, revision_in
 from exports.checks import check_utf8
 
 ROOT = Path(__file__).resolve().parent.parent
 STREAMLIT_CONFIG = ROOT / "streamlit_config" / "config.toml"
 PREFIX = "ASSAY_"
+OF_TESTS = f"{PREFIX}TEST_"
+"""What tests are told by the environment is no setting."""
+
 FILE = "assay.toml"
 
 
@@ -83,8 +87,8 @@ class Settings:
     trusted_proxy: Annotated[
         str,
         About(
-            "Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas "
-            "between them."
+            "Addresses of reverse proxies, or of their networks, whose X-Forwarded-For and X-Forwarded-Proto are "
+            "believed, with commas between them."
         ),
     ] = ""
     secure_cookie: Annotated[
@@ -172,7 +176,7 @@ class Settings:
     def load(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Settings:
         """Settings of this process. `given` (command-line options) goes before the environment; None is not given.
 
-        Raises InvalidInput for a value that does not fit, or for an unknown name in `assay.toml`.
+        Raises InvalidInput for a value that does not fit, or for an unknown name in `assay.toml` or the environment.
         """
         environment = os.environ if environment is None else environment
         values: dict[str, Any] = {}
@@ -182,6 +186,11 @@ class Settings:
                 values[name] = _parse(name, given[name], f"the option {name}")
             elif environment.get(variable):
                 values[name] = _parse(name, environment[variable], variable)
+        _check_names(
+            name
+            for name, value in environment.items()
+            if value and name.startswith(PREFIX) and not name.startswith(OF_TESTS)
+        )
         home = Path(values.get("home", cls.home)).expanduser().absolute()
         check_utf8([str(home)])
         for name, value in _file_values(home / FILE).items():
@@ -208,6 +217,17 @@ class Settings:
     def database(self) -> str:
         """The database's URL: the one that is set, else the SQLite file in the home folder."""
         return self.database_url or f"sqlite:///{self.home / 'assay.db'}"
+
+    @property
+    def passed_over(self) -> str | None:
+        """A sentence where another database is named and the home folder has one of its own; None where it has none."""
+        own = self.home / "assay.db"
+        if not self.database_url or not own.is_file() or self.database_url.endswith(f"//{own}"):
+            return None
+        return (
+            f"{own} is there and is not used: ASSAY_DATABASE_URL, or database_url in {FILE}, names another database. "
+            "Take that away if you meant this one; else move this file away, with those whose names begin as its does."
+        )
 
     @property
     def documents_folder(self) -> Path:
@@ -271,12 +291,11 @@ class Settings:
         return f"assay --home {shlex.quote(str(self.home))}"
 
     @property
-    def restore_call(self) -> str:
-        """The command that puts the newest backup back that this version takes, for messages; with FILE without one."""
-        known = known_revisions()
-        there = sorted(self.backups_folder.glob("*.db"), key=lambda path: path.stat().st_mtime, reverse=True)
-        newest = next((path for path in there if revision_in(path) in known), None)
-        return f"{self.call} restore {'FILE' if newest is None else shlex.quote(str(newest))}"
+    def restore_advice(self) -> str:
+        """How the database is put back, for messages: the newest whole backup, how old it is, and the command."""
+        from db.upkeep.copies import restore_advice  # noqa: PLC0415 - only what is damaged needs it
+
+        return restore_advice(self.call, self.backups_folder)
 
     def prepare(self) -> Settings:
         """Make the home folder, for its owner only, and so an empty one that is there; returns the settings.
@@ -314,12 +333,37 @@ def _parse(name: str, value: Any, origin: str) -> Any:
     text = str(value).strip()
     if about.choices and text not in about.choices:
         raise InvalidInput(f"{origin} is {text!r}; it must be one of {', '.join(about.choices)}.")
+    if name == "trusted_proxy":
+        return ", ".join(_proxy(part.strip(), origin) for part in text.split(",") if part.strip())
     if name == "public_url" and text:
         address = urlsplit(text)
         if address.scheme not in ("http", "https") or not address.netloc or address.path not in ("", "/"):
             raise InvalidInput(f"{origin} is {text!r}; it must look like https://assay.example.org, without a path.")
         return f"{address.scheme}://{address.netloc}"
     return text
+
+
+def _proxy(text: str, origin: str) -> str:
+    """The address of a proxy, or of the network it is in; whatever else is no address is believed by nobody."""
+    try:
+        return str(ip_address(text) if "/" not in text else ip_network(text))
+    except ValueError as error:
+        said = f" ({error})" if "host bits" in str(error) else ""
+        raise InvalidInput(
+            f"{origin} has {text!r}, which is no address{said}. Write the proxy's address, such as 10.0.0.5, or its "
+            "network, such as 10.0.0.0/8; several with commas between them."
+        ) from None
+
+
+def _check_names(variables: Iterable[str]) -> None:
+    """Raise InvalidInput for a variable that looks like a setting and is none: what it says would be heeded nowhere."""
+    known = [PREFIX + name.upper() for name in _kinds()]
+    for variable in sorted(set(variables) - set(known)):
+        near = get_close_matches(variable, known, 1, 0.8)
+        raise InvalidInput(
+            f"{variable} is set, which is no setting. {f'Did you mean {near[0]}? ' if near else ''}Correct its name, "
+            f"or take it out of the environment. Known: {', '.join(known)}."
+        )
 
 
 def _number(about: About, value: Any, origin: str) -> int:

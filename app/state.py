@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
 from annotators.scorers.shared.offered_models import offer
+from app.copies import clear_left
 from app.server.upload_store import UploadStore
 from app.settings import Settings
 from app.worker.reports import Reports
@@ -40,8 +41,10 @@ _current: list[AppState] = []
 def open_state(settings: Settings) -> AppState:
     """Make the home folder, bring the database up to date, and keep the state for `app_state`."""
     settings.prepare()
+    clear_left(settings)
     offer(settings.models)
     db = Database(settings.database, wait_seconds=settings.wait_seconds)
+    db.enter()
     check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
     schema.migrate(db, backups=settings.backups_folder)
     limits = Limits(

@@ -14,6 +14,7 @@ import streamlit as st
 
 from annotators.errors import AssayError, NotSignedIn
 from app import navigation, wording
+from app.server.refusals import note_refused
 from app.server.routes import downloads
 from app.server.web import COOKIE
 from app.state import app_state
@@ -111,6 +112,7 @@ def problems(after: Callable[[], None] | None = None) -> Iterator[None]:
         signed_out(str(error))
         st.stop()
     except AssayError as error:
+        note_refused(error)
         st.error(lines(str(error)))
         if after is not None:
             after()

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
@@ -22,9 +23,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import AssayError, Conflict, InvalidInput
 from db.faults import DatabaseUnavailable, fault_of, is_to_be_reopened, sqlite_code
 from db.query import mark
+from db.upkeep.presence import Presence
 from db.waiting import Places, deadline, given_deadline, seconds_left
 
 if TYPE_CHECKING:
@@ -41,6 +43,9 @@ processes fit into the 97 that PostgreSQL gives by default, and the command line
 
 MOST_WRITING = 16
 """Writing transactions of a process at once on PostgreSQL: writers that wait for locks must leave readers some."""
+
+ALONE_SECONDS = 3.0
+"""How long somebody who is to replace a SQLite database waits for others to be gone."""
 
 _KEPT_OPEN = 10
 _ROWS_A_STATEMENT = 50  # a longer statement takes as long to be read as it saves
@@ -109,7 +114,8 @@ def _note_saved() -> None:
 class Database:
     """A database by its URL. `read()` and `write()` give a session for one short transaction.
 
-    SQLite: write-ahead log, `synchronous=FULL`, foreign keys on; a writing transaction begins IMMEDIATE, and writers
+    SQLite: whoever has connected is present until `dispose`, and keeps out who would replace the file; write-ahead log,
+    `synchronous=FULL`, foreign keys on; a writing transaction begins IMMEDIATE, and writers
     of one process queue for a place, because SQLite's own waiting sleeps in growing steps. At most `pool_size`
     connections are open at once. Who waits, waits `wait_seconds` (or until the deadline of the block around,
     db/waiting.py) for a place, a connection and locks together, and is then told that the database is busy.
@@ -125,6 +131,7 @@ class Database:
         self._connections = Places(pool_size)
         if self.is_sqlite and self.url.database in (None, "", ":memory:"):
             raise AssayError("A database in memory is lost with the process. Give a file: sqlite:////path/to/assay.db")
+        self._presence = Presence(Path(self.url.database)) if self.is_sqlite and self.url.database else None
         kept = min(_KEPT_OPEN, pool_size)
         self.engine: Engine = create_engine(
             self.url,
@@ -138,8 +145,7 @@ class Database:
             connect_args=self.connect_args,
         )
         if self.is_sqlite:
-            event.listen(self.engine, "connect", _prepare_sqlite)
-            event.listen(self.engine, "begin", _begin_sqlite)
+            self.prepare(self.engine)
         else:
             event.listen(self.engine, "connect", self._prepare_postgresql)
             event.listen(self.engine, "begin", self._note_lock_seconds)
@@ -240,6 +246,40 @@ class Database:
                 raise busy("too much waits for it")
             yield
 
+    def enter(self) -> None:
+        """Be present from now on, until `dispose`: nobody then replaces the file of a SQLite database.
+
+        How is in db/upkeep/presence.py. Whoever connects enters; before that it is for those who look at the file.
+        DatabaseBusy while somebody has it alone.
+        """
+        self._enter(makes=False)
+
+    def _enter(self, *, makes: bool = True) -> None:
+        if self._presence is not None and not self._presence.enter(deadline(self.wait_seconds), makes=makes):
+            raise busy("another program replaces it, or brings it up to date")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Have a SQLite database alone in the block, to replace it: whoever comes to it through this class waits.
+
+        Raises Conflict when others have it open, or nobody can be kept out of it. The connections of this object are
+        closed before.
+        """
+        if self._presence is None:
+            raise Conflict("The database is PostgreSQL, which is not replaced from here. Use its own tools.")
+        self.engine.dispose()
+        with self._presence.alone(time.monotonic() + ALONE_SECONDS):
+            yield
+
+    def prepare(self, engine: Engine) -> None:
+        """Have the connections of an engine on this SQLite database enter, and be as ours are."""
+        event.listen(engine, "do_connect", self._enter_first)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+
+    def _enter_first(self, *_connection: object) -> None:
+        self._enter()
+
     def _explain(self, error: DBAPIError, *, committing: bool = False) -> NoReturn:
         """Raise what this error says about the database, in words; an error about something else as it is."""
         if is_to_be_reopened(error):
@@ -247,8 +287,10 @@ class Database:
         _explain(error, self.url, committing=committing)
 
     def dispose(self) -> None:
-        """Close every pooled connection."""
+        """Close every pooled connection, and leave."""
         self.engine.dispose()
+        if self._presence is not None:
+            self._presence.leave()
 
     def _prepare_postgresql(self, connection: psycopg.Connection[Any], _record: object) -> None:
         connection.execute(f"SET lock_timeout = {_milliseconds(self.wait_seconds)}")
@@ -355,8 +397,7 @@ def unpooled(database: Database) -> Engine:
         connect_args=database.connect_args,
     )
     if database.is_sqlite:
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+        database.prepare(engine)
     return engine
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError
 
-from annotators.errors import AssayError
+from annotators.errors import NO_PLACES, OF_DISKS, AssayError, InvalidInput
 
 _CODE = 0xFF  # the lowest byte of SQLite's extended codes is the code itself
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -84,6 +85,24 @@ def _is_full(url: URL) -> bool:
 def refused(path: Path, said: str) -> DatabaseRefuses:
     """The error for a file that the disk did not take."""
     return DatabaseRefuses(f"{path} cannot be written ({said}). Free some space, or have the disk take writes again.")
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the machine over this file, while it is copied or replaced, as errors of ours."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, OSError) as error:
+        if sqlite_code(error) in DAMAGED:
+            raise damaged(path.name, str(error)) from None
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        if getattr(error, "errno", None) in NO_PLACES:
+            raise  # told as for any other file
+        if sqlite_code(error) in DISK or getattr(error, "errno", None) in OF_DISKS:
+            raise refused(path, str(said)) from None
+        raise InvalidInput(
+            f"{path} cannot be written ({said}). Choose another place, or check who may write."
+        ) from None
 
 
 def damaged(name: str, said: str) -> DatabaseDamaged:

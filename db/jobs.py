@@ -21,6 +21,9 @@ from db.query import is_sqlite
 STALE_SECONDS = 30
 """A running job whose worker has not been heard of for so long may be taken up by another."""
 
+NOT_EQUIPPED = "not_equipped"
+"""In the result of a job that failed because its worker has not the settings for it."""
+
 MOST_ATTEMPTS = 3
 """A job that was taken up so often without getting any further has failed: it kills its workers."""
 
@@ -58,6 +61,11 @@ class JobRow:
         return max(0, self.total - self.done) / self.rate
 
     @property
+    def lacked_settings(self) -> bool:
+        """Whether it failed because its worker has not the settings for it."""
+        return self.state == JobState.FAILED and bool((self.result or {}).get(NOT_EQUIPPED))
+
+    @property
     def is_unfinished(self) -> bool:
         """Whether it waits or runs."""
         return self.state in UNFINISHED
@@ -75,9 +83,11 @@ def queue_job(
     kind: str,
     parameters: dict[str, Any],
     roles: frozenset[Role] = RESEARCHERS,
+    worker: str | None = None,
 ) -> JobRow:
     """Put work into the queue of the workers. The same work that waits or runs already is not queued again: it is
-    given back instead. `roles` are those of researchers' who may start this kind (none: administrators only)."""
+    given back instead. `roles` are those of researchers' who may start this kind (none: administrators only). New work
+    is this `worker`'s from the first moment, where one is named: no other may have what it needs."""
     with db.write() as session:
         if not roles >= RESEARCHERS:
             check(session.connection(), actor, On.PROJECT, project_id, roles, doing=f"start jobs of kind {kind!r}")
@@ -86,6 +96,8 @@ def queue_job(
             if there.parameters == parameters:
                 return _row(session, there)
         job = Job(project_id=project_id, kind=kind, parameters=parameters, person_id=actor.person_id)
+        if worker is not None:
+            _give(job, worker, _moment(session))
         session.add(job)
         session.flush()
         _record(session, actor, "job queued", job)
@@ -229,13 +241,20 @@ class WorkerDesk:
                 else:
                     return self._taken(session, job)
 
+    def own(self, job_id: int) -> TakenJob | None:
+        """A job that was queued for this worker; None where it is another's."""
+        with self.db.read() as session:
+            job = session.get(Job, job_id)
+            ours = job is not None and job.state == JobState.RUNNING and job.worker == self.name
+            return self._handed(session, job) if job is not None and ours else None
+
     def _taken(self, session: Session, job: Job) -> TakenJob:
-        at = _moment(session)
-        job.state, job.worker, job.heartbeat_at = JobState.RUNNING, self.name, at
-        job.started_at = job.started_at or at
-        job.attempts += 1
+        _give(job, self.name, _moment(session))
         session.add(job)
         session.flush()
+        return self._handed(session, job)
+
+    def _handed(self, session: Session, job: Job) -> TakenJob:
         assert job.id is not None
         assert job.project_id is not None
         assert job.person_id is not None
@@ -264,12 +283,13 @@ class WorkerDesk:
                 job.done, job.total, job.result = done, total, result
                 _end(session, job, JobState.DONE, None)
 
-    def fail(self, job_id: int, message: str, *, details: str | None = None) -> None:
-        """The job failed, and why in words; `details` is for whoever looks into it (a traceback)."""
+    def fail(self, job_id: int, message: str, *, details: str | None = None, not_equipped: bool = False) -> None:
+        """The job failed, and why in words; `details` is for whoever looks into it (a traceback). `not_equipped`: this
+        worker has not the settings for it, and another one may."""
         with self.db.write() as session:
             job = self._mine(session, job_id)
             if job is not None:
-                job.result = {"details": details} if details else None
+                job.result = {"details": details} if details else {NOT_EQUIPPED: True} if not_equipped else None
                 _end(session, job, JobState.FAILED, message)
 
     def cancelled(self, job_id: int, *, result: dict[str, Any] | None = None) -> None:
@@ -351,6 +371,12 @@ def _is_stale(session: Session, job: Job) -> bool:
         return False
     silent = timedelta(seconds=STALE_SECONDS)
     return job.heartbeat_at is None or job.heartbeat_at < _moment(session) - silent
+
+
+def _give(job: Job, worker: str, at: datetime) -> None:
+    job.state, job.worker, job.heartbeat_at = JobState.RUNNING, worker, at
+    job.started_at = job.started_at or at
+    job.attempts += 1
 
 
 def _requeue(job: Job) -> None:

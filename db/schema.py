@@ -7,6 +7,7 @@ commands and the server need not wait for it.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect
 
 from annotators.errors import Conflict, listed
+from annotators.files import written_aside
 from annotators.version import program_version
 from db import guards
 from db.engine import Database, connected
+from db.faults import told
 from db.revisions import MIGRATIONS, head_revision, known_revisions
 
 if TYPE_CHECKING:
@@ -99,14 +102,29 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
 
     A database that is behind is first copied into `backups` (SQLite; on PostgreSQL a backup is the operator's, by
     pg_dump). One that a newer version or another program has written is refused unchanged, as by `usable_revision`.
+    A SQLite database is had alone for it: Conflict while others have it open, who know only what it was before.
     """
     if database.is_sqlite and database.url.database:
         Path(database.url.database).parent.mkdir(parents=True, exist_ok=True)
     found = usable_revision(database)
     if found == head_revision() and revision == "head":
         return False
-    if found is not None and backups is not None and database.is_sqlite:
-        backup(database, backups / f"assay-{found}-{datetime.now(UTC):%Y%m%dT%H%M%S}.db")
+    try:
+        with database.alone() if database.is_sqlite and found is not None else nullcontext():
+            return _migrated(database, found, backups, revision)
+    except Conflict:
+        if revision == "head" and usable_revision(database) == head_revision():
+            return False  # it was another process that brought it up to date
+        raise
+
+
+def _migrated(database: Database, found: str | None, backups: Path | None, revision: str) -> bool:
+    """Migrate a database that was found at this revision; False where another process has by now."""
+    if database.is_sqlite and found is not None:
+        if revision == "head" and current_revision(database) == head_revision():
+            return False
+        if backups is not None:
+            backup(database, backups / f"assay-{found}-{datetime.now(UTC):%Y%m%dT%H%M%S}.db")
     from alembic import command  # noqa: PLC0415
 
     with connected(database) as connection:
@@ -122,7 +140,7 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
                 # Processes that start together take turns here; on SQLite the transaction itself makes them.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4153534159)")
             if revision == "head" and _revision(connection) == head_revision():
-                return False  # another process was first
+                return False
             if database.is_sqlite:  # which renames no table while the trigger of another one names it
                 guards.remove(connection)
             command.upgrade(alembic_config(connection), revision)
@@ -142,18 +160,18 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
 
 
 def backup(database: Database, target: Path) -> Path:
-    """Copy a SQLite database to `target` while it is in use, through SQLite's own backup; for its owner only."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Copy a SQLite database to `target` while it is in use; the file is there when it is whole and on the disk."""
+    with told(target), written_aside(target) as made, closing(sqlite3.connect(str(database.url.database))) as source:
+        copy_into(source, made)
+    return target
+
+
+def copy_into(source: sqlite3.Connection, target: Path) -> None:
+    """Copy what a connection sees into a new file, through SQLite's own backup; for its owner only."""
     target.touch(mode=0o600)
     target.chmod(0o600)
-    source = sqlite3.connect(str(database.url.database))
-    copy = sqlite3.connect(target)
-    try:
+    with closing(sqlite3.connect(target)) as copy:
         source.backup(copy)
-    finally:
-        copy.close()
-        source.close()
-    return target
 
 
 def missing_tables(database: Database) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from annotators.errors import OF_DISKS, AssayError, Conflict
+from annotators.files import locked_folder, remove_left
 
 _BLOCK = 1 << 20
 _FLUSH = 256 << 10
@@ -29,7 +31,9 @@ def whole_folder(to: Path) -> Iterator[Path]:
     """
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        made = _unnamed(to)
+        place = _beside(to)
+        remove_left(place)
+        made, lock = locked_folder(place)
     except (FileExistsError, FileNotFoundError) as error:
         there = isinstance(error, FileExistsError)  # else as in /proc, which is on no disk
         why, where = ("There is a file, not a folder", error.filename) if there else ("No folder can be made", to)
@@ -54,16 +58,13 @@ def whole_folder(to: Path) -> Iterator[Path]:
             error.filename = str(_fuller(to) if error.errno == errno.ENOSPC else to)
         shutil.rmtree(made, ignore_errors=True)
         raise
+    finally:
+        os.close(lock)
 
 
-def _unnamed(to: Path) -> Path:
-    """A new hidden folder beside one that may be there, or in it where nobody may write beside it."""
-    try:
-        return Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
-    except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS) or not to.is_dir():
-            raise
-        return Path(tempfile.mkdtemp(dir=to, prefix=f".{to.name}-"))
+def _beside(to: Path) -> Path:
+    """Where a hidden folder is made: beside one that may be there, or in it where nobody may write beside it."""
+    return to if to.is_dir() and not os.access(to.parent, os.W_OK) else to.parent
 
 
 def _move_into(to: Path, made: Path) -> None:

@@ -96,6 +96,7 @@ class ForkedChild:
         *arguments: str,
         pipes: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
+        tied: bool = False,  # its parent is the mother, who ends it
     ) -> None:
         theirs, self._stdin = os.pipe()
         request = {

@@ -87,9 +87,15 @@ class RunningServer:
 
 @contextmanager
 def running_server(
-    home: Path, *, command: tuple[str, ...] = (), cwd: Path = ROOT, port: int = 0, **environment: str
+    home: Path,
+    *,
+    command: tuple[str, ...] = (),
+    cwd: Path = ROOT,
+    port: int = 0,
+    log: Path | None = None,
+    **environment: str,
 ) -> Iterator[RunningServer]:
-    """Start a server and wait until it answers; `environment` sets ASSAY_… variables.
+    """Start a server and wait until it answers; `environment` sets ASSAY_… variables. It logs into its home, or `log`.
 
     Without a `port` it takes a free one and is asked for its address. With a `command` of the interpreter it begins as
     it does for people; else it is forked off a process that has loaded everything.
@@ -101,7 +107,7 @@ def running_server(
     db = Database(url)
     migrate(db)
     admin = first_administrator(db, name="admin", password=PASSWORD)
-    log = home / "server.log"
+    log = log or home / "server.log"
     own = {"ASSAY_HOME": str(home), "ASSAY_PORT": str(port), "PYTHONPATH": str(ROOT)}
     # Each process that makes reports loads plots and numbers at the start, for seconds; few tests ask for a report.
     variables = {"ASSAY_REPORT_WORKERS": "1", **own, **environment}

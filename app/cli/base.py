@@ -230,6 +230,7 @@ def database_of(settings: Settings, *, create: bool = False) -> Iterator[Databas
 
     db = Database(settings.database)
     try:
+        db.enter()
         check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
         there = not db.is_sqlite or Path(str(db.url.database)).exists()
         found = schema.usable_revision(db) if there else None
@@ -246,11 +247,9 @@ def database_of(settings: Settings, *, create: bool = False) -> Iterator[Databas
     except DatabaseDamaged as error:
         if not db.is_sqlite:
             raise DatabaseDamaged(f"{error} Use pg_restore.") from error
-        raise DatabaseDamaged(f"{error} Stop the server, then: {settings.restore_call}") from error
+        raise DatabaseDamaged(f"{error} {settings.restore_advice}") from error
     except schema.NewerDatabase as error:
-        raise schema.NewerDatabase(
-            f"{error} Stop the server, then: {settings.restore_call}" if db.is_sqlite else str(error)
-        ) from error
+        raise schema.NewerDatabase(f"{error} {settings.restore_advice}" if db.is_sqlite else str(error)) from error
     finally:
         db.dispose()
 

@@ -8,13 +8,14 @@ import platform
 import shlex
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from annotators.errors import AssayError
+from annotators.files import refusal
 from annotators.version import program_version
 from app.settings import ROOT, STREAMLIT_CONFIG, Settings
 from db import schema
@@ -76,6 +77,7 @@ def _database(settings: Settings, *, deep: bool) -> tuple[dict[str, Any], list[s
     facts["version"] = db.library_version
     facts["address"] = db.url.render_as_string(hide_password=True)
     try:
+        db.enter()
         check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
         if db.is_sqlite and not Path(str(db.url.database)).exists():
             return facts, [f"There is no database yet. Make one with: {settings.call} init"]
@@ -92,9 +94,10 @@ def _database(settings: Settings, *, deep: bool) -> tuple[dict[str, Any], list[s
         db.dispose()
 
 
+@lru_cache(1)
 def _remedy(settings: Settings, db: Database) -> str:
     if db.is_sqlite:
-        return f"Stop the server, then: {settings.restore_call}"
+        return settings.restore_advice
     return "Restore a dump with pg_restore."
 
 
@@ -175,6 +178,8 @@ def _home(settings: Settings) -> Iterator[str]:
     """What is amiss with the home folder: who may read it, and whether it takes files."""
     if not settings.home.is_dir():
         return
+    if said := settings.passed_over:
+        yield said
     if os.name == "posix" and (mode := stat.S_IMODE(settings.home.stat().st_mode)) & 0o077:
         yield (
             f"Other people of this machine may look into {settings.home} (its permissions are {mode:o}), where the "
@@ -187,23 +192,11 @@ def _home(settings: Settings) -> Iterator[str]:
             "folder to another disk."
         )
     for folder in (settings.home, settings.documents_folder, settings.pages_folder, settings.backups_folder):
-        if folder.is_dir() and (said := _refusal(folder)):
+        if folder.is_dir() and (said := refusal(folder)):
             yield (
                 f"{folder} takes no files ({said}). Free some space, mount its disk for writing, change its owner or "
                 "permissions, or choose another --home."
             )
-
-
-def _refusal(folder: Path) -> str | None:
-    """Why a file cannot be written there, tried with one that is removed again; None when it can."""
-    try:
-        with tempfile.NamedTemporaryFile(prefix=".assay-doctor-", dir=folder) as trial:
-            trial.write(bytes(1 << 16))
-            trial.flush()
-            os.fsync(trial.fileno())
-    except OSError as error:
-        return error.strerror or str(error)
-    return None
 
 
 def in_lines(found: dict[str, Any]) -> str:

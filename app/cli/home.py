@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.errors import Conflict
-from app.cli.base import AsJson, Here, command, database_of, opened, option, settings_of
+from app.cli.base import AsJson, DryRun, Here, command, database_of, opened, option, settings_of
 from app.cli.output import emit, say, say_aside, working
 from app.cli.people import sign_in_address
 
@@ -69,8 +69,11 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
             "created": is_new,
             "administrator": here.actor.name,
             "sign_in": address,
+            "passed_over": here.settings.passed_over,
         }
         emit(document, lambda: _init_in_words(here, address), as_json=as_json)
+        if said := here.settings.passed_over:
+            say_aside(said)
 
 
 def _init_in_words(here: Here, address: str | None) -> str:
@@ -89,9 +92,11 @@ def _init_in_words(here: Here, address: str | None) -> str:
 @contextmanager
 def begun(context: typer.Context, **given: Any) -> Iterator[tuple[Here, bool]]:
     """The home folder with its folders, database and first administrator, made where missing; whether they are new."""
+    from app.copies import clear_left
     from db.people.accounts import begin_administration
 
     settings = settings_of(context, **given).prepare()
+    clear_left(settings)
     with database_of(settings, create=True) as db:
         for folder in (settings.documents_folder, settings.pages_folder, settings.backups_folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -270,7 +275,7 @@ def backup(
 
     with opened(context) as here:
         target = to or here.settings.backups_folder / f"assay-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
-        path = back_up(here.db, here.actor, target=target)
+        path = back_up(here.db, here.actor, target=target, backups=here.settings.backups_folder)
         problems = document_problems(here.settings, here.db)
     document = {"backup": str(path), "bytes": path.stat().st_size, "problems": problems}
     emit(document, lambda: "\n".join([f"Wrote {path}", *problems]), as_json=as_json)
@@ -281,33 +286,52 @@ def backup(
 def restore(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.", show_default=False)],
+    *,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Put a backup of the SQLite database back.
 
-    The backup is checked before anything is replaced. What was there is kept: in the folder backups, or, when it is
-    damaged or of a newer version, beside the database. Stop the server first.
+    How old the backup is and what it lacks is said before; --dry-run says only that. The backup is checked before
+    anything is replaced. What was there is kept: in the folder backups, or, when it is damaged or of a newer version,
+    beside the database. Stop the server first: nobody else may have the database open. Documents whose bytes are
+    not in the home folder are listed.
     """
+    from app.cli.doctor import document_problems
     from app.server.served import running
     from db.engine import Database
-    from db.upkeep.backups import DAMAGE, replace_unusable, why_unusable
+    from db.upkeep.backups import DAMAGE, compared, replace_unusable, why_unusable
     from db.upkeep.backups import restore as put_back
 
     settings = settings_of(context).prepare()
     database = Database(settings.database)
     try:
+        if dry_run:
+            holds = compared(file, database)
+            emit(holds.to_json(), f"{file} {holds.in_words()}", as_json=as_json)
+            return
+        if served := running(settings):
+            raise Conflict(f"A server is running at {served.address}. Stop it, then restore.")
         why = why_unusable(database) if database.is_sqlite else None
         if why is not None:
-            if served := running(settings):
-                raise Conflict(f"A server is running at {served.address}. Stop it, then restore.")
-            done = replace_unusable(database, source=file, why=why, acting_as=context.find_root().obj.acting_as)
+            acting_as = context.find_root().obj.acting_as
+            done = replace_unusable(database, source=file, why=why, acting_as=acting_as, tell=say_aside)
     finally:
         database.dispose()
     if why is None:
         with opened(context) as here:
-            done = put_back(here.db, here.actor, source=file, backups=settings.backups_folder)
-    kept, damaged = None if done.before is None else str(done.before), why == DAMAGE
-    document = {"restored": str(file), "revision": done.revision, "before": kept, "was_damaged": damaged}
+            done = put_back(here.db, here.actor, source=file, backups=settings.backups_folder, tell=say_aside)
+    problems = document_problems(settings, database)
+    database.dispose()
+    damaged, kept = why == DAMAGE, None if done.before is None else str(done.before)
+    document = {
+        "restored": str(file),
+        "revision": done.revision,
+        "before": kept,
+        "was_damaged": damaged,
+        **done.holds.to_json(),
+        "problems": problems,
+    }
     what = "The damaged database that was there before" if damaged else "What was there before"
     words = f"Restored {file}. " + ("There was no database before." if kept is None else f"{what} is in {kept}")
-    emit(document, words, as_json=as_json)
+    emit(document, "\n".join([words, *problems]), as_json=as_json)

@@ -56,13 +56,13 @@ def delete(
     To take back an import, withdraw its batch instead.
     """
     from app.copies import forget_copies
-    from db.items.documents import document_file
+    from db.items.unpublished import forget_bytes
     from db.upkeep.maintenance import delete_project
 
     with opened(context) as here:
         done = delete_project(here.db, here.actor, project_id_of(here, project), name=confirm)
-        for digest in done.unused_documents:
-            document_file(here.settings.documents_folder, digest).unlink(missing_ok=True)
+        with here.db.write() as session:
+            forget_bytes(session, here.settings.documents_folder, done.unused_documents)
         forget_copies(here.settings, here.db)
         rows = sum(done.rows.values())
         document = {"project": confirm, "rows": done.rows, "documents": len(done.unused_documents)}

@@ -24,18 +24,24 @@ def carried_out(
 
     Of a job that was cancelled, from here by Ctrl-C or by somebody else, it is what the job came to by then, where its
     kind says that; Conflict where not, and of one that failed elsewhere. `settings` are those it is done with, where
-    they are not this home's.
+    they are not this home's: a worker that had it and lacks them does not keep it from being done here.
     """
     from app.worker.jobs import Interrupted, carry_out, queue, worker_name
     from db.jobs import JobOrder, WorkerDesk
 
-    job = queue(here.db, here.actor, project_id, kind, kind.read(given))
     desk = WorkerDesk(here.db, worker_name())
+
+    def queued() -> JobRow:
+        return queue(here.db, here.actor, project_id, kind, kind.read(given), worker=desk.name)
+
+    job = queued()
     with progress(kind.title) as move:
         while True:
-            taken = desk.take(job.job_id)
+            taken = desk.own(job.job_id) or desk.take(job.job_id)
             if taken is None:
                 job = _followed(here, project_id, job.job_id, move)
+                if settings is not None and job.lacked_settings:
+                    job = queued()
                 if job.is_unfinished:
                     continue
                 break

@@ -188,8 +188,7 @@ class _WarmUp:
 
         with suppress(AssayError):
             if said := damage_of(self._state.db):
-                call = self._state.settings.restore_call
-                log.error("The database is damaged (%s). Stop the server, then: %s", said, call)
+                log.error("The database is damaged (%s). %s", said, self._state.settings.restore_advice)
 
 
 # Serving --------------------------------------------------------------------------------------------------------------

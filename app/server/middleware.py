@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotators.errors import AssayError, NotAllowed, NotSignedIn
 from app.server.front_page import front_page
-from app.server.health import HEALTH
+from app.server.health import HEALTH, LIVE, READY
 from app.server.threads import Threads
 from app.server.upload_store import put
 from app.server.web import COOKIE, answer_to, cookies_in, error_response, is_same_origin, is_secure
@@ -26,8 +26,8 @@ from db.people.uploads import check_may_upload
 from db.permissions import Actor
 from db.waiting import waiting_at_most
 
-UNASKED = ("/static/", "/favicon.png", HEALTH)
-"""Answered without asking the database who it is for: Streamlit's own files, and the health check."""
+UNASKED = ("/static/", "/favicon.png", HEALTH, LIVE, READY)
+"""Answered without asking the database who it is for: Streamlit's own files, and how the server is."""
 
 PUBLIC_ROUTES = ("/sign-in", "/join")
 ASSETS = "/assets/"

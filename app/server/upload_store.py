@@ -7,10 +7,8 @@ app/server/middleware.py hands over to `put`); pages get at a file by `app.uploa
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import tempfile
-import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,10 +22,9 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from annotators.errors import InvalidInput, TooLarge
-
-LEFT_BEHIND = 2 * 24 * 3600
-"""Seconds after which what lies in the folder of uploads belongs to no server that runs."""
+from annotators.errors import OF_DISKS, InvalidInput, TooLarge
+from annotators.files import locked_folder, remove_left
+from db.faults import DatabaseRefuses
 
 FRAME = 16 << 10
 """Bytes of a request that may be others than the file's."""
@@ -49,34 +46,55 @@ class UploadStore:
 
     def __init__(self, folder: Path, *, most: int, most_of_a_person: int) -> None:
         """`most` bytes a file, `most_of_a_person` bytes of one person at a time, those under way included."""
-        self.folder = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._all = folder
+        self._own: tuple[Path, int] | None = None
         self.most, self.most_of_a_person = most, most_of_a_person
         self._lock = Lock()
         self._held: dict[tuple[str, str], HeldFile] = {}
         self._bytes: Counter[int] = Counter()
 
     def prepare(self) -> None:
-        """Make the folder, and remove those that killed servers left behind and nobody has written to for days."""
-        for other in self.own_folder().parent.iterdir():
-            with suppress(OSError):
-                if time.time() - other.stat().st_mtime > LEFT_BEHIND:
-                    shutil.rmtree(other) if other.is_dir() else other.unlink()
+        """Make the folder, and remove those that killed servers left behind."""
+        self._all.mkdir(parents=True, exist_ok=True, mode=0o700)
+        remove_left(self._all, "")
+        self.own_folder()
 
     def close(self) -> None:
         """Remove every file: no page is open any more."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with self._lock:
+            if self._own is not None:
+                shutil.rmtree(self._own[0], ignore_errors=True)
+                os.close(self._own[1])
+                self._own = None
 
     def own_folder(self) -> Path:
-        """The folder, made again where somebody has removed it."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return self.folder
+        """The folder, which is locked as long as this process lives; made anew where somebody has removed it."""
+        with self._lock:
+            if self._own is None or not self._own[0].is_dir():
+                if self._own is not None:
+                    os.close(self._own[1])
+                self._all.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._own = locked_folder(self._all)
+            return self._own[0]
 
     async def receive(self, request: Request, person_id: int, session_id: str, file_id: str) -> HeldFile:
         """Write the one file of a multipart request to disk as it comes.
 
         Raises TooLarge as soon as the file, or all files of the person, are too large, and InvalidInput for a request
-        without just one file. Nothing is left of a file that is refused, or whose connection ends half way.
+        without just one file, DatabaseRefuses while the disk takes nothing. Nothing is left of a file that is refused,
+        or whose connection ends half way.
         """
+        try:
+            return await self._received(request, person_id, session_id, file_id)
+        except OSError as error:
+            if error.errno not in OF_DISKS:
+                raise
+            raise DatabaseRefuses(
+                f"The disk takes no uploads ({error.strerror}). Nothing was kept of this file. Have some space freed, "
+                "then upload it again."
+            ) from None
+
+    async def _received(self, request: Request, person_id: int, session_id: str, file_id: str) -> HeldFile:
         announced = request.headers.get("content-length", "")
         if announced.isdigit():
             self._check(int(announced), self._of(person_id) + int(announced))

@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from annotators.errors import AssayError, NotFound, NotSignedIn
 from app.server.plain_pages import FORMS, message_page
+from app.server.refusals import note_refused
 from app.settings import Settings
 from db.permissions import Actor
 
@@ -38,6 +39,7 @@ def path_id(request: Request, name: str) -> int:
 
 def error_response(error: AssayError, **more: Any) -> JSONResponse:
     """A domain error as the routes answer it: {"error": …, "kind": …} and `more`, with the error's status."""
+    note_refused(error)
     headers = {"Cache-Control": "no-store"}
     if error.status in (429, 503):
         headers["Retry-After"] = "2"

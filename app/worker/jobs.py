@@ -27,7 +27,7 @@ from annotators.errors import AssayError, NotFound
 from annotators.progress import Progress
 from annotators.scorers.shared.offered_models import offer
 from app.settings import Settings
-from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work, known
+from app.worker.kinds.base import KINDS, JobKind, JobParameters, NotEquipped, Work, known
 from app.worker.process import Child, begin
 from db.engine import Database
 from db.faults import DatabaseUnavailable
@@ -164,7 +164,7 @@ def carry_out(
         except DatabaseUnavailable:
             raise  # nothing can be written down; the job is taken up again when its worker is not heard of
         except AssayError as error:
-            desk.fail(job.job_id, str(error))
+            desk.fail(job.job_id, str(error), not_equipped=isinstance(error, NotEquipped))
             raise
         except Exception as error:
             details = "".join(traceback.format_exception(error))
@@ -329,10 +329,12 @@ def wake() -> None:
         watch.wake()
 
 
-def queue(db: Database, actor: Actor, project_id: int, kind: JobKind[P], parameters: P) -> JobRow:
+def queue(
+    db: Database, actor: Actor, project_id: int, kind: JobKind[P], parameters: P, *, worker: str | None = None
+) -> JobRow:
     """Put a job into the queue for whoever may start its kind, and have the queue looked at; see `queue_job`."""
     given = parameters.model_dump(mode="json", exclude_unset=True)
-    job = queue_job(db, actor, project_id, kind=kind.name, parameters=given, roles=kind.roles)
+    job = queue_job(db, actor, project_id, kind=kind.name, parameters=given, roles=kind.roles, worker=worker)
     wake()
     return job
 

@@ -23,14 +23,21 @@ class Child:
     heeds only within one how far a process steps back. In a session of its own it would give way to nobody.
 
     `pipes` are descriptors that it gets, `environment` is what it gets beside ours. Its standard input is open as long
-    as this process wants it to live (`let_go`), and ends with this process.
+    as this process wants it to live (`let_go`), and ends with this process. One that is `tied` is ended by the system
+    with the thread that starts it, whatever it does (app/worker/tied.py); another is to end by itself.
     """
 
     def __init__(
-        self, module: str, *arguments: str, pipes: Sequence[int] = (), environment: Mapping[str, str] | None = None
+        self,
+        module: str,
+        *arguments: str,
+        pipes: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
+        tied: bool = False,
     ) -> None:
+        by = ("app.worker.tied", str(os.getpid()), module) if tied else (module,)
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, "-m", *by, *arguments],
             cwd=ROOT,
             env={**os.environ, **(environment or {})},
             stdin=subprocess.PIPE,

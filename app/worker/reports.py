@@ -311,7 +311,7 @@ class _Process:
         # other by spinning (here five times the processor time of one).
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         number = theirs.fileno()
-        self.child = Child("app.worker.reports", str(number), pipes=[number], environment=threads)
+        self.child = Child("app.worker.reports", str(number), pipes=[number], environment=threads, tied=True)
         theirs.close()
         with contextlib.suppress(OSError):
             self.pipe.send_bytes(pickle.dumps(settings))
@@ -323,7 +323,10 @@ class _Process:
 def main(arguments: list[str]) -> int:
     """`python -m app.worker.reports FD`: carry out what comes through this pipe, until it ends."""
     pipe = Connection(int(arguments[0]))
-    settings: Settings = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from the server that started us
+    try:
+        settings: Settings = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from the server that started us
+    except EOFError:
+        return 0  # which is gone already
     db = begin(settings, niceness=settings.report_niceness)
     # Memory that is written to, and not address space, of which what draws plots (V8) reserves more than there is.
     with contextlib.suppress(ValueError, OSError):  # macOS refuses a limit

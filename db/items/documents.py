@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, text
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
@@ -22,7 +24,7 @@ from db.engine import Database
 from db.items.current import batches_left_out, is_published, item_is_current
 from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, KeptDocument
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
-from db.query import pick
+from db.query import is_sqlite, pick
 
 LARGEST = 512 << 20
 """Bytes that one document may have."""
@@ -126,6 +128,18 @@ def store_all(data_folder: Path, found: Iterable[Bytes]) -> Iterator[Path]:
                 pass
 
 
+def remove_unfinished(data_folder: Path) -> None:
+    """Remove copies that were being written when their process was killed, so long ago that nobody writes them."""
+    for path in data_folder.glob(f"??/{_NEW}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > UNFINISHED_SECONDS:
+                path.unlink()
+
+
+UNFINISHED_SECONDS = 24 * 3600.0
+"""So long a copy of one document takes at most."""
+
+_NEW = ".new-"
 _A_GROUP = 128
 _SYNCED_AT_ONCE = 8
 
@@ -146,7 +160,7 @@ def _copy(data_folder: Path, found: Bytes, copies: list[_Copy]) -> None:
     if was_there and _is_whole(target, found):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_NEW)
     copies.append(_Copy(Path(name), target, not was_there))
     digest = hashlib.sha256()
     with os.fdopen(handle, "wb") as out, found.path.open("rb", buffering=0) as source:
@@ -162,6 +176,19 @@ def _is_whole(file: Path, found: Bytes) -> bool:
         return False
     with file.open("rb") as there:
         return hashlib.file_digest(there, "sha256").hexdigest() == found.sha256
+
+
+def claim_bytes(session: Session, *, alone: bool = False) -> None:
+    """Before bytes are stored in the transaction that writes their row, or (`alone`) those without a row are removed.
+
+    SQLite has one writer. On PostgreSQL a row that is not committed yet is not seen by whoever looks for rows.
+    """
+    if not is_sqlite(session):
+        kind = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+        session.execute(text(f"SELECT {kind}({_BYTES_LOCK})"))
+
+
+_BYTES_LOCK = 4153534160
 
 
 def give_bytes(document: Document, found: Bytes) -> bool:
@@ -204,6 +231,7 @@ def attach_bytes(
         if document is None:
             raise NotFound(f"The project has no document {key!r}. Add it first, or check the key.")
         is_new = give_bytes(document, found)
+        claim_bytes(session)
         store(data_folder, found)
         if not is_new:
             return False

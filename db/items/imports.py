@@ -29,7 +29,7 @@ from annotators.items.revising import changed_fields
 from annotators.items.targets import Units
 from db.engine import Database, dumps, insert_many
 from db.items.beyond import BeyondDocuments
-from db.items.documents import ATTACHED, Bytes, mark_kept, marked_documents, store_all
+from db.items.documents import ATTACHED, Bytes, claim_bytes, mark_kept, marked_documents, store_all
 from db.items.import_documents import Looked, Supplied, complete, look_at_all
 from db.items.import_rows import (
     NewVersion,
@@ -349,7 +349,9 @@ class Staged:
             self._batch.complete(session, block)
         for keys in _blocks(self._documents.kept, BLOCK):
             self._batch.mark_kept(session, keys)
-        self._store(_bytes(self._documents.gaining))
+        if self._documents.gaining:
+            claim_bytes(session)
+            self._store(_bytes(self._documents.gaining))
         self._batch.propose(session, self._proposals)
         self.report.batch = self._batch.publish(session, self.report)
 

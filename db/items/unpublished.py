@@ -22,7 +22,7 @@ from sqlmodel import Session, col
 from annotators.errors import Conflict
 from annotators.files import taken
 from db.engine import Database, connected, unpooled
-from db.items.documents import document_file
+from db.items.documents import claim_bytes, document_file
 from db.models import Document, Event, Item, ItemVersion, Run, Score, UnpublishedBatch, now
 from db.permissions import Actor
 from db.query import in_clause, mark, pick
@@ -278,6 +278,7 @@ def _without_documents(session: Session, ids: Sequence[int], data_folder: Path |
 
 def forget_bytes(session: Session, data_folder: Path, digests: Sequence[str]) -> None:
     """Remove stored bytes that no document has, in a transaction of the caller's, so that none comes meanwhile."""
+    claim_bytes(session, alone=True)
     held = set(session.execute(pick(Document.sha256).where(col(Document.sha256).in_(digests))).scalars())
     for path in (document_file(data_folder, digest) for digest in digests if digest not in held):
         if path.is_file():

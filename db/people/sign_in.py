@@ -33,11 +33,19 @@ _WRONG = "The name or the password is wrong. Check both and try again; an admini
 _SPENT = "This sign-in address has been used or has expired. Ask an administrator for a new one."
 
 
+class SignInRefused(NotSignedIn):
+    """Nobody was signed in. `why` is for the log: it names accounts alone, as people type passwords for names."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(_WRONG)
+        self.why = why
+
+
 def sign_in(db: Database, name: str, password: str, address: str | None, *, lifetime: timedelta = SESSION) -> str:
     """A session token for the person with this name and password; `address` is where the request came from.
 
     An unknown name, a person without a password and a wrong password get the same answer at the same cost
-    (NotSignedIn). After FREE_BY_NAME wrong tries for a name, or FREE_BY_ADDRESS from an address, each further one has
+    (SignInRefused). After FREE_BY_NAME wrong tries for a name, or FREE_BY_ADDRESS from an address, each further one has
     to wait twice as long as the one before (TooManyAttempts says how long). A try is counted before the password is
     looked at, so that many at once gain nothing.
     """
@@ -55,13 +63,19 @@ def sign_in(db: Database, name: str, password: str, address: str | None, *, life
         ).first()
     person_id, password_hash = found or (None, None)
     if not matches(password_hash, password) or person_id is None or password_hash is None:
-        raise NotSignedIn(_WRONG)
+        raise SignInRefused(_why(found is not None, password_hash is not None, name))
     renewed = hashed(password) if needs_rehash(password_hash) else None
     with db.write() as session:
         if renewed:
             session.get_one(Account, person_id).password_hash = renewed
         forgive(session, failure_key("name", name), failure_key("address", address) if address else None)
         return open_session(session, actor_of(session, person_id, "web"), lifetime, how="password")
+
+
+def _why(known: bool, has_password: bool, name: str) -> str:
+    if not known:
+        return "there is no account of that name."
+    return f"the password for {name!r} is wrong." if has_password else f"{name!r} has no password."
 
 
 def session_actor(db: Database, token: str | None) -> Actor | None:

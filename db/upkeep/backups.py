@@ -6,50 +6,57 @@ overwritten in a transaction: it is moved away, with the files that belong to it
 
 from __future__ import annotations
 
-import os
+import fcntl
 import shutil
 import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlmodel import select
 
-from annotators.errors import OF_DISKS, Conflict, InvalidInput, NotAllowed, NotFound
-from annotators.files import sync
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.files import sync, under_way, written_aside
 from db import schema
-from db.engine import Database, DatabaseBusy
-from db.faults import BESIDE, DAMAGED, DISK, DatabaseDamaged, DatabaseRefuses, damage_in, damaged, refused, sqlite_code
+from db.engine import ALONE_SECONDS, Database, DatabaseBusy
+from db.faults import BESIDE, DatabaseDamaged, DatabaseRefuses, damage_in, damaged, sqlite_code, told
 from db.models import Account, Event
 from db.people.accounts import acting, local_administrator
 from db.permissions import Actor, On, operation, record
+from db.upkeep.copies import ELSEWHERE, Compared, compare, look_into, note_made
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore did: where the database from before is (None: there was none), and the backup's revision."""
+    """What a restore did: where the database from before is (None: there was none), the backup's revision, and what the
+    backup held beside it."""
 
     before: Path | None
     revision: str
+    holds: Compared
 
 
 @operation(On.APP)
-def back_up(db: Database, actor: Actor, *, target: Path) -> Path:
+def back_up(db: Database, actor: Actor, *, target: Path, backups: Path | None = None) -> Path:
     """Copy the database into a new file; documents are not in it. Conflict when the file is there, or on PostgreSQL.
 
-    Raises DatabaseDamaged when the copy shows that the database is damaged; the copy is then removed.
+    Where it lies is noted in the folder `backups`, so that it is proposed when the database is lost. The file is there
+    when it is whole: raises DatabaseDamaged when the copy shows that the database is damaged.
     """
     _only_sqlite(db, "Use pg_dump.")
     if target.exists():
         raise Conflict(f"{target} is there already. Choose another name.")
-    with _written(target):
-        made = schema.backup(db, target)
+    with told(target), written_aside(target) as made:
+        with closing(sqlite3.connect(str(db.url.database))) as source:
+            schema.copy_into(source, made)
         if said := damage_in(made, deep=True):
             raise damaged(Path(str(db.url.database)).name, said)
     try:
+        if backups is not None:
+            with told(backups / ELSEWHERE):
+                note_made(backups, target)
         with db.write() as session:
             record(session, actor, "database backed up", "database", None, details={"file": target.name})
     except DatabaseRefuses as error:
@@ -59,27 +66,39 @@ def back_up(db: Database, actor: Actor, *, target: Path) -> Path:
             f"{target} was written and is whole. The log does not say so, as others held the database all the time. "
             "Keep it, or make another later."
         ) from None
-    return made
+    return target
 
 
 @operation(On.APP)
-def restore(db: Database, actor: Actor, *, source: Path, backups: Path) -> Restored:
+def restore(
+    db: Database, actor: Actor, *, source: Path, backups: Path, tell: Callable[[str], None] | None = None
+) -> Restored:
     """Replace everything in the database by what a backup holds; a copy from before goes into `backups`.
 
     The backup is checked and, if it is of an earlier version, brought up to date in a copy of its own before anything
-    is replaced. Raises NotFound, InvalidInput for a file that is no whole Assay database, Conflict for one that a newer
-    version has written, or on PostgreSQL.
+    is replaced. Nobody else has the database meanwhile: what others saved before that is in the copy. `tell` is told
+    how old the backup is and what it lacks, when all is ready and nothing replaced. Raises NotFound, InvalidInput for a
+    file that is no whole Assay database, Conflict for one that a newer version has written, while others have the
+    database open, or on PostgreSQL.
     """
     _only_sqlite(db, "Use pg_restore.")
     target = Path(str(db.url.database))
-    with _checked_copy(source, target.parent) as (copy, revision):
-        before = backups / f"assay-before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
-        with _written(before):
-            schema.backup(db, before)
-        with _told(target):
-            _put_back(copy, target)
-    _log(db, actor, source, before)
-    return Restored(before, revision)
+    before = backups / f"assay-before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
+    with db.alone():
+        with _checked_copy(source, target.parent) as (copy, revision):
+            holds = _said(source, compare(copy, target), tell)
+            with _held(target) as held:
+                _replace(held, copy, target, before)
+        _log(db, actor, source, before)
+    return Restored(before, revision, holds)
+
+
+def _replace(held: sqlite3.Connection, copy: Path, target: Path, before: Path) -> None:
+    """Copy what is there, then overwrite it in one transaction, both by the connection that keeps all others out."""
+    with told(before), written_aside(before) as made:
+        schema.copy_into(held, made)
+    with told(target), closing(sqlite3.connect(copy)) as read:
+        read.backup(held)
 
 
 DAMAGE, NEWER = "damaged", "newer"
@@ -100,26 +119,52 @@ def why_unusable(db: Database) -> str | None:
         return DAMAGE
 
 
-def replace_unusable(db: Database, *, source: Path, why: str = DAMAGE, acting_as: str | None = None) -> Restored:
+def replace_unusable(
+    db: Database,
+    *,
+    source: Path,
+    why: str = DAMAGE,
+    acting_as: str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Restored:
     """Put a backup in the place of a SQLite file that is missing or unusable, as `why` says; that is kept beside.
 
-    No server may have it open. A database that cannot be read cannot be asked who may do this: whoever acts (by name,
+    Nobody else may have it open. A database that cannot be read cannot be asked who may do this: whoever acts (by name,
     else the first administrator) has to be an administrator in the backup. Raises as `restore` does.
     """
     _only_sqlite(db, "Use pg_restore.")
     target = Path(str(db.url.database))
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _checked_copy(source, target.parent) as (copy, revision):
-        actor = _administrator(copy, acting_as)
-        copy.chmod(0o600)
-        sync(copy)
-        before = _moved_away(target, why)
-        copy.replace(target)
-        if os.name == "posix":  # elsewhere folders cannot be opened
-            sync(target.parent)
-    db.dispose()
-    _log(db, actor, source, before)
-    return Restored(before, revision)
+    with db.alone():
+        with _checked_copy(source, target.parent) as (copy, revision):
+            actor = _administrator(copy, acting_as)
+            copy.chmod(0o600)
+            sync(copy)
+            holds = _said(source, Compared(look_into(copy), None), tell)
+            with _kept_from_others(target):
+                before = _moved_away(target, why)
+                copy.replace(target)
+                sync(target.parent)
+        _log(db, actor, source, before)
+    return Restored(before, revision, holds)
+
+
+def compared(source: Path, db: Database) -> Compared:
+    """What a backup holds, and lacks of the SQLite database that is there; NotFound when there is no such file."""
+    _only_sqlite(db, "Use pg_restore.")
+    _check_there(source)
+    return compare(source, Path(str(db.url.database)))
+
+
+def _said(source: Path, holds: Compared, tell: Callable[[str], None] | None) -> Compared:
+    if tell is not None:
+        tell(f"{source} {holds.in_words()}")
+    return holds
+
+
+def _check_there(source: Path) -> None:
+    if not source.is_file():
+        raise NotFound(f"There is no backup {str(source)!r}. Check the path.")
 
 
 def _only_sqlite(db: Database, remedy: str) -> None:
@@ -130,11 +175,10 @@ def _only_sqlite(db: Database, remedy: str) -> None:
 @contextmanager
 def _checked_copy(source: Path, folder: Path) -> Iterator[tuple[Path, str]]:
     """A copy of a backup, without damage and up to date, on the disk of `folder`; and the revision the backup had."""
-    if not source.is_file():
-        raise NotFound(f"There is no backup {str(source)!r}. Check the path.")
-    with tempfile.TemporaryDirectory(prefix=".assay-restore-", dir=folder) as place:
-        copy = Path(place) / "assay.db"
-        with _told(copy):
+    _check_there(source)
+    with under_way(folder) as place:
+        copy = place / "assay.db"
+        with told(folder):
             for ending in ("", "-wal"):  # a copy of a home folder may have the newest changes in the log beside it
                 if (part := Path(f"{source}{ending}")).is_file():
                     shutil.copyfile(part, f"{copy}{ending}")
@@ -189,41 +233,43 @@ def _moved_away(target: Path, why: str) -> Path | None:
 
 
 @contextmanager
-def _written(target: Path) -> Iterator[None]:
-    """Remove a copy that could not be made whole."""
-    try:
-        with _told(target):
-            yield
-    except BaseException:
-        for ending in ("", *BESIDE):
-            Path(f"{target}{ending}").unlink(missing_ok=True)
-        raise
+def _held(target: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for which SQLite keeps everybody else out of the file, programs that are not ours as well."""
+    with told(target), closing(sqlite3.connect(target, timeout=ALONE_SECONDS, isolation_level=None)) as held:
+        try:
+            held.execute("PRAGMA locking_mode=EXCLUSIVE")
+            held.execute("BEGIN IMMEDIATE")
+            held.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if sqlite_code(error) == sqlite3.SQLITE_BUSY:
+                raise _another_program(target) from None
+            raise
+        yield held
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
-    """Errors of SQLite and of the machine over this file as errors of ours."""
-    try:
+def _kept_from_others(target: Path) -> Iterator[None]:
+    """The same for a file that SQLite cannot read and must not write to: by the lock that it would take itself."""
+    if not target.is_file():
         yield
-    except (sqlite3.DatabaseError, OSError) as error:
-        if sqlite_code(error) in DAMAGED:
-            raise damaged(target.name, str(error)) from None
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        if sqlite_code(error) in DISK or getattr(error, "errno", None) in OF_DISKS:
-            raise refused(target, str(said)) from None
-        raise InvalidInput(
-            f"{target} cannot be written ({said}). Choose another place, or check who may write."
-        ) from None
+        return
+    with target.open("r+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_BYTES, _SHARED_FIRST)
+        except (BlockingIOError, PermissionError):
+            raise _another_program(target) from None
+        yield
 
 
-def _put_back(copy: Path, target: Path) -> None:
-    """Overwrite the database in one transaction; whoever has it open sees the old one or the new one, whole."""
-    read, write = sqlite3.connect(copy), sqlite3.connect(target)
-    try:
-        read.backup(write)
-    finally:
-        write.close()
-        read.close()
+_SHARED_FIRST, _SHARED_BYTES = 0x40000002, 510
+"""Where everybody who reads a SQLite file has a lock (https://sqlite.org/fileformat.html#the_lock_byte_page)."""
+
+
+def _another_program(target: Path) -> Conflict:
+    return Conflict(
+        f"Another program has {target} open, such as sqlite3 or an earlier version's server. Nothing was changed. Stop "
+        "it, then do this again."
+    )
 
 
 def _log(db: Database, actor: Actor, source: Path, before: Path | None) -> None:

@@ -250,8 +250,8 @@ def delete_project(db: Database, actor: Actor, project_id: int, *, name: str) ->
     """Delete a project with everything in it, for ever; administrators only. `name` must be the project's own.
 
     An event without the project stays behind and says who deleted how much. The bytes of documents that no other
-    project holds are left to the caller to remove, by the digests that come back. Raises Conflict while an import into
-    the project is under way.
+    project holds are left to the caller to remove, by the digests that come back (`forget_bytes`). Raises Conflict
+    while an import into the project is under way.
     """
     with only_import(db, project_id, wait=0), db.write() as session, guards.lifted(session.connection()):
         project = session.get_one(Project, project_id)

@@ -81,14 +81,19 @@ def dangling(database: Database) -> list[str]:
 
 
 def takes_writing(database: Database) -> DatabaseUnavailable | None:
-    """None when a transaction that writes can be begun, else why not. Nothing is changed."""
+    """None when a transaction that writes can be stored, else why not: one is, which changes nothing."""
     try:
         with database.write() as session:
+            connection = session.connection()
             if database.is_sqlite:
+                # The number that SQLite keeps for its users, which is ours to use and unused: the same once more.
+                number = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+                connection.exec_driver_sql(f"PRAGMA user_version = {number}")
                 return None
-            if session.connection().exec_driver_sql("SHOW transaction_read_only").scalar() == "off":
-                return None
-            return DatabaseRefuses("The database is read-only. Connect to the one that takes writes.")
+            if connection.exec_driver_sql("SHOW transaction_read_only").scalar() != "off":
+                return DatabaseRefuses("The database is read-only. Connect to the one that takes writes.")
+            connection.exec_driver_sql("SELECT pg_current_xact_id()")  # whose end is written to the disk
+            return None
     except DatabaseUnavailable as error:
         return error
 

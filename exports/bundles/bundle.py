@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -20,6 +19,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
+from annotators.files import under_way
 from annotators.items.item import ItemContent
 from annotators.items.normal import Normal
 from annotators.items.sampling import BY_SCORE
@@ -209,8 +209,8 @@ def export_project(
     selection = Selection(project_id, study_id, chosen, names, data_folder, found, types, of, said, pictures=pictures)
     check_export_folder(to)
     if dry_run:
-        with tempfile.TemporaryDirectory(prefix="assay-export-") as folder:
-            return _made(db, actor, selection, Path(folder), losing=True)
+        with under_way() as folder:
+            return _made(db, actor, selection, folder, losing=True)
     with whole_folder(to) as made:
         manifest = _made(db, actor, selection, made)
         log_export(

@@ -16,10 +16,10 @@ from datetime import datetime
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from annotators.errors import InvalidInput
+from annotators.files import under_way
 from annotators.later import Later
 from exports.bundles.arrow import batches_of_file, batches_of_lines, schema_of
 from exports.bundles.columns import Column, ColumnKind, columns_of, columns_of_items, data_dictionary
@@ -179,8 +179,8 @@ class Tables:
                 rows = write(out)
             self._count_rows(name, rows, counted=counted)
             return
-        with TemporaryDirectory() as place:
-            files = TypedFiles(Path(place), name, self._typed)
+        with under_way() as place:
+            files = TypedFiles(place, name, self._typed)
             with self.sink.open(f"{folder}{name}.csv", typed=files) as out:
                 rows = write(out)
             self._count_rows(name, rows, counted=counted)
@@ -223,8 +223,8 @@ class Tables:
             with self.sink.open(path) as out:
                 yield out
             return
-        with TemporaryDirectory() as place:
-            table = Path(place) / Path(path).name
+        with under_way() as place:
+            table = place / Path(path).name
             with table.open("wb") as beside, self.sink.open(path, beside=beside) as out:
                 yield out
             columns = columns_of_items(headings_of(table))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from annotators.files import under_way
 from db.engine import Database
 from db.permissions import Actor
 from exports.cells import safe
@@ -43,14 +43,14 @@ def write_exported(
     where items stand (`_PASSING`), as they follow from rows that are never changed; texts are held to their hashes too.
     """
     made = dataset_report(db, actor, project_id, study_id=study_id)
-    with TemporaryDirectory() as place:
-        numbers = Path(place) / Path(REPORT_NUMBERS).name
+    with under_way() as place:
+        numbers = place / Path(REPORT_NUMBERS).name
         rows = _write_numbers(made.numbers, numbers)
         put(REPORT_NUMBERS, numbers, rows, _lasts if moved else None)
         draw = None if sink.keeps else _not_drawn
         for name, content in report_files(made, STEM, DATASET_FORMATS.values(), draw=draw).items():
             is_text = name in {f"{STEM}{ending}" for ending in DATASET_FORMATS.values()}
-            path = Path(place) / Path(name).name
+            path = place / Path(name).name
             path.write_bytes(content)
             sink.put(f"{FOLDER}/{name}", path, None, _other_text if is_text and not moved else _never)
 

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from annotators.files import under_way
 from annotators.later import Later
 from exports.formats._writing import Files
 
@@ -65,12 +65,12 @@ def _digest_of(data: bytes) -> str:
 @contextmanager
 def parquet_files(files: Files) -> Iterator[ParquetFiles]:
     """Parquet files that go into the export when the block ends."""
-    with TemporaryDirectory() as folder:
-        made = ParquetFiles(Path(folder))
+    with under_way() as folder:
+        made = ParquetFiles(folder)
         yield made
         for number, (name, rows) in enumerate(made.rows.items()):
             rows.close()
-            files.put(name, Path(folder) / f"{number}.parquet", rows.n)
+            files.put(name, folder / f"{number}.parquet", rows.n)
 
 
 class ParquetFiles:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
 from annotators.arrays import np
 from annotators.errors import InvalidInput, NotFound, shown
+from annotators.files import under_way
 from annotators.later import Later
 from db.engine import Database
 from db.models import Study
@@ -85,8 +85,8 @@ def _stamp(session: Session, project_id: int, study_id: int) -> str:
 
 
 def _derived(db: Database, actor: Actor, session: Session, selection: Selection) -> pa.Table:
-    with TemporaryDirectory() as folder:
-        frames = _Frames(Path(folder))
+    with under_way() as folder:
+        frames = _Frames(folder)
         with seldom_collected():
             derive(db, actor, session, selection, frames.sink, tables=frames)
         # A project without items has no file of them, and a table of theirs without rows.
@@ -149,8 +149,8 @@ def as_file(frame: pd.DataFrame, name: str) -> Iterator[Path]:
     if twice := next((heading for heading in headings if headings.count(heading) > 1), None):
         raise InvalidInput(f"The frame has two columns called {twice!r}. Rename one of the two.")
     table = pa.table([_cells(heading, cells) for heading, cells in columns], names=headings)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.parquet"
+    with under_way() as folder:
+        path = folder / f"{name}.parquet"
         try:
             pq.write_table(table, path)
         except (pa.ArrowException, OSError):

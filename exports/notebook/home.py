@@ -32,6 +32,7 @@ from db.revisions import head_revision
 from db.schema import NewerDatabase, out_of_date, usable_revision
 from db.studies.design import find_study, list_studies
 from db.studies.library import named_protocol
+from db.upkeep.copies import restore_advice
 from exports.agreement.report import Report
 from exports.agreement.study import agreement_report
 from exports.alignment.report import AlignmentDocument
@@ -109,6 +110,7 @@ def _check_up_to_date(db: Database, folder: Path | None) -> None:
     call = "assay" if folder is None else f"assay --home {shlex.quote(str(folder))}"
     init = f"{call} init{' (with the address in ASSAY_DATABASE_URL)' if folder is None else ''}"
     try:
+        db.enter()
         if folder is not None:
             check_for_loss(db.url, documents=folder / "data" / "documents", backups=folder / "backups")
         if db.is_sqlite and not Path(str(db.url.database)).is_file():
@@ -117,7 +119,7 @@ def _check_up_to_date(db: Database, folder: Path | None) -> None:
     except (DatabaseDamaged, NewerDatabase) as error:
         if folder is None:
             raise
-        raise type(error)(f"{error} Stop the server, then: {call} restore FILE") from None
+        raise type(error)(f"{error} {restore_advice(call, folder / 'backups')}") from None
     if found is None:
         raise NotFound(f"The database in {place} is empty. Make its tables with: {init}")
     if found != head_revision():

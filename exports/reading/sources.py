@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from annotators.errors import InvalidInput, listed
+from annotators.files import under_way
 from exports.checks import check_there, check_utf8
 from exports.reading.archives import MOST_MEMBERS, check_depth, is_archive, unpack
 
@@ -111,7 +111,7 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
             if path.is_dir():
                 files += _walk(own, own.name, own.name)
             elif is_archive(path):
-                target = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-import-")))
+                target = stack.enter_context(under_way())
                 unpack(own, target)
                 files += _walk(target, path.name, "")
             elif path.is_file():

@@ -49,11 +49,37 @@ def test_the_home_folder_decides_where_everything_is(tmp_path: Path) -> None:
         ("ASSAY_SECURE_COOKIE", "maybe", "one of auto, always, never"),
         ("ASSAY_PUBLIC_URL", "assay.example.org", "must look like https://"),
         ("ASSAY_PUBLIC_URL", "https://example.org/assay", "without a path"),
+        ("ASSAY_TRUSTED_PROXY", "proxy", "ASSAY_TRUSTED_PROXY has 'proxy', which is no address"),
+        ("ASSAY_TRUSTED_PROXY", "10.0.0.5, *", r"'\*', which is no address. Write the proxy's address"),
+        ("ASSAY_TRUSTED_PROXY", "10.0.0.5:8080", "which is no address"),
+        ("ASSAY_TRUSTED_PROXY", "10.0.0.5/8", "no address .*host bits.* such as 10.0.0.0/8"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_its_variable(variable: str, value: str, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         Settings.load({variable: value})
+
+
+def test_a_database_in_the_home_folder_that_is_passed_over_is_told(tmp_path: Path) -> None:
+    elsewhere = Settings.load({"ASSAY_DATABASE_URL": "postgresql://db/assay"}, home=tmp_path)
+    assert elsewhere.passed_over is None
+    (tmp_path / "assay.db").touch()
+    assert f"{tmp_path}/assay.db is there and is not used" in (elsewhere.passed_over or "")
+    for own in ({}, {"ASSAY_DATABASE_URL": f"sqlite:///{tmp_path}/assay.db"}):
+        assert Settings.load(own, home=tmp_path).passed_over is None
+
+
+def test_proxies_are_addresses_and_networks() -> None:
+    settings = Settings.load({"ASSAY_TRUSTED_PROXY": " 10.0.0.5,172.16.0.0/12 , ::1,"})
+    assert settings.proxies == ["10.0.0.5", "172.16.0.0/12", "::1"]
+
+
+def test_a_variable_that_is_no_setting_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"ASSAY_TRUSTED_PROXIES is set, .* Did you mean ASSAY_TRUSTED_PROXY\?"):
+        Settings.load({"ASSAY_TRUSTED_PROXIES": "10.0.0.5"})
+    with pytest.raises(InvalidInput, match=r"^ASSAY_XYZ is set, which is no setting\. Correct its name, .* ASSAY_PORT"):
+        Settings.load({"ASSAY_XYZ": "1"}, home=tmp_path)
+    Settings.load({"ASSAY_XYZ": "", "ASSAYER": "1", "ASSAY_TEST_BROWSER": "chromium"}, home=tmp_path)
 
 
 def test_an_unknown_name_in_the_file_lists_the_known_ones(tmp_path: Path) -> None:

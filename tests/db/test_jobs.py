@@ -73,6 +73,22 @@ def test_the_same_work_is_not_queued_twice_while_it_is_unfinished(queue: Queue) 
     assert queue.put(scorer="a") != job
 
 
+def test_a_job_that_is_queued_for_a_worker_is_no_others_from_the_first_moment(queue: Queue) -> None:
+    """As `assay judge` does, which has settings that a server's worker may lack."""
+    given: dict[str, Any] = {"kind": "score", "parameters": {"a": 1}}
+    job = queue_job(queue.db, queue.rosa, queue.project_id, **given, worker="first")
+    assert not queue.second.has_work()
+    assert queue.second.take() is None
+    assert queue.second.own(job.job_id) is None
+    taken = queue.first.own(job.job_id)
+    assert taken is not None
+    assert (taken.job_id, taken.parameters, taken.actor.name) == (job.job_id, {"a": 1}, "rosa")
+    assert queue_job(queue.db, queue.rosa, queue.project_id, **given, worker="second").job_id == job.job_id
+    assert queue.second.own(job.job_id) is None, "the same work stays with who has it"
+    queue.silent(job.job_id)
+    assert queue.second.take() is not None, "it is taken up again when that worker dies"
+
+
 def test_many_workers_at_once_get_each_job_once(queue: Queue) -> None:
     jobs = [queue.put(number=number) for number in range(12)]
     together, taken = threading.Barrier(4), []

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from annotators.errors import AssayError, InvalidInput, NotFound
 from app.server.plain_pages import message_page, one_time_page, other_person_page, sign_in_page, sign_out_page
+from app.server.refusals import note_sign_in
 from app.server.threads import Threads
 from app.server.web import COOKIE, local_path, set_session_cookie
 from app.state import AppState
@@ -55,6 +56,7 @@ def routes(state: AppState) -> list[Route]:
         try:
             token = await in_thread(sessions.sign_in, name, form.get("password", ""), address, lifetime=lifetime)
         except AssayError as error:
+            note_sign_in(error)
             return sign_in_page(target=target, name=name, problem=str(error), status=error.status)
         return await enter(request, token, target)
 
@@ -74,6 +76,7 @@ def routes(state: AppState) -> list[Route]:
                 # preview would use the address up: it signs in at once, unless another site's link led here.
                 return await enter(request, await in_thread(sessions.use_one_time, token, lifetime=lifetime), "/")
         except NotFound as error:
+            note_sign_in(error)
             return message_page("Sign in", str(error), status=404, signed_in=actor.name if actor else "")
         return one_time_page(token=token, name=name, has_password=has_password)
 
@@ -89,6 +92,7 @@ def routes(state: AppState) -> list[Route]:
                 token=token, name=name, has_password=has_password, problem=str(error), status=error.status
             )
         except NotFound as error:
+            note_sign_in(error)
             return message_page("Sign in", str(error), status=404)
         return await enter(request, session_token, "/")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotators.errors import InvalidInput
 from app.settings import Settings
-from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work
+from app.worker.kinds.base import KINDS, JobKind, JobParameters, NotEquipped, Work
 
 if TYPE_CHECKING:
     from db.judging.judges import JudgeSettings
@@ -86,10 +85,10 @@ def means_of(settings: Settings, judge: JudgeSettings, parameters: AskingParamet
 
 
 def check_server(settings: Settings, server: str) -> None:
-    """InvalidInput for a server that judges may not be asked on: whoever names one is sent the key and the data."""
+    """NotEquipped for a server that judges may not be asked on: whoever names one is sent the key and the data."""
     if server not in settings.judges:
         listed = ", ".join(settings.judges) or "none"
-        raise InvalidInput(
+        raise NotEquipped(
             f"Judges may not be asked on {server}. Allowed: {listed}. An administrator adds it to ASSAY_JUDGE_SERVERS; "
             "`assay judge` asks it from the command line."
         )

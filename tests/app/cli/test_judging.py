@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlmodel import col, select
 
+from app.settings import Settings
+from app.worker.jobs import carry_out
+from app.worker.kinds.base import NotEquipped
+from db.engine import Database
+from db.jobs import WorkerDesk, queue_job
+from db.models import Job
+from db.people.accounts import local_administrator
 from tests.app.cli.command_line import CommandLine, Outcome, write_items
 from tests.judging import scripted as script
 from tests.judging.scripted import ScriptedServer
@@ -425,3 +435,38 @@ def test_a_budget_is_never_passed_with_32_requests_under_way(judging: Judging, b
         assert server.requests >= 3
         assert server.most_at_once > 2
         assert (found["stopped"], found["labels"], found["left"]) == ("budget", server.requests, 50 - server.requests)
+
+
+def test_a_judge_that_is_waited_for_is_not_failed_by_a_worker_that_lacks_its_settings(
+    judging: Judging, server: ScriptedServer
+) -> None:
+    """As by that of a server, started without ASSAY_JUDGE_SERVERS, that has the same job of a killed command."""
+    judging.with_items(item(1), item(2))
+    home = judging.assay.home
+    judging(server, "--sample", "1", "--yes")
+    db = Database(f"sqlite:///{home / 'assay.db'}")
+    with db.read() as session:
+        before = session.exec(select(Job)).one()
+    parameters = {name: value for name, value in before.parameters.items() if name != "sample"}
+    left = queue_job(db, local_administrator(db), before.project_id or 0, kind="judge", parameters=parameters)
+    desk = WorkerDesk(db, "of a server")
+    taken = desk.take(left.job_id)
+    assert taken is not None
+    failed: list[str] = []
+
+    def fail_it() -> None:
+        time.sleep(1)
+        with pytest.raises(NotEquipped) as error:
+            carry_out(db, desk, taken, settings=Settings.load(home=home))
+        failed.append(str(error.value))
+
+    other = threading.Thread(target=fail_it)
+    other.start()
+    found = judging.json(server, "--yes")
+    other.join()
+    assert "Judges may not be asked on" in failed[0]
+    assert (found["left"], found["stopped"]) == (0, None)
+    with db.read() as session:
+        states = [job.state for job in session.exec(select(Job).order_by(col(Job.id)))]
+    db.dispose()
+    assert states == ["done", "failed", "done"]

@@ -447,5 +447,10 @@ def test_the_commands_work_on_postgresql(
     found = assay.json("doctor", "--deep")
     assert found["database"]["kind"] == "PostgreSQL"
     assert found["problems"] == []
+    (assay.home / "assay.db").touch()  # as whoever began with SQLite has
+    assert "assay.db is there and is not used: ASSAY_DATABASE_URL" in assay("init").err
+    [said] = assay.json("doctor", code=1)["problems"]
+    assert "assay.db is there and is not used" in said
+    (assay.home / "assay.db").unlink()
     monkeypatch.setenv("ASSAY_DATABASE_URL", f"{address}?options=-c%20default_transaction_read_only%3Don")
     assert "read-only" in assay.json("doctor", code=1)["problems"][0]

@@ -55,7 +55,16 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/studies/{id:int}/phrases"): {"annotator of the study", *STAFF, Role.VIEWER},
     ("GET", "/api/studies/{id:int}/passages"): {"annotator of the study", *STAFF, Role.VIEWER},
 }
-PUBLIC = {"/join/{token}", "/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
+PUBLIC = {
+    "/join/{token}",
+    "/sign-in",
+    "/sign-in/{token}",
+    "/sign-out",
+    "/healthz",
+    "/livez",
+    "/readyz",
+    "/assets/{path:path}",
+}
 SIGNED_IN = {
     "/leave/{id:int}", "/downloads/{token}", "/api/people/{id:int}/preferences", *(f"/{page.name}" for page in ENTRIES),
 }  # fmt: skip

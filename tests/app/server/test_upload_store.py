@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shutil
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,8 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.server.upload_store import LEFT_BEHIND, UploadStore
+from app.server.upload_store import UploadStore
 from db.people.sign_in import sign_in
+from tests.app.cli.test_recovery import mounted
 from tests.app.server.websocket import open_stream, rerun
 from tests.servers import PASSWORD, RunningServer, running_server
 from tests.waiting import until
@@ -154,21 +154,40 @@ def test_nothing_is_left_of_a_file_whose_connection_ends(server: RunningServer, 
     assert rosa.put("one", 99 * MB).status_code == 204, "and it is not counted any more"
 
 
+def test_an_upload_to_a_full_disk_is_refused_in_words(server: RunningServer, rosa: Browser) -> None:
+    with mounted(server.home / "data" / "uploads", "-t", "tmpfs", "-o", "size=4m", "tmpfs"):
+        answer = rosa.put("one", 10 * MB)
+        assert answer.status_code == 503
+        assert "The disk takes no uploads (No space left on device)" in answer.json()["error"]
+        assert files(server) == []
+        assert rosa.put("one", MB).status_code == 204
+    assert rosa.put("one", 10 * MB).status_code == 204
+    assert "Traceback" not in server.log.read_text()
+
+
 def test_a_page_that_is_not_open_gets_no_file(rosa: Browser) -> None:
     rosa.session = "none"
     answer = rosa.put("one", 10)
     assert (answer.status_code, "not open any more" in answer.json()["error"]) == (422, True)
 
 
-def test_what_killed_servers_left_is_removed_and_what_others_hold_is_not(tmp_path: Path) -> None:
-    old, running = tmp_path / "1-old", tmp_path / "2-running"
-    for folder in (old, running):
-        folder.mkdir()
-        (folder / "file").write_bytes(b"x")
-    past = time.time() - LEFT_BEHIND - 10
-    os.utime(old, (past, past))
+def test_what_killed_servers_left_is_removed_at_once_and_what_others_hold_is_not(tmp_path: Path) -> None:
+    there = UploadStore(tmp_path, most=MB, most_of_a_person=MB)
+    there.prepare()
+    held = there.own_folder() / "file"
+    held.write_bytes(b"x")
+    left = tmp_path / "left"
+    left.mkdir()
+    (left / "file").write_bytes(b"x")
     store = UploadStore(tmp_path, most=MB, most_of_a_person=MB)
     store.prepare()
-    assert {path.name for path in tmp_path.iterdir()} == {"2-running", store.folder.name}
-    store.close()
-    assert {path.name for path in tmp_path.iterdir()} == {"2-running"}
+    assert not left.exists()
+    assert held.read_bytes() == b"x"
+    shutil.rmtree(there.own_folder())  # somebody has emptied the folder
+    again = there.own_folder()
+    other = UploadStore(tmp_path, most=MB, most_of_a_person=MB)
+    other.prepare()
+    assert again.is_dir()
+    for one in (there, store, other):
+        one.close()
+    assert not list(tmp_path.iterdir())
