@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import bindparam, update
+from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.asking.asides import asked_by, for_browser
@@ -41,7 +43,9 @@ from db.models import (
     Assignment,
     AssignmentState,
     Draft,
+    Invitation,
     ItemVersion,
+    OutsideAnnotator,
     PhaseAnswer,
     Project,
     Study,
@@ -52,6 +56,7 @@ from db.models import (
 )
 from db.permissions import ANNOTATORS, Actor, On, operation, record
 from db.phases.answers import check_items_are_open, standing_of, stored
+from db.query import table_of
 from db.studies.design import asks_of, equal_part, protocol_of
 from db.studies.tallies import Tallies
 
@@ -303,6 +308,7 @@ def _answer_open(
         session.add(place)
         session.flush()
         give_back(session.connection(), study, actor.person_id, counts)
+        session.execute(_DECLINE, {"study": study.id, "person": actor.person_id, "moment": now()})
         if is_balanced(study):
             locked = session.get_one(Study, study.id, with_for_update=True, populate_existing=True)
             share_out(session.connection(), locked, of={actor.person_id})
@@ -312,6 +318,16 @@ def _answer_open(
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------
+_OUTSIDE = table_of(OutsideAnnotator)
+_BY_ITS_LINKS = sql_select(Invitation.id).where(col(Invitation.study_id) == bindparam("study"))
+_DECLINE = (
+    update(_OUTSIDE)
+    .where(_OUTSIDE.c.person_id == bindparam("person"), _OUTSIDE.c.invitation_id.in_(_BY_ITS_LINKS))
+    .values(outcome=DECLINED, ended_at=bindparam("moment"))
+)
+"""Who came from outside has ended by declining."""
+
+
 
 
 @operation(On.STUDY, ANNOTATORS)

@@ -590,6 +590,14 @@ def _left_for(
     return max(part, at_hand)
 
 
+def left_to_give(session: Session, study: Study, member: StudyMember) -> int:
+    """About how many items a study has left for somebody who is in it, even while it gives none."""
+    assert study.id is not None
+    own, everybody = (tallies.counts(session, study.id, who) for who in (member.person_id, tallies.EVERYBODY))
+    of = _share(session, study, tallies.done(own), member.quota)
+    return _left_for(session, study, member, own, n_open=everybody.get(AssignmentState.OPEN, 0), of=of)
+
+
 def disputed_items(session: Session, study_id: int) -> int:
     """How many items of the study wait for an adjudicator."""
     return tallies.settled(session, study_id)[SettlementState.DISPUTED]

@@ -231,6 +231,7 @@ MAY: dict[str, frozenset[str]] = {
     "inviting.invitations.revoke_invitation": RESEARCHERS,
     "inviting.joining.is_from_outside": ANNOTATORS,
     "inviting.joining.leave": ANNOTATORS,
+    "inviting.joining.how_far": ANNOTATORS,
     "designing.arms.arms_of": READERS,
     "designing.drafts.delete_draft": RESEARCHERS,
     "designing.drafts.drafts_of": ROLES,
