@@ -58,6 +58,7 @@ from db.permissions import ANNOTATORS, Actor, On, operation, record
 from db.phases.answers import check_items_are_open, standing_of, stored
 from db.query import table_of
 from db.studies.design import asks_of, equal_part, protocol_of
+from db.studies.places import SEES_OWN, check_sees_own, sees_own
 from db.studies.tallies import Tallies
 
 MAX_DRAFT = 400_000
@@ -307,8 +308,8 @@ def _answer_open(
         place.left_at = now()
         session.add(place)
         session.flush()
-        give_back(session.connection(), study, actor.person_id, counts)
         session.execute(_DECLINE, {"study": study.id, "person": actor.person_id, "moment": now()})
+        give_back(session.connection(), study, actor.person_id, counts)
         if is_balanced(study):
             locked = session.get_one(Study, study.id, with_for_update=True, populate_existing=True)
             share_out(session.connection(), locked, of={actor.person_id})
@@ -317,7 +318,6 @@ def _answer_open(
     return PhaseAnswer(uid="", study_id=study.id, person_id=actor.person_id, phase=phase, answers=said)
 
 
-# Drafts ---------------------------------------------------------------------------------------------------------------
 _OUTSIDE = table_of(OutsideAnnotator)
 _BY_ITS_LINKS = sql_select(Invitation.id).where(col(Invitation.study_id) == bindparam("study"))
 _DECLINE = (
@@ -328,6 +328,7 @@ _DECLINE = (
 """Who came from outside has ended by declining."""
 
 
+# Drafts ---------------------------------------------------------------------------------------------------------------
 
 
 @operation(On.STUDY, ANNOTATORS)
@@ -409,7 +410,9 @@ def submit(
         counts.write(connection)
     with db.read() as session:
         following = None
-        if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+        if not sees_own(member):
+            pass  # what was on its way is stored; nothing more is shown
+        elif row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
             [following] = _items(session, member, replace(hand, items=[row]), ())
         elif status == "done" and row.kind != AnnotationKind.QUALIFICATION:
             following = to_compare(session, study, row)
@@ -432,7 +435,9 @@ def submit(
 def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | None = None) -> dict[str, Any]:
     """The presentation of something I submitted, to look at and correct; without an id, the last one."""
     with db.read() as session:
-        check_items_are_open(session, member_of(session, study_id, actor.person_id).study, actor.person_id)
+        member = member_of(session, study_id, actor.person_id)
+        check_sees_own(member)
+        check_items_are_open(session, member.study, actor.person_id)
         wanted = assignment_id or last_submitted(session, study_id, actor.person_id)
         if wanted is None:
             raise NotFound("You have not submitted anything in this study yet.")
@@ -467,7 +472,7 @@ class MyItem:
 def my_work(
     db: Database, actor: Actor, *, search: str = "", before: int | None = None, limit: int = 50
 ) -> list[MyItem]:
-    """What I submitted, was returned, skipped or let expire, latest first; paged by assignment id."""
+    """What I submitted, was returned, skipped or let expire, in studies that I am in; latest first, paged by id."""
     states = [state for state in AssignmentState if state not in (AssignmentState.OPEN, AssignmentState.LEASED)]
     query = (
         select(Assignment, Study.name, ItemVersion.question)
@@ -475,7 +480,7 @@ def my_work(
         .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .where(Assignment.person_id == actor.person_id, col(Assignment.state).in_(states))
-        .where(Assignment.kind != AnnotationKind.QUALIFICATION)
+        .where(Assignment.kind != AnnotationKind.QUALIFICATION, SEES_OWN)
         .order_by(col(Assignment.id).desc())
         .limit(limit)
     )

@@ -36,6 +36,7 @@ _ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_
 _DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(table) for table in (Document, Evidence, Image, ItemDocument))
 _PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
 
+from db.studies.places import SEES_OWN, may_see_own
 _AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)
 _HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPIRED)
 
@@ -88,7 +89,8 @@ def may_see_page(db: Database, actor: Actor, *, document_id: int, page: int) -> 
     """The source of a page image, if this person may see that page now; NotFound otherwise.
 
     By role in the document's project; or by an assignment whose item is about the document, once the step that shows
-    it has been reached. A person who may not see it is told no more than that it is not there.
+    it has been reached, as long as they are an annotator of its study (`db.studies.places`). A person who may not see
+    it is told no more than that it is not there.
     """
     with db.glance() as connection:
         source, by_role = _look(connection, actor, document_id)
@@ -140,7 +142,7 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
             raise refused
         protocol = protocol_of(study)
         if assignment.person_id == actor.person_id:
-            if assignment.state not in (*_AT_HAND, *_HAD):
+            if assignment.state not in (*_AT_HAND, *_HAD) or not may_see_own(session, study_id, actor.person_id):
                 raise refused
             asks = asks_of(session.connection(), study, assignment.study_item_id)
             _, step = next_step(assignment, protocol, asks)
@@ -224,6 +226,7 @@ _STANDS = (
     *(_STUDY.c.id, _STUDY.c.protocol_hash, _ASSIGNMENT.c.steps_done),
     (_ASSIGNMENT.c.sitting > 1).label("all_steps"),
 )
+            SEES_OWN,
 _CITED = _of_assignments(
     _EVIDENCE,
     _STUDY.c.evidence_step,
