@@ -22,6 +22,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from annotators.errors import AssayError, Conflict
+from app.server.connections import PatientProtocol
 from app.server.served import Served, address_of, note, withdraw
 from app.settings import ROOT, Settings, apply_streamlit_options
 
@@ -229,6 +230,7 @@ def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> Non
         log_level=settings.log_level,
         access_log=False,
         server_header=False,
+        http=PatientProtocol,
         ws="websockets-sansio",
         ws_ping_interval=30,
         ws_ping_timeout=30,
