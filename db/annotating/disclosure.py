@@ -43,7 +43,7 @@ _HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPI
 
 @dataclass(frozen=True)
 class PageSource:
-    """A document's bytes: where they are known by their SHA-256, and of what type."""
+    """A document's bytes: where they are known by their SHA-256, of what type, and in which project."""
 
     document_id: int
     sha256: str | None
@@ -56,6 +56,7 @@ class PageSource:
 class VisibleDocument:
     """A document and the pages of it (from 1) that the person may see now, in order."""
 
+    project_id: int
     source: PageSource
     pages: tuple[int, ...]
 
@@ -84,6 +85,7 @@ class AssignmentReading:
     passages: tuple[Passage, ...]
 
 
+    project_id: int
 @operation(On.APP, anyone_signed_in=True)
 def may_see_page(db: Database, actor: Actor, *, document_id: int, page: int) -> PageSource:
     """The source of a page image, if this person may see that page now; NotFound otherwise.
@@ -159,10 +161,10 @@ def reading_at(session: Session, study: Study, study_item_id: int, step: int) ->
     # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
     everything = protocol.shown_at(len(protocol.steps) - 1)
     [materials] = load_materials(session, [study_item_id], everything, pairs=protocol.about_pairs).values()
-    return _reading(protocol, materials_at(materials, protocol, step), step)
+    return _reading(study.project_id, protocol, materials_at(materials, protocol, step), step)
 
 
-def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentReading:
+def _reading(project_id: int, protocol: Protocol, materials: Materials, step: int) -> AssignmentReading:
     shows, item, ids = protocol.shown_at(step), materials.item, materials.document_ids()
     cited: dict[str | None, set[int]] = {}
     passages = []
@@ -181,7 +183,7 @@ def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentR
         whole = Material.DOCUMENTS in shows
         pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.key, ())))
         if pages:
-            documents.append(VisibleDocument(_source(document), pages))
+            documents.append(VisibleDocument(_source(document, project_id), pages))
     return AssignmentReading(
         item.answer if Material.ANSWER in shows else "",
         item.references if Material.REFERENCES in shows else (),
@@ -189,9 +191,11 @@ def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentR
         tuple(passages),
     )
 
+        project_id,
 
-def _source(document: StoredDocument) -> PageSource:
-    return PageSource(document.document_id, document.sha256, document.media_type, document.n_pages, document.key)
+def _source(document: StoredDocument, project_id: int) -> PageSource:
+    about = (document.sha256, document.media_type, document.n_pages, document.key)
+    return PageSource(document.document_id, *about, project_id)
 
 
 def _all_pages(n_pages: int | None) -> tuple[int, ...]:
@@ -241,7 +245,7 @@ _BESIDE = (
 )
 _STANDING = (
     sql_select(
-        *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key")),
+        *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key", "project_id")),
         _PERSON.c.is_admin,
         held_role().label("role"),
     )

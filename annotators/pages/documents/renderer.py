@@ -28,6 +28,7 @@ from annotators.pages.documents.results import (
     Why,
     too_many,
 )
+from annotators.pages.documents.turns import Turn, Turns
 from annotators.pages.documents.wire import Garbled, Message, pack, unpack
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ class Renderer:
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
         self._changed = threading.Condition()
+        self._turns = Turns(workers)
+        self._turn_of: dict[_Worker, Turn] = {}
         self._closed = False
         self._finalizer = weakref.finalize(self, _kill_all, self._all)
 
@@ -275,12 +278,12 @@ class Renderer:
     ) -> tuple[Message, bytes]:
         request: Message = {"operation": operation, "path": str(path.resolve()), "media_type": media_type, **more}
         worker = worker or self._take(request["path"])
-        usable = False
+        usable, pages = False, 1
         try:
             answer, blob = self._start_and_ask(worker, request, limit or self.limits.seconds)
-            usable = True
+            usable, pages = True, len(answer.get("done", "1"))
         finally:
-            self._give_back(worker, usable=usable)
+            self._give_back(worker, usable=usable, pages=pages)
         if answer.get("ok") is True:
             return answer, blob
         if answer.get("detail"):
@@ -309,20 +312,35 @@ class Renderer:
             raise PageNotDrawn(Why.CRASH, "the program that draws pages stopped while it was drawing it") from error
 
     def _take(self, path: str) -> _Worker:
-        """An idle worker, rather one that has the document open; a new one while there are slots; else wait."""
-        deadline = self.until()
+        """An idle worker, rather one that has the document open; a new one while there are slots; else wait.
+
+        Who comes when is for `Turns` to say.
+        """
+        deadline, turn = self.until(), Turn(path)
         with self._changed:
-            while not self._closed:
-                if (worker := self._free(path)) is not None:
-                    return worker
-                if not self._changed.wait(deadline - time.monotonic()):
-                    raise too_many()
+            self._turns.wait(turn)
+            try:
+                while not self._closed:
+                    if self._turns.next() is turn and (worker := self._free(path)) is not None:
+                        self._begin(worker, turn)
+                        return worker
+                    if not self._changed.wait(deadline - time.monotonic()):
+                        raise too_many()
+            finally:
+                self._turns.leave(turn)
+                self._changed.notify_all()
         raise RuntimeError("the renderer is closed")
 
     def _take_if_idle(self, path: str) -> _Worker | None:
         with self._changed:
-            at_work = len(self._all) - len(self._idle)
-            return None if self._closed or at_work else self._free(path)
+            if self._closed or self._turn_of or self._turns.any_wait() or (worker := self._free(path)) is None:
+                return None
+            self._begin(worker, Turn(path))
+            return worker
+
+    def _begin(self, worker: _Worker, turn: Turn) -> None:
+        self._turns.begin(turn)
+        self._turn_of[worker] = turn
 
     def _free(self, path: str) -> _Worker | None:
         while self._idle:
@@ -333,8 +351,9 @@ class Renderer:
             self._drop(worker)
         return self._new() if self._free_slots > 0 else None
 
-    def _give_back(self, worker: _Worker, *, usable: bool) -> None:
+    def _give_back(self, worker: _Worker, *, usable: bool, pages: int) -> None:
         with self._changed:
+            self._turns.end(self._turn_of.pop(worker), pages=pages)
             if usable and worker.served < self._recycle_after and not self._closed:
                 self._idle.append(worker)
             else:
@@ -343,7 +362,7 @@ class Renderer:
                     # Started now, the next one is ready when it is needed; if that fails, whoever needs it will say so.
                     with contextlib.suppress(OSError):
                         self._idle.insert(0, self._new())
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _new(self) -> _Worker:
         worker = _Worker(self.limits)
