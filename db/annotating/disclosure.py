@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam
@@ -23,20 +24,25 @@ from db.models import (
     Evidence,
     Image,
     ItemDocument,
+    ItemVersion,
     Membership,
     Person,
+    RevisionLease,
     Study,
     StudyItem,
+    UtcTime,
+    now,
 )
-from db.permissions import EVERYBODY, READERS, Actor, On, held_role, operation, role_in
+from db.permissions import IN_STUDIES, READERS, Actor, On, Role, held_role, operation, role_in
 from db.query import table_of
 from db.studies.design import asks_of, protocol_of
+from db.studies.places import SEES_OWN, may_see_own
 
 _ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
 _DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(table) for table in (Document, Evidence, Image, ItemDocument))
 _PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
+_LEASE, _VERSION = table_of(RevisionLease), table_of(ItemVersion)
 
-from db.studies.places import SEES_OWN, may_see_own
 _AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)
 _HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPIRED)
 
@@ -50,13 +56,13 @@ class PageSource:
     media_type: str | None
     n_pages: int | None
     key: str
+    project_id: int
 
 
 @dataclass(frozen=True)
 class VisibleDocument:
     """A document and the pages of it (from 1) that the person may see now, in order."""
 
-    project_id: int
     source: PageSource
     pages: tuple[int, ...]
 
@@ -79,13 +85,13 @@ class AssignmentReading:
     or a list of required phrases.
     """
 
+    project_id: int
     answer: str
     references: tuple[str | list[str], ...]
     documents: tuple[VisibleDocument, ...]
     passages: tuple[Passage, ...]
 
 
-    project_id: int
 @operation(On.APP, anyone_signed_in=True)
 def may_see_page(db: Database, actor: Actor, *, document_id: int, page: int) -> PageSource:
     """The source of a page image, if this person may see that page now; NotFound otherwise.
@@ -129,7 +135,7 @@ def visible_document(db: Database, actor: Actor, *, document_id: int) -> Visible
         return VisibleDocument(source, tuple(sorted(pages)))
 
 
-@operation(On.STUDY, EVERYBODY)
+@operation(On.STUDY, IN_STUDIES)
 def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) -> AssignmentReading:
     """What the present step of an assignment shows; NotFound unless it is the actor's own or the role shows all pages.
 
@@ -185,13 +191,13 @@ def _reading(project_id: int, protocol: Protocol, materials: Materials, step: in
         if pages:
             documents.append(VisibleDocument(_source(document, project_id), pages))
     return AssignmentReading(
+        project_id,
         item.answer if Material.ANSWER in shows else "",
         item.references if Material.REFERENCES in shows else (),
         tuple(documents),
         tuple(passages),
     )
 
-        project_id,
 
 def _source(document: StoredDocument, project_id: int) -> PageSource:
     about = (document.sha256, document.media_type, document.n_pages, document.key)
@@ -220,6 +226,7 @@ def _of_assignments(part: Table, step: ColumnElement[Any], *columns: ColumnEleme
             _ASSIGNMENT.c.state.in_(bindparam("states", expanding=True)),
             part.c.document_id == bindparam("document"),
             _reached(step),
+            SEES_OWN,
         )
     )
 
@@ -230,7 +237,6 @@ _STANDS = (
     *(_STUDY.c.id, _STUDY.c.protocol_hash, _ASSIGNMENT.c.steps_done),
     (_ASSIGNMENT.c.sitting > 1).label("all_steps"),
 )
-            SEES_OWN,
 _CITED = _of_assignments(
     _EVIDENCE,
     _STUDY.c.evidence_step,
@@ -259,13 +265,44 @@ _STANDING = (
 )
 
 
+STILL_BEFORE_THEM = timedelta(hours=2)
+"""How long after their lease a reviser who has not moved still sees the pages of an item that nobody else took."""
+
+_LATER = _VERSION.alias("later")
+_TO_REVISE = (
+    sql_select(_LEASE.c.item_id)
+    .select_from(
+        _LEASE.join(_VERSION, _VERSION.c.item_id == _LEASE.c.item_id).join(
+            _ITEM_DOCUMENT, _ITEM_DOCUMENT.c.item_version_id == _VERSION.c.id
+        )
+    )
+    .where(
+        _LEASE.c.person_id == bindparam("person"),
+        _LEASE.c.lease_until > bindparam("since", type_=UtcTime()),
+        _ITEM_DOCUMENT.c.document_id == bindparam("document"),
+        ~sql_select(_LATER.c.id)
+        .where(_LATER.c.item_id == _VERSION.c.item_id, _LATER.c.number > _VERSION.c.number)
+        .exists(),
+    )
+    .limit(1)
+)
+
+
 def _look(connection: Connection, actor: Actor, document_id: int) -> tuple[PageSource | None, bool]:
-    """The document, None if there is none, and whether the person's role in its project shows all of it."""
+    """The document, None if there is none, and whether the person's role in its project shows all of it.
+
+    A reviser's shows the documents of the items that they have before them to revise.
+    """
     found = connection.execute(_STANDING, {"person": actor.person_id, "document": document_id}).first()
     if found is None:
         return None, False
-    source = PageSource(found.id, found.sha256, found.media_type, found.n_pages, found.key)
-    return source, bool(found.is_admin) or found.role in READERS
+    source = PageSource(found.id, found.sha256, found.media_type, found.n_pages, found.key, found.project_id)
+    if found.is_admin or found.role in READERS:
+        return source, True
+    if found.role != Role.REVISER:
+        return source, False
+    asked = {"person": actor.person_id, "document": document_id, "since": now() - STILL_BEFORE_THEM}
+    return source, connection.execute(_TO_REVISE, asked).first() is not None
 
 
 def _disclosed(

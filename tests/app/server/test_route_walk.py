@@ -40,7 +40,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/study-items/{id:int}/take"): {*STAFF},
     ("POST", "/api/study-items/{id:int}/leave"): {*STAFF},
     ("POST", "/api/study-items/{id:int}/return"): {*STAFF},
-    ("GET", "/api/projects/{id:int}/revisions"): {Role.RESEARCHER},
+    ("GET", "/api/projects/{id:int}/revisions"): {Role.RESEARCHER, Role.REVISER},
     ("GET", "/api/items/{id:int}/revision"): {Role.RESEARCHER},
     **{
         ("POST", f"/api/items/{{id:int}}/{name}"): {Role.RESEARCHER}
