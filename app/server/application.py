@@ -22,7 +22,6 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from annotators.errors import AssayError, Conflict
-from app.server.connections import PatientProtocol
 from app.server.served import Served, address_of, note, withdraw
 from app.settings import ROOT, Settings, apply_streamlit_options
 
@@ -220,6 +219,8 @@ def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> Non
 
     While it runs, a note in the home folder says where (app/server/served.py). Raises Conflict when the port is taken.
     """
+    from app.server.connections import PatientProtocol  # noqa: PLC0415 - uvicorn loads its protocols when it serves
+
     bound = _bind(settings.host, settings.port)
     host, port = bound.getsockname()[:2]
     local = address_of(host, port)

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import bindparam, update
-from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.asking.asides import asked_by, for_browser
@@ -56,7 +55,7 @@ from db.models import (
 )
 from db.permissions import ANNOTATORS, Actor, On, operation, record
 from db.phases.answers import check_items_are_open, standing_of, stored
-from db.query import table_of
+from db.query import pick, table_of
 from db.studies.design import asks_of, equal_part, protocol_of
 from db.studies.places import SEES_OWN, check_sees_own, sees_own
 from db.studies.tallies import Tallies
@@ -319,7 +318,7 @@ def _answer_open(
 
 
 _OUTSIDE = table_of(OutsideAnnotator)
-_BY_ITS_LINKS = sql_select(Invitation.id).where(col(Invitation.study_id) == bindparam("study"))
+_BY_ITS_LINKS = pick(Invitation.id).where(col(Invitation.study_id) == bindparam("study"))
 _DECLINE = (
     update(_OUTSIDE)
     .where(_OUTSIDE.c.person_id == bindparam("person"), _OUTSIDE.c.invitation_id.in_(_BY_ITS_LINKS))

@@ -323,8 +323,15 @@ def _standing(
         later = halted is not None and (not is_gone(member) or member.paused_at is not None)
         return Standing(member.study.name, done, member.quota, complete, halted, later)
     code = invitation.code if outcome == "done" else invitation.code_else
-    ended = {"outcome": outcome, "code": code, "return_url": invitation.return_url}
-    return Standing(member.study.name, done, member.quota, outcome == "done", **ended)
+    return Standing(
+        member.study.name,
+        done,
+        member.quota,
+        complete=outcome == "done",
+        outcome=outcome,
+        code=code,
+        return_url=invitation.return_url,
+    )
 
 
 def _has_more(session: Session, member: Member) -> bool:

@@ -138,10 +138,13 @@ class Scene:
     def told(self) -> set[str]:
         """The routes that tell this person something of the project's items, each asked with what is really there."""
         client, found = self.there.client(self.token), set[str]()
+        client.get(f"/api/items/{self.item_id}/revision")  # a reviser has it before them from now on
         for route in own_routes(self.there.state):
             assert isinstance(route, Route)
             for method in sorted((route.methods or set()) & {"GET", "POST"}):
-                if not route.path.startswith(("/api/", "/page-", "/downloads", "/leave")):
+                if not route.path.startswith(("/api/", "/page-", "/downloads", "/leave")) or (
+                    route.path == "/api/items/{id:int}/leave"
+                ):
                     continue
                 if TOLD.search(self._ask(client, method, route.path)):
                     found.add(f"{method} {route.path}")
@@ -217,7 +220,7 @@ BEFORE = {
     "viewer": READING,
     "viewer by default": READING,
     "adjudicator": {"GET /api/study-items/{id:int}", *READING},
-    "reviser": {"GET /api/projects/{id:int}/revisions", "GET /api/items/{id:int}/revision", *READING},
+    "reviser": {"GET /api/items/{id:int}/revision", *READING},
     "researcher": {"GET /api/items/{id:int}/revision", *READING},
 }
 LOSING: dict[str, tuple[Callable[[Scene], None], ...]] = {
