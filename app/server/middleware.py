@@ -23,7 +23,7 @@ from app.server.threads import Threads, in_the_name_of
 from app.server.upload_store import put
 from app.server.web import COOKIE, answer_to, cookies_in, error_response, is_same_origin, is_secure
 from app.state import AppState
-from db.people.sign_in import session_actor, token_hash
+from db.people.sign_in import session_actor, session_standing, token_hash
 from db.people.uploads import check_may_upload
 from db.permissions import Actor
 from db.waiting import waiting_at_most
@@ -152,15 +152,16 @@ class Sessions:
             await send({"type": "websocket.close", "code": 4429, "reason": "too many open pages"})
             return
 
-        async def is_signed_in() -> bool:
+        async def standing() -> object:
             try:
-                return await self._actor(token) is not None
-            except AssayError:  # the database does not answer: whoever asks again is asked again
-                return False
+                with in_the_name_of(person_id):
+                    return await self._threads.run(session_standing, self.state.db, token)
+            except AssayError:  # the database does not answer: who that is will be asked again
+                return None
 
         self._open[person_id] += 1
         try:
-            await self._reruns.of(person_id, self.app, is_signed_in)(scope, receive, send)
+            await self._reruns.of(person_id, self.app, standing)(scope, receive, send)
         finally:
             self._open[person_id] -= 1
             if not self._open[person_id]:

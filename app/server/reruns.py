@@ -74,17 +74,17 @@ class Reruns:
     def __init__(self) -> None:
         self._people: dict[int, _Person] = {}
 
-    def of(self, person_id: int, app: ASGIApp, is_signed_in: Callable[[], Awaitable[bool]]) -> ASGIApp:
-        """The app for a websocket of this person; `is_signed_in` says whether its session still holds.
+    def of(self, person_id: int, app: ASGIApp, standing: Callable[[], Awaitable[object]]) -> ASGIApp:
+        """The app for a websocket of this person; `standing` says what they are now, None once their session has ended.
 
-        A part of a page that runs by itself does not ask who looks: of a session that has ended the whole page runs
-        in its place, which does.
+        A part of a page that runs by itself does not ask who looks, nor does what a page offers to take away. Once
+        somebody is something else than when the page ran, the whole page runs in its place, which asks.
         """
 
         async def held(scope: Scope, receive: Receive, send: Send) -> None:
             person = self._people.setdefault(person_id, _Person())
             person.pages += 1
-            page = _OpenPage(person, is_signed_in, receive, send)
+            page = _OpenPage(person, standing, receive, send)
             try:
                 await app(scope, page.receive, page.send)
             finally:
@@ -100,10 +100,11 @@ class _OpenPage:
     """A websocket of a person's: what comes in waits for its turn, and what goes out tells when a run has ended."""
 
     def __init__(
-        self, person: _Person, is_signed_in: Callable[[], Awaitable[bool]], receive: Receive, send: Send
+        self, person: _Person, standing: Callable[[], Awaitable[object]], receive: Receive, send: Send
     ) -> None:
-        self._person, self._is_signed_in = person, is_signed_in
+        self._person, self._standing = person, standing
         self._receive, self._send = receive, send
+        self._ran_as: object = None
         self._runs = False
 
     async def receive(self) -> Message:
@@ -115,19 +116,23 @@ class _OpenPage:
                 return message
             if asked.WhichOneof("type") == "rerun_script":
                 return await self._in_turn(message, asked)
-            if await self._is_signed_in():
+            if await self._is_as_it_ran():
                 return message
-            # What a page offered to take away is made for nobody who was signed out since.
 
     async def _in_turn(self, message: Message, asked: BackMsg) -> Message:
         await self._person.pace()
         if not self._runs:
             await self._person.take()
             self._runs = True
-        if asked.rerun_script.fragment_id and not await self._is_signed_in():
-            asked.rerun_script.fragment_id = ""
-            return {**message, "bytes": asked.SerializeToString()}
-        return message
+        if asked.rerun_script.fragment_id and await self._is_as_it_ran():
+            return message
+        self._ran_as = await self._standing()
+        asked.rerun_script.fragment_id = ""
+        return {**message, "bytes": asked.SerializeToString()}
+
+    async def _is_as_it_ran(self) -> bool:
+        """Whether who looks is what they were when the page ran as a whole."""
+        return self._ran_as is not None and await self._standing() == self._ran_as
 
     async def send(self, message: Message) -> None:
         """ASGI."""

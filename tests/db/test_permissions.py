@@ -491,6 +491,7 @@ WITHOUT_ACTOR = {
     "inviting.joining.join",
     "people.sign_in.sign_in",
     "people.sign_in.session_actor",
+    "people.sign_in.session_standing",
     "people.sign_in.sign_out",
     "people.sign_in.one_time_owner",
     "people.sign_in.one_time_person",

@@ -36,7 +36,8 @@ DONE = end(ForwardMsg.FINISHED_SUCCESSFULLY)
 class OpenPage:
     """A page in a browser, and what stands for Streamlit: it takes what comes, and ends a run when it is told to."""
 
-    def __init__(self, shares: Reruns, person: int, *, signed_in: bool = True) -> None:
+    def __init__(self, shares: Reruns, person: int) -> None:
+        self.standing: str | None = "researcher"
         self.came: list[Message] = []
         self._sent: asyncio.Queue[Message] = asyncio.Queue()
         self._ends: asyncio.Queue[Message] = asyncio.Queue()
@@ -54,12 +55,12 @@ class OpenPage:
             await take()
             telling.cancel()
 
-        async def is_signed_in() -> bool:
-            return signed_in
+        async def standing() -> str | None:
+            return self.standing
 
         async def nowhere(_message: Message) -> None: ...
 
-        self.open = asyncio.create_task(shares.of(person, streamlit, is_signed_in)(SCOPE, self._sent.get, nowhere))
+        self.open = asyncio.create_task(shares.of(person, streamlit, standing)(SCOPE, self._sent.get, nowhere))
 
     def send(self, *messages: Message) -> None:
         for message in messages:
@@ -148,32 +149,38 @@ def test_hundreds_of_runs_asked_for_in_a_moment_come_at_a_pace(monkeypatch: pyte
     in_a_loop(test)
 
 
-@pytest.mark.parametrize(("signed_in", "fragment"), [(True, "part"), (False, "")])
-def test_a_part_of_a_page_does_not_run_for_who_was_signed_out(signed_in: bool, fragment: str) -> None:
+@pytest.mark.parametrize("later", ["researcher", "viewer", None])
+def test_a_part_of_a_page_runs_alone_only_for_who_is_what_they_were(later: str | None) -> None:
     async def test(shares: Reruns) -> None:
-        page = OpenPage(shares, 1, signed_in=signed_in)
+        page = OpenPage(shares, 1)
+        page.send(rerun())
+        await settled()
+        page.standing = later
         page.send(rerun("part"))
         await settled()
         asked = BackMsg()
-        asked.ParseFromString(page.came[0]["bytes"])
-        assert (asked.rerun_script.fragment_id, asked.rerun_script.query_string) == (fragment, "project=1")
+        asked.ParseFromString(page.came[1]["bytes"])
+        part = "part" if later == "researcher" else ""
+        assert (asked.rerun_script.fragment_id, asked.rerun_script.query_string) == (part, "project=1")
         await page.close()
 
     in_a_loop(test)
 
 
-def test_what_a_page_offers_is_made_for_nobody_who_was_signed_out() -> None:
+@pytest.mark.parametrize("later", ["researcher", "viewer", None])
+def test_what_a_page_offers_is_made_only_for_who_is_what_they_were(later: str | None) -> None:
     wanted = BackMsg()
     wanted.file_urls_request.request_id = "1"
-    message = {"type": "websocket.receive", "bytes": wanted.SerializeToString()}
 
     async def test(shares: Reruns) -> None:
-        for signed_in in (True, False):
-            page = OpenPage(shares, 1, signed_in=signed_in)
-            page.send(message, message)
-            await settled()
-            assert len(page.came) == (2 if signed_in else 0)
-            await page.close()
+        page = OpenPage(shares, 1)
+        page.send(rerun())
+        await settled()
+        page.standing = later
+        page.send({"type": "websocket.receive", "bytes": wanted.SerializeToString()})
+        await settled()
+        assert len(page.came) == (2 if later == "researcher" else 1)
+        await page.close()
 
     in_a_loop(test)
 
