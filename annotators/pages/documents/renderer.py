@@ -244,6 +244,12 @@ class Renderer:
         _, blob = self._ask("recognise", path, media_type, page=page_number)
         return _as_words(blob)
 
+    def also_wanted(self, path: Path, page_number: int) -> None:
+        """Somebody else waits for a page that is asked for: it comes when the first of them would have it."""
+        with self._changed:
+            self._turns.also(str(path.resolve()), page_number)
+            self._changed.notify_all()
+
     def warm(self) -> None:
         """Start all workers without waiting for them, so that the first page does not."""
         with self._changed:
@@ -277,13 +283,13 @@ class Renderer:
         **more: Any,
     ) -> tuple[Message, bytes]:
         request: Message = {"operation": operation, "path": str(path.resolve()), "media_type": media_type, **more}
-        worker = worker or self._take(request["path"])
-        usable, pages = False, 1
+        worker = worker or self._take(request["path"], more.get("page"))
+        usable, cost = False, None
         try:
             answer, blob = self._start_and_ask(worker, request, limit or self.limits.seconds)
-            usable, pages = True, len(answer.get("done", "1"))
+            usable, cost = True, _cost_of_page(answer)
         finally:
-            self._give_back(worker, usable=usable, pages=pages)
+            self._give_back(worker, usable=usable, cost=cost)
         if answer.get("ok") is True:
             return answer, blob
         if answer.get("detail"):
@@ -299,6 +305,7 @@ class Renderer:
             raise PageNotDrawn(
                 Why.BUSY, "the program that draws pages does not start; the server's log says why"
             ) from error
+        self._turns.begin_anew(self._turn_of[worker])
         try:
             return worker.ask(request, seconds)
         except _Late as error:
@@ -311,12 +318,12 @@ class Renderer:
             log.warning("a page worker ended with status %s over %s", worker.exit_status(), request)
             raise PageNotDrawn(Why.CRASH, "the program that draws pages stopped while it was drawing it") from error
 
-    def _take(self, path: str) -> _Worker:
+    def _take(self, path: str, page: int | None) -> _Worker:
         """An idle worker, rather one that has the document open; a new one while there are slots; else wait.
 
         Who comes when is for `Turns` to say.
         """
-        deadline, turn = self.until(), Turn(path)
+        deadline, turn = self.until(), Turn(path, page)
         with self._changed:
             self._turns.wait(turn)
             try:
@@ -351,9 +358,9 @@ class Renderer:
             self._drop(worker)
         return self._new() if self._free_slots > 0 else None
 
-    def _give_back(self, worker: _Worker, *, usable: bool, pages: int) -> None:
+    def _give_back(self, worker: _Worker, *, usable: bool, cost: float | None) -> None:
         with self._changed:
-            self._turns.end(self._turn_of.pop(worker), pages=pages)
+            self._turns.end(self._turn_of.pop(worker), cost=cost)
             if usable and worker.served < self._recycle_after and not self._closed:
                 self._idle.append(worker)
             else:
@@ -374,6 +381,14 @@ class Renderer:
         self._free_slots += 1
         self._all.discard(worker)
         worker.end()
+
+
+def _cost_of_page(answer: Message) -> float | None:
+    """How long a page held a processor, as the worker says; None where it says what cannot be."""
+    seconds, pages = answer.get("seconds"), answer.get("done")
+    if not isinstance(seconds, float | int) or not 0 <= seconds < _START_SECONDS * 100:
+        return None
+    return seconds / max(1, len(pages) if isinstance(pages, list) else 1)
 
 
 def _as_picture(answer: Message, data: bytes) -> RenderedPage:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 HEAVY_SECONDS = 1.0
 """From so long a page its document is a heavy one."""
 
+LATE_SECONDS = 5.0
+"""So long a page of a document that is known to be light may be at work before it counts as heavy."""
+
 REMEMBERED_SECONDS = 600.0
 """How long it is remembered what the pages of a document cost."""
 
@@ -44,9 +47,10 @@ def drawing_for(person: Hashable, project: Hashable) -> Iterator[None]:
 
 @dataclass(eq=False)
 class Turn:
-    """One request for a process: for whom, of which document, since when it waits or (`begun`) is at work."""
+    """One request for a process: for whom, of which document and page, since when (`begun`) it is at work."""
 
     path: str
+    page: int | None = None
     party: Party = field(default_factory=_party.get)
     begun: float | None = None
 
@@ -75,6 +79,16 @@ class Turns:
         """Leave the queue, with a process or without."""
         self._waiting.remove(turn)
 
+    def also(self, path: str, page: int) -> None:
+        """Somebody wants a page that others wait for: it is theirs as well, where they have used less."""
+        party = _party.get()
+        for turn in self._waiting:
+            if (turn.path, turn.page) == (path, page) and self._of(party) < self._of(turn.party):
+                turn.party = party
+
+    def _of(self, party: Party) -> float:
+        return self._used.get(party.person, 0.0)
+
     def any_wait(self) -> bool:
         """Whether somebody stands in the queue."""
         return bool(self._waiting)
@@ -83,22 +97,29 @@ class Turns:
         """Whose turn it is when a process is free; None where nobody may begin before somebody else has ended."""
         self._age()
         may = [turn for turn in self._waiting if self._may_begin(turn)]
-        return min(may, key=lambda turn: self._used.get(turn.party.person, 0.0), default=None)
+        return min(may, key=lambda turn: self._of(turn.party), default=None)
 
     def begin(self, turn: Turn) -> None:
         """A process is at work for it."""
         turn.begun = time.monotonic()
         self._at_work.append(turn)
 
-    def end(self, turn: Turn, *, pages: int = 1) -> None:
-        """It has ended, after so many pages: what they cost is remembered."""
+    def begin_anew(self, turn: Turn) -> None:
+        """Its process had to start first, which is nothing of its own."""
+        turn.begun = time.monotonic()
+
+    def end(self, turn: Turn, *, cost: float | None = None) -> None:
+        """It has ended; `cost` is how long a page of it held a processor, by the process itself, where it says so.
+
+        It is remembered: on a machine that is busy everything takes long, and nothing is heavier for it.
+        """
         self._at_work.remove(turn)
         now = time.monotonic()
         seconds = now - (turn.begun or now)
         self._age()
         if turn.party.person is not None:
             self._used[turn.party.person] += seconds
-        self._costs[turn.path] = (max(seconds / max(1, pages), self._cost(turn.path) or 0.0), now)
+        self._costs[turn.path] = (max(seconds if cost is None else cost, self._cost(turn.path) or 0.0), now)
         self._costs.move_to_end(turn.path)
         if len(self._costs) > MOST_REMEMBERED:
             self._costs.popitem(last=False)
@@ -117,8 +138,8 @@ class Turns:
             self._used_at = now
 
     def _is_heavy(self, turn: Turn) -> bool:
-        at_work = 0.0 if turn.begun is None else time.monotonic() - turn.begun
-        return max(at_work, self._cost(turn.path) or 0.0) >= HEAVY_SECONDS
+        known, at_work = self._cost(turn.path), 0.0 if turn.begun is None else time.monotonic() - turn.begun
+        return (known or 0.0) >= HEAVY_SECONDS or at_work >= (HEAVY_SECONDS if known is None else LATE_SECONDS)
 
     def _is_light(self, turn: Turn) -> bool:
         return self._cost(turn.path) is not None and not self._is_heavy(turn)

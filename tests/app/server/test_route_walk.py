@@ -46,6 +46,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
         ("POST", f"/api/items/{{id:int}}/{name}"): {Role.RESEARCHER}
         for name in ("plan", "revise", "end", "claims", "draft", "drafted", "take", "leave")
     },
+    ("POST", "/api/items/{id:int}/leave"): {Role.RESEARCHER, Role.REVISER},  # of what is not theirs nothing changes
     ("GET", "/page-images/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-images/{document_id:int}/{first:int}-{last:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-words/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},

@@ -31,9 +31,9 @@ class Drawing:
         self.clock, self.turns, self.free = clock, Turns(places), places
         self.begun: list[Turn] = []
 
-    def ask(self, person: str, path: str, project: str = "theirs") -> Turn:
+    def ask(self, person: str, path: str, project: str = "theirs", page: int = 1) -> Turn:
         with drawing_for(person, project):
-            turn = Turn(path)
+            turn = Turn(path, page)
         self.turns.wait(turn)
         self.begin()
         return turn
@@ -73,6 +73,17 @@ def test_a_document_that_was_heavy_once_leaves_a_process_free_whoever_asks_for_i
     assert drawing.begun == [first, light]
     clock.now += REMEMBERED_SECONDS
     assert drawing.turns.next() is not None, "after a while it may have been mended"
+
+
+def test_what_takes_long_on_a_busy_machine_is_not_heavy_for_it(clock: Clock) -> None:
+    drawing = Drawing(clock, 2)
+    slow = drawing.ask("reader", "light.pdf")
+    clock.now += 8
+    drawing.begun.remove(slow)
+    drawing.turns.end(slow, cost=0.1)
+    drawing.free += 1
+    pages = [drawing.ask("reader", "light.pdf") for _ in range(2)]
+    assert drawing.begun == pages
 
 
 def test_light_documents_are_drawn_by_all_processes_for_one_person(clock: Clock) -> None:
@@ -119,3 +130,15 @@ def test_half_of_four_processes_is_a_share(clock: Clock) -> None:
     clock.now += 5  # now all three are heavy
     drawing.ask("another friend", "0.pdf")
     assert len(drawing.begun) == 4, "what is not known yet may begin once"
+
+
+def test_a_page_that_somebody_else_waits_for_as_well_comes_when_they_would_have_it(clock: Clock) -> None:
+    drawing = Drawing(clock, 1)
+    drawing.end(drawing.ask("greedy", "heavy.pdf"), 20)
+    at_work = drawing.ask("other", "other.pdf")
+    waiting = [drawing.ask("greedy", "heavy.pdf", page=page) for page in (1, 2, 3)]
+    drawing.ask("other", "other.pdf")
+    with drawing_for("patient", "theirs"):
+        drawing.turns.also("heavy.pdf", 3)
+    drawing.end(at_work, 1)
+    assert drawing.begun == [waiting[2]]
