@@ -19,7 +19,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from annotators.errors import NotFound
-from db.permissions import ADJUDICATORS, ANNOTATORS, EVERYBODY, READERS, RESEARCHERS, Actor, Role
+from db.permissions import ADJUDICATORS, ANNOTATORS, EVERYBODY, READERS, RESEARCHERS, REVISERS, Actor, Role
 
 
 class Group(StrEnum):
@@ -61,7 +61,7 @@ ENTRIES = (
     Entry("protocols", "Protocols", READERS, Group.WORK),
     Entry("prompts", "Prompts", READERS, Group.WORK, from_="protocols"),
     Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
-    Entry("revise", "Revise", RESEARCHERS, Group.WORK),
+    Entry("revise", "Revise", REVISERS, Group.WORK),
     Entry("data", "Items and documents", READERS, Group.DATA),
     Entry("item", "Item", READERS, Group.DATA, from_="data"),
     Entry("claims", "Claims", RESEARCHERS, Group.DATA, from_="data"),

@@ -15,7 +15,7 @@ from app.style import style
 from app.widgets.bar import BarPlace, bar
 from app.widgets.blocks import address
 from db.adjudicating.adjudications import count_disputed
-from db.permissions import ADJUDICATORS, RESEARCHERS, Actor, Role
+from db.permissions import ADJUDICATORS, REVISERS, Actor, Role
 from db.projects import ProjectRow
 from db.releasing.revising import count_to_revise
 
@@ -108,7 +108,7 @@ def _waiting(actor: Actor, chosen: ProjectRow | None, by_name: Mapping[str, Entr
     """How much waits on which page, in the chosen project."""
     if chosen is None:
         return {}
-    counts = {"adjudicate": (ADJUDICATORS, count_disputed), "revise": (RESEARCHERS, count_to_revise)}
+    counts = {"adjudicate": (ADJUDICATORS, count_disputed), "revise": (REVISERS, count_to_revise)}
     return {
         name: count(ui.db(), actor, chosen.project_id)
         for name, (roles, count) in counts.items()

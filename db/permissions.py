@@ -27,6 +27,7 @@ class Role(StrEnum):
 
     VIEWER = "viewer"
     ANNOTATOR = "annotator"
+    REVISER = "reviser"
     ADJUDICATOR = "adjudicator"
     RESEARCHER = "researcher"
 
@@ -35,6 +36,9 @@ RESEARCHERS = frozenset({Role.RESEARCHER})
 ADJUDICATORS = frozenset({Role.RESEARCHER, Role.ADJUDICATOR})
 ANNOTATORS = frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.ANNOTATOR})
 READERS = frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER})
+REVISERS = frozenset({Role.RESEARCHER, Role.REVISER})
+IN_STUDIES = READERS | ANNOTATORS
+"""Whoever has to do with a project's studies: not who only revises its items."""
 EVERYBODY = frozenset(Role)
 
 

@@ -19,6 +19,7 @@ from annotators.pages.documents.results import (
     check_crop,
     too_many,
 )
+from annotators.pages.documents.turns import drawing_for
 
 __all__ = [
     "MEDIA_TYPES",
@@ -34,6 +35,7 @@ __all__ = [
     "Why",
     "check_crop",
     "draw_failure",
+    "drawing_for",
     "snap_width",
     "sniff",
     "too_many",

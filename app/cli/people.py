@@ -27,7 +27,7 @@ member = group("member", "Roles of people in a project.")
 PasswordFromStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input (one line).")
 ]
-Role = Annotated[str | None, option("ROLE", "researcher, adjudicator, annotator or viewer.")]
+Role = Annotated[str | None, option("ROLE", "researcher, adjudicator, reviser, annotator or viewer.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -159,7 +159,7 @@ def add_member(
     context: typer.Context,
     project: ProjectName,
     name: PersonName,
-    role: Annotated[str, option("ROLE", "researcher, adjudicator, annotator or viewer.")],
+    role: Annotated[str, option("ROLE", "researcher, adjudicator, reviser, annotator or viewer.")],
     as_json: AsJson = False,
 ) -> None:
     """Give a person a role in a project; it goes before their default role, and replaces one they had there."""

@@ -58,6 +58,7 @@ def page() -> None:
     led = {row.project_id for row in own}
     waiting = _waiting([row for row in studies if row.project_id not in led], disputed)
     waiting = _together(my_threads(ui.db(), actor)) or waiting
+    waiting = _to_revise([row for row in projects if row.role is Role.REVISER]) or waiting
     for row in studies:
         if row.closed_to_me is not None and row.state == StudyState.RUNNING:
             _closed(row)
@@ -118,6 +119,21 @@ def _together(rows: Sequence[ThreadRow]) -> bool:
     return bool(waiting)
 
 
+def _to_revise(projects: Sequence[ProjectRow]) -> bool:
+    """One row a project in which items wait for me as a reviser; whether there was any."""
+    found = False
+    for project in projects:
+        if n := count_to_revise(ui.db(), ui.actor(), project.project_id):
+            found = True
+            with _row(f"revise-{project.project_id}"):
+                st.html(
+                    f'<div class="assay-row"><div><strong>{wording.at_least([n], "item", most=MOST)} to revise</strong>'
+                    f'<br><span class="assay-soft">{escape(project.name)}</span></div></div>'
+                )
+                ui.link("Revise", "revise", primary=True, project=project.project_id)
+    return found
+
+
 def _annotate(row: StudyRow) -> None:
     returned = f'<span class="assay-tag">{row.returned} returned to you</span>' if row.returned else ""
     with _row(f"annotate-{row.study_id}"):
@@ -167,6 +183,8 @@ def _nothing(studies: Sequence[StudyRow], projects: Sequence[ProjectRow]) -> Non
     elif projects and all(row.role is Role.VIEWER for row in projects):
         ui.empty("Nothing waits for you.", "You may look at everything in your projects: items, studies and results.")
         ui.link("Studies", "studies", key="home-look", primary=True)
+    elif projects and all(row.role is Role.REVISER for row in projects):
+        ui.empty("Nothing waits for you.", "Items that fail appear here, but for those that you judged or wrote.")
     else:
         ui.empty("Nothing waits for you.", "A researcher adds you to a study; it then appears here.")
 

@@ -8,7 +8,8 @@ from app import ui, wording
 from app.widgets import blocks
 from app.widgets.revise import revise
 from db.people.preferences import my_preferences
-from db.permissions import Actor
+from db.permissions import Actor, Role
+from db.projects import my_projects
 from db.releasing.revising import MOST, RevisionQueue, revision_queue
 from db.studies.remarks import item_place
 
@@ -21,19 +22,24 @@ def page() -> None:
     item_id = ui.integer_parameter("item")
     if item_id is not None:
         place = item_place(ui.db(), actor, item_id=item_id)
-        _mount(actor, place.project_id, item=item_id, home=blocks.address("item", item=item_id))
+        role = {row.project_id: row.role for row in my_projects(ui.db(), actor)}[place.project_id]
+        back = {"project": place.project_id} if role is Role.REVISER else {"item": item_id}
+        home = blocks.address("revise" if role is Role.REVISER else "item", **back)
+        _mount(actor, place.project_id, item=item_id, home=home)
         return
     project = ui.project()
     if ui.integer_parameter("queue"):
         _mount(actor, project.project_id, home=blocks.address("revise", project=project.project_id))
         return
     blocks.style()
+    only_revises = project.role is Role.REVISER
     found = revision_queue(ui.db(), actor, project.project_id)
     ui.heading("Revise", f"{_count(found)} in {project.name} {'waits' if len(found.waiting) == 1 else 'wait'} for you")
     if not found.waiting:
         ui.empty(
             "Nothing waits to be revised.",
-            "Items whose settled labels their protocol does not accept appear here. Any item is revised from its page.",
+            "Items whose settled labels their protocol does not accept appear here."
+            + (" Those that you judged or wrote do not." if only_revises else " Any item is revised from its page."),
         )
         return
     if st.button("Begin", type="primary", key="revise-begin"):
@@ -44,7 +50,7 @@ def page() -> None:
         ("Item", "What fails", "Before somebody now", ""),
         [
             (
-                blocks.item(row.item, row.item_id, project.project_id),
+                row.item if only_revises else blocks.item(row.item, row.item_id, project.project_id),
                 ", ".join(row.fails),
                 held.get(row.item_id, ""),
                 blocks.button("Revise", "revise", item=row.item_id),

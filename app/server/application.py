@@ -218,6 +218,8 @@ def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> Non
 
     While it runs, a note in the home folder says where (app/server/served.py). Raises Conflict when the port is taken.
     """
+    from app.server.connections import PatientProtocol  # noqa: PLC0415 - uvicorn loads its protocols when it serves
+
     bound = _bind(settings.host, settings.port)
     host, port = bound.getsockname()[:2]
     local = address_of(host, port)
@@ -228,6 +230,7 @@ def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> Non
         log_level=settings.log_level,
         access_log=False,
         server_header=False,
+        http=PatientProtocol,
         ws="websockets-sansio",
         ws_ping_interval=30,
         ws_ping_timeout=30,

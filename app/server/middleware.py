@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 import re
 from collections import Counter
 from functools import cache
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from annotators.errors import AssayError, NotAllowed, NotSignedIn
+from annotators.errors import AssayError, NotAllowed, NotSignedIn, shown
 from app.server.front_page import front_page
 from app.server.health import HEALTH, LIVE, READY
-from app.server.threads import Threads
+from app.server.reruns import Reruns
+from app.server.threads import Threads, in_the_name_of
 from app.server.upload_store import put
 from app.server.web import COOKIE, answer_to, cookies_in, error_response, is_same_origin, is_secure
 from app.state import AppState
-from db.people.sign_in import session_actor, token_hash
+from db.people.sign_in import session_actor, session_standing, token_hash
 from db.people.uploads import check_may_upload
 from db.permissions import Actor
 from db.waiting import waiting_at_most
+
+log = logging.getLogger(__name__)
 
 UNASKED = ("/static/", "/favicon.png", HEALTH, LIVE, READY)
 """Answered without asking the database who it is for: Streamlit's own files, and how the server is."""
@@ -64,6 +68,7 @@ class Sessions:
         self._threads = Threads(AT_ONCE)
         self._recognised: set[str] = set()
         self._open: Counter[int] = Counter()
+        self._reruns = Reruns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -73,10 +78,19 @@ class Sessions:
         elif scope["type"] == "websocket":
             await self._websocket(scope, receive, send)
         else:
-            with waiting_at_most(self.state.settings.wait_seconds):
-                if await self._recognise(scope, receive, send):
-                    is_upload = scope["method"] == "PUT" and scope["path"].startswith(UPLOADS)
-                    await (self._upload if is_upload else self.app)(scope, receive, send)
+            try:
+                with waiting_at_most(self.state.settings.wait_seconds):
+                    await self._answer(scope, receive, send)
+            except ClientDisconnect:
+                log.warning("%s broke off a request: %s %s", *_asked_by(scope))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, in threads that count as the share of whoever asks."""
+        if await self._recognise(scope, receive, send):
+            actor = scope.get("state", {}).get("actor")
+            is_upload = scope["method"] == "PUT" and scope["path"].startswith(UPLOADS)
+            with in_the_name_of(_address(scope) if actor is None else actor.person_id):
+                await (self._upload if is_upload else self.app)(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A websocket lives for hours: the deadline is for letting it in."""
@@ -84,7 +98,7 @@ class Sessions:
             let_in = await self._recognise(scope, receive, send)
         actor = scope["state"]["actor"] if let_in else None
         if actor is not None:
-            await self._counted(actor.person_id, scope, receive, send)
+            await self._counted(actor, scope, receive, send)
         elif let_in:
             await self.app(scope, receive, send)
 
@@ -101,7 +115,8 @@ class Sessions:
             if actor is None and not _is_public(scope["path"]):
                 raise NotSignedIn("Your session has ended. Reload the page and sign in.")
             if scope["path"].startswith(UPLOADS):
-                await self._threads.run(check_may_upload, self.state.db, actor)
+                with in_the_name_of(token):
+                    await self._threads.run(check_may_upload, self.state.db, actor)
         except AssayError as error:
             await self._refuse(error, scope, receive, send)
             return False
@@ -112,7 +127,8 @@ class Sessions:
         return is_asset and token_hash(token) in self._recognised
 
     async def _actor(self, token: str) -> Actor | None:
-        actor = await self._threads.run(session_actor, self.state.db, token)
+        with in_the_name_of(token):
+            actor = await self._threads.run(session_actor, self.state.db, token)
         if len(self._recognised) >= MOST_RECOGNISED:
             self._recognised.clear()
         if actor is not None:
@@ -129,14 +145,23 @@ class Sessions:
             answer = error_response(error)
         await answer(scope, receive, send)
 
-    async def _counted(self, person_id: int, scope: Scope, receive: Receive, send: Send) -> None:
-        """A websocket of this person, unless they have too many open."""
+    async def _counted(self, actor: Actor, scope: Scope, receive: Receive, send: Send) -> None:
+        """A websocket of this person, unless they have too many open; all of them run within one share."""
+        person_id, token = actor.person_id, scope["state"]["token"]
         if self._open[person_id] >= MOST_WEBSOCKETS:
             await send({"type": "websocket.close", "code": 4429, "reason": "too many open pages"})
             return
+
+        async def standing() -> object:
+            try:
+                with in_the_name_of(person_id):
+                    return await self._threads.run(session_standing, self.state.db, token)
+            except AssayError:  # the database does not answer: who that is will be asked again
+                return None
+
         self._open[person_id] += 1
         try:
-            await self.app(scope, receive, send)
+            await self._reruns.of(person_id, self.app, standing)(scope, receive, send)
         finally:
             self._open[person_id] -= 1
             if not self._open[person_id]:
@@ -209,6 +234,16 @@ def _mark_cookies_secure(message: Message) -> None:
         (name, value + b"; Secure" if name.lower() == b"set-cookie" and b"secure" not in value.lower() else value)
         for name, value in message["headers"]
     ]
+
+
+def _address(scope: Scope) -> str:
+    return scope["client"][0] if scope.get("client") else "nobody"
+
+
+def _asked_by(scope: Scope) -> tuple[str, str, str]:
+    """Who asked for what, for the log: of the address its beginning only, as the rest may be a secret."""
+    begins, _, more = scope["path"].removeprefix("/").partition("/")
+    return _address(scope), scope["method"], shown(f"/{begins}/…" if more else f"/{begins}")
 
 
 def _is_public(path: str) -> bool:

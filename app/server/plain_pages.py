@@ -138,25 +138,14 @@ def join_page(*, token: str, study: str, title: str, quota: int | None, called: 
 
 
 def leave_page(*, study_id: int, standing: Standing) -> HTMLResponse:
-    """Where an annotator from outside ends: the code and the way back, or first the question whether to stop."""
+    """Where an annotator from outside ends: the code and the way back, or first the question whether to end."""
     of = "" if standing.quota is None else f" of {standing.quota:,}"
     done = f"<p>You submitted {standing.done:,}{of} item{'' if standing.done == 1 and not of else 's'}.</p>"
     if standing.outcome is None:
-        return _page(
-            standing.study,
-            f"""
-            {done}
-            <p><a class="go" href="/annotate?study={study_id}">Go on</a></p>
-            <form method="post" action="/leave/{study_id}">
-              <button class="other" type="submit">Stop here</button>
-            </form>
-            <p class="soft">What you submitted is kept; the item before you goes to somebody else. You cannot come
-              back.</p>
-            """,
-        )
+        return _page(standing.study, f"{done}{_way_out(study_id, standing)}")
     words = {
         "done": "You have done all of it. Thank you!",
-        "failed": "The study has no more items for you. Thank you for your work.",
+        "failed": "The study gives you no items now. Thank you for your work.",
         "declined": "You declined to take part. Thank you for your time.",
         "stopped": "You have stopped. Thank you for your work.",
     }[standing.outcome]
@@ -167,6 +156,27 @@ def leave_page(*, study_id: int, standing: Standing) -> HTMLResponse:
         else ""
     )
     return _page(standing.study, f"<p>{words}</p>{done}{code}{back}")
+
+
+def _way_out(study_id: int, standing: Standing) -> str:
+    """What somebody who has not ended may do: finish, go on or stop, or come back later."""
+    end = '<form method="post" action="/leave/{}"><button{} type="submit">{}</button></form>'
+    on = f'<p><a class="go" href="/annotate?study={study_id}">Go on</a></p>'
+    if standing.complete:
+        return "<p>You have done all of it.</p>" + end.format(study_id, "", "Finish")
+    if standing.halted is not None:
+        later = "<p>Come back later: you go on where you stopped.</p>" if standing.later else ""
+        return f"""
+            <p>The study gives you no items now. {escape(standing.halted)}</p>
+            {later}
+            {end.format(study_id, ' class="other"', "End here")}
+            """
+    return f"""
+            {on}
+            {end.format(study_id, ' class="other"', "Stop here")}
+            <p class="soft">What you submitted is kept; the item before you goes to somebody else. You cannot come
+              back.</p>
+            """
 
 
 def message_page(title: str, text: str, *, status: int = 200, signed_in: str = "", way_on: bool = True) -> HTMLResponse:

@@ -6,12 +6,13 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
+import anyio
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from annotators.errors import AssayError, NotFound, NotSignedIn
+from annotators.errors import AssayError, InvalidInput, NotFound, NotSignedIn
 from app.server.plain_pages import FORMS, message_page
 from app.server.refusals import note_refused
 from app.settings import Settings
@@ -19,6 +20,8 @@ from db.permissions import Actor
 
 COOKIE = "assay_session"
 LARGEST_ID = 2**63 - 1
+BODY_SECONDS = 60.0
+"""How long the body of a request of ours may take to come; files have a way of their own."""
 
 
 def actor_of(request: HTTPConnection) -> Actor:
@@ -35,6 +38,19 @@ def path_id(request: Request, name: str) -> int:
     if value > LARGEST_ID:
         raise NotFound(f"There is nothing with the number {str(value)[:40]}. Check the address.")
     return value
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """The body of a request; InvalidInput for more bytes than `most`, and for one that is late (`BODY_SECONDS`)."""
+    raw = bytearray()
+    with anyio.move_on_after(BODY_SECONDS) as waiting:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > most:
+                raise InvalidInput(f"The request is larger than {most} bytes. Shorten the texts.")
+    if waiting.cancelled_caught:
+        raise InvalidInput(f"The request did not come within {BODY_SECONDS:g} s. Try again.")
+    return bytes(raw)
 
 
 def error_response(error: AssayError, **more: Any) -> JSONResponse:

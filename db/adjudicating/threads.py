@@ -42,6 +42,7 @@ from db.permissions import ANNOTATORS, READERS, Actor, On, operation, record
 from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items, protocol_of
+from db.studies.places import IN_THEIR_PLACE, may_see_own
 from db.studies.settlements import COUNTING, labels_and_decisions, looked_at_again
 
 LONGEST = 4_000
@@ -201,7 +202,7 @@ def _on_it(session: Session, actor: Actor, study_item_id: int) -> tuple[Study, S
         _talks(found[0], found[1], bool(_at_odds(session, found[0], [study_item_id])))
         or session.exec(written.limit(1)).first() is not None
     )
-    if found is None or not talked:
+    if found is None or not talked or not may_see_own(session, found[0].id or 0, actor.person_id):
         raise NotFound("There is nothing here that you talk about with others. The page My work lists what there is.")
     return found[0], found[1]
 
@@ -219,7 +220,7 @@ def _threads(session: Session, actor: Actor) -> Iterator[ThreadRow]:
     mine = session.execute(
         pick(Study.id, Study.settings)
         .join(StudyMember, col(StudyMember.study_id) == Study.id)
-        .where(col(StudyMember.person_id) == actor.person_id, col(StudyMember.left_at).is_(None))
+        .where(col(StudyMember.person_id) == actor.person_id, IN_THEIR_PLACE)
     )
     talking = [study_id for study_id, settings in mine if settings.get("talk", NEVER) != NEVER]
     for study in session.exec(select(Study).where(col(Study.id).in_(talking)).order_by(col(Study.id))):

@@ -27,6 +27,8 @@ from db.models import (
     Amendment,
     Assignment,
     AssignmentState,
+    Invitation,
+    OutsideAnnotator,
     Study,
     StudyMember,
     StudyState,
@@ -166,6 +168,8 @@ def set_state(db: Database, actor: Actor, study_id: int, *, state: StudyState, r
             raise Conflict(f"Study {study.name!r} is closed, so that there is nothing to pause. Start it again first.")
         add_amendment(session, actor, study, what="state", before=study.state, after=state.value, reason=why)
         reopened, study.state = study.state == StudyState.CLOSED, state.value
+        if state == StudyState.RUNNING:
+            _take_guests_back(session, study)
         if reopened:
             _ask_late_again(session, study, team)
         record(
@@ -173,6 +177,20 @@ def set_state(db: Database, actor: Actor, study_id: int, *, state: StudyState, r
             project_id=study.project_id, details={"reason": why},
         )  # fmt: skip
         return True
+
+
+def _take_guests_back(session: Session, study: Study) -> None:
+    """Give a study that goes on those from outside back who ended only because it gave nobody any items."""
+    ended = (
+        select(OutsideAnnotator, StudyMember)
+        .join(Invitation, col(Invitation.id) == col(OutsideAnnotator.invitation_id))
+        .join(StudyMember, col(StudyMember.person_id) == col(OutsideAnnotator.person_id))
+        .where(Invitation.study_id == study.id, StudyMember.study_id == study.id)
+        .where(OutsideAnnotator.outcome == "failed", col(StudyMember.left_at) == col(OutsideAnnotator.ended_at))
+    )
+    for outside, place in session.exec(ended).all():
+        outside.outcome = outside.ended_at = place.left_at = None
+        session.add_all((outside, place))
 
 
 _SUBMITTED_LATE = (
@@ -417,6 +435,8 @@ def _change_deadline(session: Session, actor: Actor, study: Study, *, change: St
         raise InvalidInput(f"The deadline {change.deadline:%Y-%m-%d %H:%M} has passed. Give a later one, or pause.")
     before, after = (None if at is None else at.isoformat() for at in (study.deadline, wanted))
     study.deadline = wanted
+    if study.state == StudyState.RUNNING:
+        _take_guests_back(session, study)
     add_amendment(session, actor, study, what="deadline", before=before, after=after, reason=reason)
     return [f"deadline {'taken away' if change.deadline is None else f'{change.deadline:%Y-%m-%d %H:%M}'}"]
 

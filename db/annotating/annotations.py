@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import bindparam, update
 from sqlmodel import Session, col, select
 
 from annotators.asking.asides import asked_by, for_browser
@@ -41,7 +42,9 @@ from db.models import (
     Assignment,
     AssignmentState,
     Draft,
+    Invitation,
     ItemVersion,
+    OutsideAnnotator,
     PhaseAnswer,
     Project,
     Study,
@@ -52,7 +55,9 @@ from db.models import (
 )
 from db.permissions import ANNOTATORS, Actor, On, operation, record
 from db.phases.answers import check_items_are_open, standing_of, stored
+from db.query import pick, table_of
 from db.studies.design import asks_of, equal_part, protocol_of
+from db.studies.places import SEES_OWN, check_sees_own, sees_own
 from db.studies.tallies import Tallies
 
 MAX_DRAFT = 400_000
@@ -302,6 +307,7 @@ def _answer_open(
         place.left_at = now()
         session.add(place)
         session.flush()
+        session.execute(_DECLINE, {"study": study.id, "person": actor.person_id, "moment": now()})
         give_back(session.connection(), study, actor.person_id, counts)
         if is_balanced(study):
             locked = session.get_one(Study, study.id, with_for_update=True, populate_existing=True)
@@ -309,6 +315,16 @@ def _answer_open(
             session.add(locked)
             session.flush()
     return PhaseAnswer(uid="", study_id=study.id, person_id=actor.person_id, phase=phase, answers=said)
+
+
+_OUTSIDE = table_of(OutsideAnnotator)
+_BY_ITS_LINKS = pick(Invitation.id).where(col(Invitation.study_id) == bindparam("study"))
+_DECLINE = (
+    update(_OUTSIDE)
+    .where(_OUTSIDE.c.person_id == bindparam("person"), _OUTSIDE.c.invitation_id.in_(_BY_ITS_LINKS))
+    .values(outcome=DECLINED, ended_at=bindparam("moment"))
+)
+"""Who came from outside has ended by declining."""
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------
@@ -393,7 +409,9 @@ def submit(
         counts.write(connection)
     with db.read() as session:
         following = None
-        if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+        if not sees_own(member):
+            pass  # what was on its way is stored; nothing more is shown
+        elif row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
             [following] = _items(session, member, replace(hand, items=[row]), ())
         elif status == "done" and row.kind != AnnotationKind.QUALIFICATION:
             following = to_compare(session, study, row)
@@ -416,7 +434,9 @@ def submit(
 def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | None = None) -> dict[str, Any]:
     """The presentation of something I submitted, to look at and correct; without an id, the last one."""
     with db.read() as session:
-        check_items_are_open(session, member_of(session, study_id, actor.person_id).study, actor.person_id)
+        member = member_of(session, study_id, actor.person_id)
+        check_sees_own(member)
+        check_items_are_open(session, member.study, actor.person_id)
         wanted = assignment_id or last_submitted(session, study_id, actor.person_id)
         if wanted is None:
             raise NotFound("You have not submitted anything in this study yet.")
@@ -451,7 +471,7 @@ class MyItem:
 def my_work(
     db: Database, actor: Actor, *, search: str = "", before: int | None = None, limit: int = 50
 ) -> list[MyItem]:
-    """What I submitted, was returned, skipped or let expire, latest first; paged by assignment id."""
+    """What I submitted, was returned, skipped or let expire, in studies that I am in; latest first, paged by id."""
     states = [state for state in AssignmentState if state not in (AssignmentState.OPEN, AssignmentState.LEASED)]
     query = (
         select(Assignment, Study.name, ItemVersion.question)
@@ -459,7 +479,7 @@ def my_work(
         .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .where(Assignment.person_id == actor.person_id, col(Assignment.state).in_(states))
-        .where(Assignment.kind != AnnotationKind.QUALIFICATION)
+        .where(Assignment.kind != AnnotationKind.QUALIFICATION, SEES_OWN)
         .order_by(col(Assignment.id).desc())
         .limit(limit)
     )

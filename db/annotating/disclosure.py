@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam
@@ -23,18 +24,24 @@ from db.models import (
     Evidence,
     Image,
     ItemDocument,
+    ItemVersion,
     Membership,
     Person,
+    RevisionLease,
     Study,
     StudyItem,
+    UtcTime,
+    now,
 )
-from db.permissions import EVERYBODY, READERS, Actor, On, held_role, operation, role_in
+from db.permissions import IN_STUDIES, READERS, Actor, On, Role, held_role, operation, role_in
 from db.query import table_of
 from db.studies.design import asks_of, protocol_of
+from db.studies.places import SEES_OWN, may_see_own
 
 _ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
 _DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(table) for table in (Document, Evidence, Image, ItemDocument))
 _PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
+_LEASE, _VERSION = table_of(RevisionLease), table_of(ItemVersion)
 
 _AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)
 _HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPIRED)
@@ -42,13 +49,14 @@ _HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPI
 
 @dataclass(frozen=True)
 class PageSource:
-    """A document's bytes: where they are known by their SHA-256, and of what type."""
+    """A document's bytes: where they are known by their SHA-256, of what type, and in which project."""
 
     document_id: int
     sha256: str | None
     media_type: str | None
     n_pages: int | None
     key: str
+    project_id: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class AssignmentReading:
     or a list of required phrases.
     """
 
+    project_id: int
     answer: str
     references: tuple[str | list[str], ...]
     documents: tuple[VisibleDocument, ...]
@@ -88,7 +97,8 @@ def may_see_page(db: Database, actor: Actor, *, document_id: int, page: int) -> 
     """The source of a page image, if this person may see that page now; NotFound otherwise.
 
     By role in the document's project; or by an assignment whose item is about the document, once the step that shows
-    it has been reached. A person who may not see it is told no more than that it is not there.
+    it has been reached, as long as they are an annotator of its study (`db.studies.places`). A person who may not see
+    it is told no more than that it is not there.
     """
     with db.glance() as connection:
         source, by_role = _look(connection, actor, document_id)
@@ -125,7 +135,7 @@ def visible_document(db: Database, actor: Actor, *, document_id: int) -> Visible
         return VisibleDocument(source, tuple(sorted(pages)))
 
 
-@operation(On.STUDY, EVERYBODY)
+@operation(On.STUDY, IN_STUDIES)
 def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) -> AssignmentReading:
     """What the present step of an assignment shows; NotFound unless it is the actor's own or the role shows all pages.
 
@@ -140,7 +150,7 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
             raise refused
         protocol = protocol_of(study)
         if assignment.person_id == actor.person_id:
-            if assignment.state not in (*_AT_HAND, *_HAD):
+            if assignment.state not in (*_AT_HAND, *_HAD) or not may_see_own(session, study_id, actor.person_id):
                 raise refused
             asks = asks_of(session.connection(), study, assignment.study_item_id)
             _, step = next_step(assignment, protocol, asks)
@@ -157,10 +167,10 @@ def reading_at(session: Session, study: Study, study_item_id: int, step: int) ->
     # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
     everything = protocol.shown_at(len(protocol.steps) - 1)
     [materials] = load_materials(session, [study_item_id], everything, pairs=protocol.about_pairs).values()
-    return _reading(protocol, materials_at(materials, protocol, step), step)
+    return _reading(study.project_id, protocol, materials_at(materials, protocol, step), step)
 
 
-def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentReading:
+def _reading(project_id: int, protocol: Protocol, materials: Materials, step: int) -> AssignmentReading:
     shows, item, ids = protocol.shown_at(step), materials.item, materials.document_ids()
     cited: dict[str | None, set[int]] = {}
     passages = []
@@ -179,8 +189,9 @@ def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentR
         whole = Material.DOCUMENTS in shows
         pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.key, ())))
         if pages:
-            documents.append(VisibleDocument(_source(document), pages))
+            documents.append(VisibleDocument(_source(document, project_id), pages))
     return AssignmentReading(
+        project_id,
         item.answer if Material.ANSWER in shows else "",
         item.references if Material.REFERENCES in shows else (),
         tuple(documents),
@@ -188,8 +199,9 @@ def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentR
     )
 
 
-def _source(document: StoredDocument) -> PageSource:
-    return PageSource(document.document_id, document.sha256, document.media_type, document.n_pages, document.key)
+def _source(document: StoredDocument, project_id: int) -> PageSource:
+    about = (document.sha256, document.media_type, document.n_pages, document.key)
+    return PageSource(document.document_id, *about, project_id)
 
 
 def _all_pages(n_pages: int | None) -> tuple[int, ...]:
@@ -214,6 +226,7 @@ def _of_assignments(part: Table, step: ColumnElement[Any], *columns: ColumnEleme
             _ASSIGNMENT.c.state.in_(bindparam("states", expanding=True)),
             part.c.document_id == bindparam("document"),
             _reached(step),
+            SEES_OWN,
         )
     )
 
@@ -238,7 +251,7 @@ _BESIDE = (
 )
 _STANDING = (
     sql_select(
-        *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key")),
+        *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key", "project_id")),
         _PERSON.c.is_admin,
         held_role().label("role"),
     )
@@ -252,13 +265,44 @@ _STANDING = (
 )
 
 
+STILL_BEFORE_THEM = timedelta(hours=2)
+"""How long after their lease a reviser who has not moved still sees the pages of an item that nobody else took."""
+
+_LATER = _VERSION.alias("later")
+_TO_REVISE = (
+    sql_select(_LEASE.c.item_id)
+    .select_from(
+        _LEASE.join(_VERSION, _VERSION.c.item_id == _LEASE.c.item_id).join(
+            _ITEM_DOCUMENT, _ITEM_DOCUMENT.c.item_version_id == _VERSION.c.id
+        )
+    )
+    .where(
+        _LEASE.c.person_id == bindparam("person"),
+        _LEASE.c.lease_until > bindparam("since", type_=UtcTime()),
+        _ITEM_DOCUMENT.c.document_id == bindparam("document"),
+        ~sql_select(_LATER.c.id)
+        .where(_LATER.c.item_id == _VERSION.c.item_id, _LATER.c.number > _VERSION.c.number)
+        .exists(),
+    )
+    .limit(1)
+)
+
+
 def _look(connection: Connection, actor: Actor, document_id: int) -> tuple[PageSource | None, bool]:
-    """The document, None if there is none, and whether the person's role in its project shows all of it."""
+    """The document, None if there is none, and whether the person's role in its project shows all of it.
+
+    A reviser's shows the documents of the items that they have before them to revise.
+    """
     found = connection.execute(_STANDING, {"person": actor.person_id, "document": document_id}).first()
     if found is None:
         return None, False
-    source = PageSource(found.id, found.sha256, found.media_type, found.n_pages, found.key)
-    return source, bool(found.is_admin) or found.role in READERS
+    source = PageSource(found.id, found.sha256, found.media_type, found.n_pages, found.key, found.project_id)
+    if found.is_admin or found.role in READERS:
+        return source, True
+    if found.role != Role.REVISER:
+        return source, False
+    asked = {"person": actor.person_id, "document": document_id, "since": now() - STILL_BEFORE_THEM}
+    return source, connection.execute(_TO_REVISE, asked).first() is not None
 
 
 def _disclosed(

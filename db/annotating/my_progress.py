@@ -15,6 +15,7 @@ from db.permissions import Actor, On, operation
 from db.query import pick
 from db.studies import tallies
 from db.studies.design import expected
+from db.studies.places import MAY_ANNOTATE
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
         studies = session.execute(
             pick(Study, StudyMember)
             .join(StudyMember, col(StudyMember.study_id) == col(Study.id))
-            .where(col(StudyMember.person_id) == actor.person_id)
+            .where(col(StudyMember.person_id) == actor.person_id, MAY_ANNOTATE)
             .order_by(col(Study.id))
         ).all()
         spent_today = session.execute(

@@ -15,7 +15,7 @@ from db.engine import Database
 from db.models import Study, StudyDraft, now
 from db.names import no_study
 from db.people.accounts import names_of
-from db.permissions import EVERYBODY, READERS, RESEARCHERS, Actor, On, operation, record, role_in
+from db.permissions import IN_STUDIES, READERS, RESEARCHERS, Actor, On, operation, record, role_in
 from db.studies.design import StudyMade, StudyPlan, people_of
 
 _QUOTAS = "quotas_by_person"
@@ -66,7 +66,7 @@ def save_draft(
         return plan
 
 
-@operation(On.PROJECT, EVERYBODY)
+@operation(On.PROJECT, IN_STUDIES)
 def drafts_of(db: Database, actor: Actor, project_id: int) -> list[DraftOfStudy]:
     """The project's drafts, oldest first; annotators see none."""
     with db.read() as session:
@@ -78,7 +78,7 @@ def drafts_of(db: Database, actor: Actor, project_id: int) -> list[DraftOfStudy]
         return [_read(row, names) for row in rows]
 
 
-@operation(On.PROJECT, EVERYBODY)
+@operation(On.PROJECT, IN_STUDIES)
 def find_draft(db: Database, actor: Actor, project_id: int, *, name: str) -> DraftOfStudy | None:
     """The draft of this name, None where there is none."""
     return next((draft for draft in drafts_of(db, actor, project_id) if draft.design.name == name), None)

@@ -13,7 +13,9 @@ from sqlmodel import col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound, shown
 from db.allotting.slots import is_balanced
+from db.annotating.assignments import member_of
 from db.engine import Database
+from db.inviting.joining import ended_as
 from db.models import Account, Invitation, OutsideAnnotator, Study, StudyState, now
 from db.people.sign_in import token_hash
 from db.permissions import RESEARCHERS, Actor, On, operation, record
@@ -199,7 +201,7 @@ def invitations_of(db: Database, actor: Actor, study_id: int, *, recruiter_ids: 
                     person.recruiter_id if recruiter_ids else None,
                     person.joined_at,
                     tallies.done(tallies.counts(session, study_id, person.person_id)),
-                    person.outcome,
+                    ended_as(person, member_of(session, study_id, person.person_id)),
                 )
                 for person, name in people
             ]

@@ -1,6 +1,7 @@
 """How people from outside come in by an invitation, and how they end: done, failed or stopped.
 
-What runs before anybody is known (`invited`, `join`) is no operation with an actor.
+What runs before anybody is known (`invited`, `join`) is no operation with an actor. Nobody ends by looking: only what
+they do ends them (`leave`, or declining to take part).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from datetime import timedelta
 
 from sqlmodel import Session, col, select
 
+from annotators.designing.phases import DECLINED
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.figures import count
-from db.annotating.assignments import Member, give_back, is_halted, lease, member_of
+from db.annotating.assignments import Member, give_back, is_halted, lease, member_of, why_halted
 from db.annotating.qualifying import must_qualify
 from db.engine import Database
 from db.models import (
@@ -45,6 +47,7 @@ from db.permissions import ANNOTATORS, Actor, On, Role, actor_of, operation, rec
 from db.phases.answers import standing_of
 from db.query import pick
 from db.studies import tallies
+from db.studies.design import left_to_give
 from db.studies.places import is_gone
 from db.studies.tallies import Tallies
 
@@ -65,11 +68,18 @@ class Invited:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far an annotator from outside is; `outcome` is None until they have ended, then with code and address."""
+    """How far an annotator from outside is; `outcome` is None until they have ended, then with code and address.
+
+    `complete`: whether they would end now as who has done all. `halted` says why the study gives them nothing now;
+    `later`: it may give them more.
+    """
 
     study: str
     done: int
     quota: int | None
+    complete: bool = False
+    halted: str | None = None
+    later: bool = False
     outcome: str | None = None
     code: str | None = None
     return_url: str | None = None
@@ -149,30 +159,46 @@ def is_from_outside(db: Database, actor: Actor, study_id: int) -> bool:
 
 
 @operation(On.STUDY, ANNOTATORS)
-def leave(db: Database, actor: Actor, study_id: int, *, stop: bool) -> Standing:
-    """How an annotator from outside stands; whoever is done, or is to `stop`, ends, and gives back what they hold.
+def how_far(db: Database, actor: Actor, study_id: int) -> Standing:
+    """How an annotator from outside stands; it changes nothing.
 
-    Who has done all that they are given is done; whom the study gives nothing any more has failed. Raises NotFound for
-    somebody who did not come by an invitation.
+    Raises NotFound for somebody who did not come by an invitation.
+    """
+    with db.read() as session:
+        outside, invitation = _came(session, study_id, actor.person_id)
+        member, done = member_of(session, study_id, actor.person_id), _done(session, study_id, actor.person_id)
+        return _standing(session, outside, invitation, member, done)
+
+
+@operation(On.STUDY, ANNOTATORS)
+def leave(db: Database, actor: Actor, study_id: int) -> Standing:
+    """End an annotator from outside, as they say; they give back what they hold. Asked again, it is the same.
+
+    Who has submitted all that is asked of them is done: their quota, or everything that they were given where the study
+    has no more for them. Whom the study gives nothing (it is paused, closed or past its deadline, or they failed) has
+    failed; where it goes on, so do they. Everybody else has stopped, and cannot come back. Raises
+    NotFound for somebody who did not come by an invitation.
     """
     with db.write() as session:
-        found = _outside(session, study_id, actor.person_id)
-        if found is None:
-            raise NotFound("You came to this study without an invitation: there is no code to end with.")
-        outside, invitation = found
+        outside, invitation = _came(session, study_id, actor.person_id)
         member = member_of(session, study_id, actor.person_id, alone=True)
-        counts = Tallies(study_id)
-        study = session.get_one(Study, study_id)
-        done = tallies.done(tallies.counts(session, study_id, actor.person_id))
-        if outside.outcome is None:
-            outcome = _outcome(session, member, done, counts) or ("stopped" if stop else None)
-            if outcome is not None:
-                _end(session, actor, study, outside, outcome=outcome, counts=counts)
+        done = _done(session, study_id, actor.person_id)
+        if ended_as(outside, member) is None:
+            counts = Tallies(study_id)
+            if is_halted(member) or must_qualify(member):
+                more = _has_more(session, member)
+            else:
+                more = bool(lease(session.connection(), member, counts, ahead=0).items)
+            outcome = _outcome(session, member, done, has_more=more)
+            _end(session, actor, member, outside, outcome=outcome, counts=counts)
             counts.write(session.connection())
-        if outside.outcome is None:
-            return Standing(study.name, done, member.quota)
-        code = invitation.code if outside.outcome == "done" else invitation.code_else
-        return Standing(study.name, done, member.quota, outside.outcome, code, invitation.return_url)
+            member = member_of(session, study_id, actor.person_id)
+        return _standing(session, outside, invitation, member, done)
+
+
+def ended_as(outside: OutsideAnnotator, place: Member) -> str | None:
+    """How somebody has ended; None where they have not, or were taken into the study again."""
+    return outside.outcome if place.left_at is not None else None
 
 
 # Private --------------------------------------------------------------------------------------------------------------
@@ -276,33 +302,83 @@ def _outside(session: Session, study_id: int, person_id: int) -> tuple[OutsideAn
     return session.exec(query).first()
 
 
-def _outcome(session: Session, member: Member, done: int, counts: Tallies) -> str | None:
+def _came(session: Session, study_id: int, person_id: int) -> tuple[OutsideAnnotator, Invitation]:
+    found = _outside(session, study_id, person_id)
+    if found is None:
+        raise NotFound("You came to this study without an invitation: there is no code to end with.")
+    return found
+
+
+def _done(session: Session, study_id: int, person_id: int) -> int:
+    return tallies.done(tallies.counts(session, study_id, person_id))
+
+
+def _standing(
+    session: Session, outside: OutsideAnnotator, invitation: Invitation, member: Member, done: int
+) -> Standing:
+    outcome = ended_as(outside, member)
+    if outcome is None:
+        complete = _outcome(session, member, done, has_more=_has_more(session, member)) == "done"
+        halted = why_halted(session, member) if is_halted(member) and not complete else None
+        later = halted is not None and (not is_gone(member) or member.paused_at is not None)
+        return Standing(member.study.name, done, member.quota, complete, halted, later)
+    code = invitation.code if outcome == "done" else invitation.code_else
+    return Standing(
+        member.study.name,
+        done,
+        member.quota,
+        complete=outcome == "done",
+        outcome=outcome,
+        code=code,
+        return_url=invitation.return_url,
+    )
+
+
+def _has_more(session: Session, member: Member) -> bool:
+    """Whether the study has about anything left for somebody, even while it gives nothing; they are given nothing."""
+    assert member.study.id is not None
+    place = session.get_one(StudyMember, (member.study.id, member.person_id))
+    return must_qualify(member) or left_to_give(session, member.study, place) > 0
+
+
+def _outcome(session: Session, member: Member, done: int, *, has_more: bool) -> str:
+    """How somebody ends who ends now; `has_more`: the study would give them another item."""
     standing = standing_of(session, member.study, member.person_id)
     if standing is not None and standing.declined:
-        return "declined"
-    if standing is not None and not is_halted(member) and (standing.before_items or (done and standing.after_items)):
-        return None  # what is put to them besides items comes first
-    if member.quota is not None and done >= member.quota:
+        return DECLINED
+    asked_more = standing is not None and (standing.before_items or (done and standing.after_items))
+    if member.quota is not None and done >= member.quota and not (asked_more and not is_halted(member)):
         return "done"
-    if is_gone(member):
-        return "failed"
+    did_all = done and not has_more and not _has_skipped(session, member)
     if is_halted(member):
-        return "done"  # the study ended before they could
-    if must_qualify(member):
-        return None
-    return None if lease(session.connection(), member, counts, ahead=0).items else "done"
+        return "done" if did_all and not is_gone(member) else "failed"
+    if has_more or asked_more or _has_skipped(session, member):
+        return "stopped"
+    return "done" if did_all else "failed"
+
+
+def _has_skipped(session: Session, member: Member) -> bool:
+    """Whether somebody skipped anything: the tallies do not count what was planted among their items."""
+    skipped = pick(Assignment.id).where(
+        col(Assignment.study_id) == member.study.id,
+        col(Assignment.person_id) == member.person_id,
+        col(Assignment.state) == AssignmentState.SKIPPED,
+    )
+    return session.execute(skipped.limit(1)).first() is not None
 
 
 def _end(
-    session: Session, actor: Actor, study: Study, outside: OutsideAnnotator, *, outcome: str, counts: Tallies
+    session: Session, actor: Actor, member: Member, outside: OutsideAnnotator, *, outcome: str, counts: Tallies
 ) -> None:
-    assert study.id is not None
+    study_id = member.study.id
+    assert study_id is not None
     outside.outcome, outside.ended_at = outcome, now()
     session.add(outside)
-    place = session.get_one(StudyMember, (study.id, actor.person_id))
-    place.left_at = place.left_at or now()
+    # Whom a halted study fails leaves at the moment that they end at: by it they are back when the study goes on.
+    place = session.get_one(StudyMember, (study_id, actor.person_id))
+    place.left_at = place.left_at or outside.ended_at
     session.add(place)
     session.flush()
-    give_back(session.connection(), study, actor.person_id, counts)
-    details = {"outcome": outcome}
-    record(session, actor, "annotator ended", "study", study.id, project_id=study.project_id, details=details)
+    give_back(session.connection(), member.study, actor.person_id, counts)
+    details, project_id = {"outcome": outcome}, member.study.project_id
+    record(session, actor, "annotator ended", "study", study_id, project_id=project_id, details=details)

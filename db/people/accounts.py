@@ -34,6 +34,7 @@ from db.permissions import (
     ADJUDICATORS,
     ANNOTATORS,
     RESEARCHERS,
+    REVISERS,
     Actor,
     On,
     Role,
@@ -340,8 +341,8 @@ def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[Member
 
 
 def who_may_revise(session: Session, project_id: int) -> dict[int, str]:
-    """Person id → name of everybody who may revise items of a project: its researchers, and administrators."""
-    named = {row.name: row.person_id for row in _held(session, project_id) if row.role in RESEARCHERS}
+    """Person id → name of who may revise items of a project: its researchers and revisers, and administrators."""
+    named = {row.name: row.person_id for row in _held(session, project_id) if row.role in REVISERS}
     named |= {account.name: account.person_id for _, account in session.exec(_humans().where(col(Person.is_admin)))}
     return {named[name]: name for name in sorted(named)}
 

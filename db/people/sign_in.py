@@ -19,7 +19,7 @@ from annotators.errors import NotFound, NotSignedIn, TooManyAttempts
 from db.engine import Database
 from db.models import Account, Event, Person, SignInFailure, WebSession, now
 from db.people.passwords import check_rules, hashed, matches, needs_rehash
-from db.permissions import Actor, On, actor_of, operation, record
+from db.permissions import Actor, On, Roles, actor_of, operation, record, roles_of
 
 SESSION = timedelta(days=14)
 ONE_TIME = timedelta(days=1)
@@ -85,6 +85,15 @@ def session_actor(db: Database, token: str | None) -> Actor | None:
     with db.glance() as connection:
         found = connection.execute(_SIGNED_IN, {"token": token_hash(token), "moment": now()}).first()
     return None if found is None else Actor(found[0], found[1], found[2], found[3], "web")
+
+
+def session_standing(db: Database, token: str | None) -> tuple[Actor, Roles] | None:
+    """Who has this session token, and what they are in every project now; None as of `session_actor`."""
+    actor = session_actor(db, token)
+    if actor is None:
+        return None
+    with db.read() as session:
+        return actor, roles_of(session, actor.person_id)
 
 
 _SIGNED_IN = (

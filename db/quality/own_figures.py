@@ -25,6 +25,7 @@ from db.models import Annotation, AnnotationKind, StoredLabel, Study, StudyMembe
 from db.permissions import Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
+from db.studies.places import MAY_ANNOTATE
 
 FEWEST = 10
 """Labels below which no share is told."""
@@ -74,7 +75,7 @@ def my_figures(db: Database, actor: Actor, *, before: datetime | None = None) ->
         studies = session.execute(
             pick(Study)
             .join(StudyMember, col(StudyMember.study_id) == col(Study.id))
-            .where(col(StudyMember.person_id) == actor.person_id)
+            .where(col(StudyMember.person_id) == actor.person_id, MAY_ANNOTATE)
             .order_by(col(Study.id))
         ).scalars()
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
@@ -15,7 +15,7 @@ from sqlmodel import Session, col, select
 
 from annotators.criteria import Criterion
 from annotators.criteria.base import written
-from annotators.errors import NotFound
+from annotators.errors import NotAllowed, NotFound
 from annotators.items.item import EVIDENCE_KINDS, EVIDENCE_ROLES
 from annotators.items.revising import proposed_claims
 from annotators.items.written import as_written, from_written
@@ -23,7 +23,7 @@ from annotators.protocols.ambiguity import REFUSALS
 from db.annotating.annotations import protocol_for_browser
 from db.annotating.presentations import document_shown
 from db.engine import Database
-from db.items.current import unpublished_now, version_is_latest
+from db.items.current import item_is_current, unpublished_now, version_is_latest
 from db.items.rows import StoredItem, read_items
 from db.judging.drafting import drafts_taken
 from db.models import (
@@ -49,14 +49,14 @@ from db.models import (
     now,
 )
 from db.people.accounts import who_may_revise
-from db.permissions import RESEARCHERS, Actor, On, operation
+from db.permissions import REVISERS, Actor, On, Role, operation, role_in
 from db.query import in_clause, pick, plain_rows, table_of
 from db.releasing.recheck import fresh_people
 from db.releasing.states import BLOCK, Place, Standing, State, failing_units, keep_failing, standings
 from db.studies import tallies
 from db.studies.design import protocol_of
-from db.studies.remarks import ItemInStudy, ItemLabel, item_labels
-from db.studies.revisions import ItemRevision, plan_revision, revise_item, why_not_revise
+from db.studies.remarks import ItemInStudy, ItemLabel, labels_of
+from db.studies.revisions import ItemRevision, planned_in, revise_in, why_not_in
 
 LEASE = timedelta(minutes=15)
 """How long an item stays with a reviser who does nothing. After it somebody else may take it over."""
@@ -106,11 +106,12 @@ class RevisionQueue:
     held: list[ItemLease]
 
 
-@operation(On.PROJECT, RESEARCHERS)
+@operation(On.PROJECT, REVISERS)
 def revision_queue(db: Database, actor: Actor, project_id: int) -> RevisionQueue:
     """The items of a project that are in revision and that this person may revise, the oldest first.
 
-    Left out is what a study keeps from those who judged, decided or revised it (`separate_revisers`).
+    Left out is what a study keeps from those who judged, decided or revised it (`separate_revisers`), and all of that
+    for who is no more than a reviser.
     """
     _keep(db, actor, project_id)
     with db.read() as session:
@@ -120,7 +121,7 @@ def revision_queue(db: Database, actor: Actor, project_id: int) -> RevisionQueue
         return RevisionQueue(session.get_one(Project, project_id).name, found, held)
 
 
-@operation(On.PROJECT, RESEARCHERS)
+@operation(On.PROJECT, REVISERS)
 def count_to_revise(db: Database, actor: Actor, project_id: int) -> int:
     """How many items this person could revise now: what `revision_queue` has, but for what others have before them.
 
@@ -150,7 +151,7 @@ _MOST_KEPT = 500
 def _kept_waiting(db: Database, session: Session, actor: Actor, project_id: int) -> list[int]:
     """The items that wait to be revised, by this person; in this process worked out once a change of the project."""
     studies = list(session.exec(select(Study).where(Study.project_id == project_id)))
-    is_strict = any(study.settings.get("separate_revisers") for study in studies)
+    is_strict = bool(_strict(session, actor.person_id, project_id, studies))
     key = (str(db.url), project_id, actor.person_id if is_strict else None)
     stamp = _stamp(session, [study.id or 0 for study in studies])
     with _keeping:
@@ -225,7 +226,7 @@ def _in_revision(session: Session, actor: Actor, project_id: int) -> Iterator[St
     studies = {study.id: study for study in session.exec(select(Study).where(Study.project_id == project_id))}
     if not studies:
         return
-    strict = {study_id for study_id, study in studies.items() if study.settings.get("separate_revisers")}
+    strict = _strict(session, actor.person_id, project_id, studies.values())
     rows = session.execute(_FAILING, {"studies": list(studies)}).all()
     n = 0
     for start in range(0, len(rows), BLOCK):
@@ -240,6 +241,12 @@ def _in_revision(session: Session, actor: Actor, project_id: int) -> Iterator[St
                     return
 
 
+def _strict(session: Session, person_id: int, project_id: int, studies: Iterable[Study]) -> set[int | None]:
+    """The studies that keep from this person what they judged, decided or revised: all of them from a reviser."""
+    only_revises = role_in(session, person_id, project_id) is Role.REVISER
+    return {study.id for study in studies if only_revises or study.settings.get("separate_revisers")}
+
+
 def n_in_revision(session: Session, study: Study) -> int:
     """How many items of a study wait to be revised, of the first `BLOCK` that fail; which do is as it was kept."""
     return len(_waiting_in(session, study))
@@ -251,8 +258,10 @@ def n_without_reviser(session: Session, study: Study, strict: Collection[int]) -
     `strict` are the studies of the project that keep items from those who judged, decided or revised them.
     """
     left = set(_waiting_in(session, study)) if strict else set()
+    studies = session.exec(select(Study).where(Study.project_id == study.project_id)).all() if left else ()
     for person_id in who_may_revise(session, study.project_id) if left else ():
-        left &= _barred(session, person_id, sorted(left), strict)
+        theirs = {*strict, *_strict(session, person_id, study.project_id, studies)}
+        left &= _barred(session, person_id, sorted(left), theirs)
     return len(left)
 
 
@@ -282,23 +291,28 @@ def _barred(session: Session, person_id: int, items: Sequence[int], strict: Coll
 # Who has an item before them ------------------------------------------------------------------------------------------
 
 
-@operation(On.PROJECT, RESEARCHERS)
+@operation(On.PROJECT, REVISERS)
 def take_to_revise(db: Database, actor: Actor, project_id: int, *, item_id: int) -> TakenToRevise:
     """Take an item to revise it, or keep it for longer; where somebody else has it, that stays so and is told."""
-    lease, moment = table_of(RevisionLease), now()
     with db.write() as session:
         _check_here(session, project_id, item_id)
-        dialect = postgresql if session.connection().dialect.name == "postgresql" else sqlite
-        given: dict[str, Any] = {"person_id": actor.person_id, "lease_until": moment + LEASE}
-        free = (lease.c.person_id == actor.person_id) | (lease.c.lease_until <= moment)
-        taken = dialect.insert(lease).values(item_id=item_id, **given)
-        session.execute(taken.on_conflict_do_update(index_elements=["item_id"], set_=given, where=free))
-        [found] = _leases(session, actor, [item_id])
-        standing = standings(session, [item_id]).get(item_id)
-        return TakenToRevise(found.item_id, found.by, found.mine, found.until, standing.state if standing else None)
+        _check_theirs(session, actor, project_id, item_id)
+        return _take(session, actor, item_id)
 
 
-@operation(On.PROJECT, RESEARCHERS)
+def _take(session: Session, actor: Actor, item_id: int) -> TakenToRevise:
+    lease, moment = table_of(RevisionLease), now()
+    dialect = postgresql if session.connection().dialect.name == "postgresql" else sqlite
+    given: dict[str, Any] = {"person_id": actor.person_id, "lease_until": moment + LEASE}
+    free = (lease.c.person_id == actor.person_id) | (lease.c.lease_until <= moment)
+    taken = dialect.insert(lease).values(item_id=item_id, **given)
+    session.execute(taken.on_conflict_do_update(index_elements=["item_id"], set_=given, where=free))
+    [found] = _leases(session, actor, [item_id])
+    standing = standings(session, [item_id]).get(item_id)
+    return TakenToRevise(found.item_id, found.by, found.mine, found.until, standing.state if standing else None)
+
+
+@operation(On.PROJECT, REVISERS)
 def leave_to_others(db: Database, actor: Actor, project_id: int, *, item_id: int) -> None:
     """Let somebody else have an item; of another's lease nothing changes."""
     with db.write() as session:
@@ -306,6 +320,21 @@ def leave_to_others(db: Database, actor: Actor, project_id: int, *, item_id: int
         mine = session.get(RevisionLease, item_id)
         if mine is not None and mine.person_id == actor.person_id:
             session.delete(mine)
+
+
+def _check_theirs(session: Session, actor: Actor, project_id: int, item_id: int) -> bool:
+    """Whether somebody is no more than a reviser, who is shown what waits for them and nothing else.
+
+    For those NotAllowed for what they judged or wrote, NotFound for what does not wait to be revised.
+    """
+    if role_in(session, actor.person_id, project_id) is not Role.REVISER:
+        return False
+    if (why_not := why_not_in(session, actor, project_id, item_id)) is not None:
+        raise NotAllowed(why_not)
+    standing = standings(session, [item_id]).get(item_id)
+    if standing is None or standing.state is not State.IN_REVISION:
+        raise NotFound(f"Item {item_id} does not wait to be revised. Look at the list of those that do.")
+    return True
 
 
 def _check_here(session: Session, project_id: int, item_id: int) -> None:
@@ -378,7 +407,8 @@ class WhyRevised:
 class ItemToRevise:
     """An item with what a reviser needs: its texts and parts as they are written, why it is here, what is looked at.
 
-    `why_not` says why this person may not revise it. `evidence` and `documents` are as the viewer takes them.
+    `why_not` says why this person may not revise it; who `only_revises` does nothing else with it. `evidence` and
+    `documents` are as the viewer takes them.
     `answers` are those that may stand where annotators found the question ambiguous.
     """
 
@@ -393,20 +423,28 @@ class ItemToRevise:
     kinds: tuple[str, ...]
     answers: tuple[str, ...]
     why_not: str | None
+    only_revises: bool
     studies: list[WhyRevised]
     protocol: dict[str, Any] | None
     evidence: list[dict[str, Any]]
     documents: list[dict[str, Any]]
 
 
-@operation(On.PROJECT, RESEARCHERS)
+@operation(On.PROJECT, REVISERS)
 def item_to_revise(db: Database, actor: Actor, project_id: int, *, external_id: str) -> ItemToRevise:
-    """An item in its latest version, with what failed in which study; NotFound for one that is not there now."""
-    why_not = why_not_revise(db, actor, project_id, external_id=external_id)
-    labels = item_labels(db, actor, project_id, external_id=external_id)
+    """An item in its latest version, with what failed in which study; NotFound for one that is not there now.
+
+    Who is no more than a reviser has it before them by this, as `take_to_revise` has it, and sees its documents' pages.
+    """
     with db.read() as session:
-        mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
-        item_id = session.execute(mine).scalar_one()
+        item_id = _item_id(session, project_id, external_id)
+        only_revises = _check_theirs(session, actor, project_id, item_id)
+    if only_revises:
+        with db.write() as session:
+            _take(session, actor, item_id)
+    with db.read() as session:
+        why_not = why_not_in(session, actor, project_id, item_id)
+        labels = labels_of(session, actor, project_id, external_id)
         item = standings(session, [item_id])[item_id]
         stored = read_items(session, [item.version_id])[item.version_id]
         studies = _why(session, item, labels)
@@ -423,6 +461,7 @@ def item_to_revise(db: Database, actor: Actor, project_id: int, *, external_id: 
             EVIDENCE_KINDS,
             REFUSALS if _is_ambiguous(labels) else (),
             why_not,
+            only_revises,
             studies,
             protocol_for_browser(protocol_of(session.get_one(Study, first.study_id))) if first else None,
             _evidence(stored),
@@ -430,7 +469,7 @@ def item_to_revise(db: Database, actor: Actor, project_id: int, *, external_id: 
         )
 
 
-@operation(On.PROJECT, RESEARCHERS)
+@operation(On.PROJECT, REVISERS)
 def plan_written(
     db: Database, actor: Actor, project_id: int, *, external_id: str, given: Mapping[str, Any]
 ) -> ItemRevision | None:
@@ -438,11 +477,13 @@ def plan_written(
 
     Raises what `from_written` and `plan_revision` raise.
     """
-    fields = _fields(db, project_id, external_id, given)
-    return plan_revision(db, actor, project_id, external_id=external_id, fields=fields) if fields else None
+    with db.read() as session:
+        _check_theirs(session, actor, project_id, _item_id(session, project_id, external_id))
+        fields = from_written(_latest(session, project_id, external_id).content, given)
+        return planned_in(session, actor, project_id, external_id=external_id, fields=fields) if fields else None
 
 
-@operation(On.PROJECT, RESEARCHERS)
+@operation(On.PROJECT, REVISERS)
 def revise_written(
     db: Database,
     actor: Actor,
@@ -456,34 +497,41 @@ def revise_written(
 ) -> ItemRevision:
     """Store what is written as a new version, as `revise_item` does, and let the item go; raises what that raises.
 
-    `drafts`: what is written → the job by which a model had drafted it.
+    `drafts`: what is written → the job by which a model had drafted it, which who only revises asks of none.
     """
-    fields = _fields(db, project_id, external_id, given)
     texts = {name: text for name, text in given.items() if isinstance(text, str)}
     jobs = {name: job for name, job in (drafts or {}).items() if name in texts}
-    proposed = drafts_taken(db, actor, project_id, item=external_id, drafts=jobs, texts=texts)
-    done = revise_item(
-        db, actor, project_id,
-        external_id=external_id, fields=fields, reason=reason, from_version=from_version, proposed=proposed,
-    )  # fmt: skip
-    with db.read() as session:
-        mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
-        item_id = session.execute(mine).scalar_one()
+    proposed = drafts_taken(db, actor, project_id, item=external_id, drafts=jobs, texts=texts) if jobs else {}
+    with db.write() as session:
+        item_id = _item_id(session, project_id, external_id)
+        _check_theirs(session, actor, project_id, item_id)
+        done, _ = revise_in(
+            session, actor, project_id,
+            external_id=external_id, fields=from_written(_latest(session, project_id, external_id).content, given),
+            reason=reason, from_version=from_version, proposed=proposed,
+        )  # fmt: skip
     leave_to_others(db, actor, project_id, item_id=item_id)
     return done
 
 
-@operation(On.PROJECT, RESEARCHERS)
-def sentences_to_claim(db: Database, _actor: Actor, project_id: int, *, external_id: str, answer: str) -> list[str]:
+@operation(On.PROJECT, REVISERS)
+def sentences_to_claim(db: Database, actor: Actor, project_id: int, *, external_id: str, answer: str) -> list[str]:
     """The sentences of an answer that is written and not saved, to make the item's claims of."""
     with db.read() as session:
+        _check_theirs(session, actor, project_id, _item_id(session, project_id, external_id))
         item = _latest(session, project_id, external_id).content
     return proposed_claims(item._replace(answer=answer, claims=()), "answer")
 
 
-def _fields(db: Database, project_id: int, external_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    with db.read() as session:
-        return from_written(_latest(session, project_id, external_id).content, given)
+def _item_id(session: Session, project_id: int, external_id: str) -> int:
+    """The item's id; NotFound for one that the project does not have now."""
+    mine = pick(Item.id).where(
+        col(Item.project_id) == project_id, col(Item.external_id) == external_id, item_is_current()
+    )
+    item_id: int | None = session.execute(mine).scalar_one_or_none()
+    if item_id is None:
+        raise NotFound(f"The project has no item {external_id!r}. Look the id up in the list of items.")
+    return item_id
 
 
 def _latest(session: Session, project_id: int, external_id: str) -> StoredItem:

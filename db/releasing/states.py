@@ -32,7 +32,7 @@ from db.models import (
     StudyState,
     Withdrawal,
 )
-from db.permissions import READERS, Actor, On, operation
+from db.permissions import READERS, REVISERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, settled_units
@@ -335,7 +335,7 @@ def _accepting(protocol: Protocol) -> dict[str, tuple[str, Criterion]]:
     return {name: (of, criterion) for name, (of, criterion) in criteria.items() if criterion.accept}
 
 
-@operation(On.STUDY, READERS)
+@operation(On.STUDY, READERS | REVISERS)
 def keep_failing(db: Database, _actor: Actor, study_id: int, *, most: int | None = None) -> int:
     """Work out which criteria fail of settled items, where that is not known, and keep it; how many are left.
 

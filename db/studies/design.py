@@ -44,7 +44,7 @@ from db.models import (
 )
 from db.names import no_study, visible_name
 from db.people.accounts import who_may_revise
-from db.permissions import ADJUDICATORS, ANNOTATORS, EVERYBODY, Actor, On, Role, operation, role_in, roles_of
+from db.permissions import ADJUDICATORS, ANNOTATORS, IN_STUDIES, READERS, Actor, On, Role, operation, role_in, roles_of
 from db.phases.answers import standing_of
 from db.query import database_time, table_of
 from db.studies import tallies
@@ -437,7 +437,7 @@ def freeze_scores_of(session: Session, study: Study, study_item_ids: Sequence[in
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-@operation(On.PROJECT, EVERYBODY)
+@operation(On.PROJECT, IN_STUDIES)
 def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> int:
     """The id of the study with this name; NotFound lists the project's studies, Conflict says that it is a draft."""
     with db.read() as session:
@@ -488,14 +488,14 @@ class StudyRow:
         return self.left_for_me > 0
 
 
-@operation(On.PROJECT, EVERYBODY)
+@operation(On.PROJECT, IN_STUDIES)
 def list_studies(db: Database, actor: Actor, project_id: int) -> list[StudyRow]:
     """The project's studies; an annotator sees those they take part in."""
     with db.read() as session:
         return list(_rows(session, actor, project_id))
 
 
-@operation(On.PROJECT, EVERYBODY)
+@operation(On.PROJECT, IN_STUDIES)
 def studies_to_compare(db: Database, _actor: Actor, project_id: int) -> list[int]:
     """The ids of the project's studies in which two people have labelled the same item, oldest first."""
     shared = select(Settlement.study_item_id).where(Settlement.study_id == Study.id, Settlement.n_annotations > 1)
@@ -529,7 +529,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
     for study, project in session.exec(query):
         assert study.id is not None
         role = roles.of(study.project_id)
-        if role is None or (role == Role.ANNOTATOR and study.id not in mine):
+        if role not in READERS and (role is not Role.ANNOTATOR or study.id not in mine):
             continue
         own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
         member = mine.get(study.id) if role in ANNOTATORS else None
@@ -590,6 +590,14 @@ def _left_for(
     return max(part, at_hand)
 
 
+def left_to_give(session: Session, study: Study, member: StudyMember) -> int:
+    """About how many items a study has left for somebody who is in it, even while it gives none."""
+    assert study.id is not None
+    own, everybody = (tallies.counts(session, study.id, who) for who in (member.person_id, tallies.EVERYBODY))
+    of = _share(session, study, tallies.done(own), member.quota)
+    return _left_for(session, study, member, own, n_open=everybody.get(AssignmentState.OPEN, 0), of=of)
+
+
 def disputed_items(session: Session, study_id: int) -> int:
     """How many items of the study wait for an adjudicator."""
     return tallies.settled(session, study_id)[SettlementState.DISPUTED]
@@ -636,7 +644,7 @@ def slots_of(study: Study) -> int:
 _SLOTS = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
 
 
-@operation(On.STUDY, EVERYBODY)
+@operation(On.STUDY, IN_STUDIES)
 def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
     """The study's row, detached: design, snapshot of the protocol, hashes."""
     with db.read() as session:

@@ -31,7 +31,7 @@ from db.models import (
 )
 from db.people.accounts import names_of
 from db.people.pseudonyms import raters_of, sees_names
-from db.permissions import READERS, Actor, On, operation, role_in
+from db.permissions import READERS, REVISERS, Actor, On, operation, role_in
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING, DecidedUnit, adjudicated_labels
@@ -274,10 +274,10 @@ class ItemInStudy:
 
 @operation(On.APP, anyone_signed_in=True)
 def item_place(db: Database, actor: Actor, *, item_id: int) -> ItemPlace:
-    """The project and external id of an item; NotFound unless the person may read its project."""
+    """The project and external id of an item; NotFound unless the person may read or revise in its project."""
     with db.read() as session:
         item = session.execute(pick(Item).where(col(Item.id) == item_id, item_is_published())).scalar_one_or_none()
-        if item is None or role_in(session, actor.person_id, item.project_id) not in READERS:
+        if item is None or role_in(session, actor.person_id, item.project_id) not in READERS | REVISERS:
             raise NotFound(f"There is no item with id {item_id} that {actor.name!r} can see.")
         return ItemPlace(item.project_id, item.external_id)
 
@@ -286,16 +286,19 @@ def item_place(db: Database, actor: Actor, *, item_id: int) -> ItemPlace:
 def item_labels(db: Database, actor: Actor, project_id: int, *, external_id: str) -> list[ItemInStudy]:
     """The item in every study that has it, in any version, with the current labels that count."""
     with db.read() as session:
-        places = session.execute(
-            pick(StudyItem.id, StudyItem.study_id, ItemVersion.number)
-            .join(
-                ItemVersion, col(ItemVersion.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id)))
-            )
-            .join(Item, col(Item.id) == col(ItemVersion.item_id))
-            .where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
-            .order_by(col(StudyItem.study_id), col(ItemVersion.number))
-        ).all()
-        return [_in_study(session, actor, *row) for row in places]
+        return labels_of(session, actor, project_id, external_id)
+
+
+def labels_of(session: Session, actor: Actor, project_id: int, external_id: str) -> list[ItemInStudy]:
+    """As `item_labels`, as this session sees the database, for an actor who may see the item."""
+    places = session.execute(
+        pick(StudyItem.id, StudyItem.study_id, ItemVersion.number)
+        .join(ItemVersion, col(ItemVersion.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id))))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
+        .order_by(col(StudyItem.study_id), col(ItemVersion.number))
+    ).all()
+    return [_in_study(session, actor, *row) for row in places]
 
 
 def _in_study(session: Session, actor: Actor, study_item_id: int, study_id: int, version: int) -> ItemInStudy:

@@ -19,7 +19,7 @@ from db.items.current import is_set_aside, item_is_current
 from db.items.rows import insert_items, read_items, rows_of
 from db.models import Adjudication, Annotation, Document, Item, ItemVersion, Revision, Study, StudyItem, now
 from db.people.accounts import who_may_revise
-from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.permissions import RESEARCHERS, Actor, On, Role, operation, record, role_in
 from db.query import database_time, fresh_ids, pick
 from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING
@@ -95,7 +95,7 @@ def plan_revision(
 def why_not_revise(db: Database, actor: Actor, project_id: int, *, external_id: str) -> str | None:
     """Why this person may not revise an item, in words; None: they may. NotFound for an item that is not there."""
     with db.read() as session:
-        return _why_not(session, actor, project_id, _item_id(session, project_id, external_id))
+        return why_not_in(session, actor, project_id, _item_id(session, project_id, external_id))
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -205,7 +205,7 @@ def _planned(
 ) -> tuple[ItemRevision, int, int]:
     """The revision, the item's id, and the id of its latest version."""
     item_id = _item_id(session, project_id, external_id, lock=lock)
-    if (why_not := _why_not(session, actor, project_id, item_id)) is not None:
+    if (why_not := why_not_in(session, actor, project_id, item_id)) is not None:
         raise NotAllowed(why_not)
     latest = pick(ItemVersion.id).where(col(ItemVersion.item_id) == item_id).order_by(col(ItemVersion.number).desc())
     before_id = session.execute(latest.limit(1)).scalar_one()
@@ -234,19 +234,21 @@ def _item_id(session: Session, project_id: int, external_id: str, *, lock: bool 
 _NAMED = 5
 
 
-def _why_not(session: Session, actor: Actor, project_id: int, item_id: int) -> str | None:
+def why_not_in(session: Session, actor: Actor, project_id: int, item_id: int) -> str | None:
     """Why somebody may not revise an item, where a study of it asks for others than who judged or wrote it.
 
-    Who imported it has not written it: that is the benchmark's author, or a system.
+    A reviser never revises what they judged or wrote. Who imported it has not written it: that is the benchmark's
+    author, or a system.
     """
+    only_revises = role_in(session, actor.person_id, project_id) is Role.REVISER
     version = pick(ItemVersion.id).where(col(ItemVersion.item_id) == item_id)
     places = session.execute(
         pick(StudyItem.id, Study)
         .join(Study, col(Study.id) == StudyItem.study_id)
         .where(col(StudyItem.item_version_id).in_(version) | col(StudyItem.other_version_id).in_(version))
     ).all()
-    strict = {place: study.name for place, study in places if study.settings.get("separate_revisers")}
-    if not strict:
+    strict = {place: study.name for place, study in places if only_revises or study.settings.get("separate_revisers")}
+    if not strict and not only_revises:
         return None
     did: dict[int, str] = {}
     for table, word in ((Annotation, "judged"), (Adjudication, "decided")):
@@ -259,8 +261,10 @@ def _why_not(session: Session, actor: Actor, project_id: int, item_id: int) -> s
         return None
     others = [name for person_id, name in who_may_revise(session, project_id).items() if person_id not in did]
     ask = f"Ask one of those who may: {', '.join(others[:_NAMED])}." if others else (
-        "Nobody who may revise has not: make somebody else a researcher of the project."
+        "Nobody who may revise has not: make somebody else a reviser of the project."
     )  # fmt: skip
+    if only_revises:
+        return f"You {did[actor.person_id]}, and a reviser revises what others judged and wrote. {ask}"
     [study, *_] = sorted(set(strict.values()))
     return (
         f"You {did[actor.person_id]}, and the study {study!r} wants items revised by others than who judged, decided "

@@ -8,6 +8,8 @@ that came later do not disturb it (`db.items.as_of`).
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -79,7 +81,8 @@ class VerifyReport:
 
 
 def verify_folder(folder: Path) -> VerifyReport:
-    """Compare the files of an export with the hashes of its manifest; InvalidInput when it has none."""
+    """Compare the files of an export with the hashes of its manifest; InvalidInput when it has none, or has links."""
+    _check_plain(folder)
     manifest = read_manifest(folder)
     report = _report(folder, manifest, "manifest")
     listed = {NAME}
@@ -99,8 +102,9 @@ def verify_against(db: Database, actor: Actor, folder: Path, *, documents: Path 
     """Derive the export again from the database as of the manifest's event, and compare.
 
     `documents` is the folder of documents' bytes, of which pictures of pages are drawn again; nothing else needs it.
-    Raises InvalidInput without a manifest, NotFound when the database does not have the project or study.
+    Raises InvalidInput without a manifest and for links, NotFound when the database does not have the project or study.
     """
+    _check_plain(folder)
     manifest = read_manifest(folder)
     return _verify(db, actor, _project_id(db, manifest), folder=folder, manifest=manifest, documents=documents)
 
@@ -278,6 +282,22 @@ def _canonical(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+def _check_plain(folder: Path) -> None:
+    """InvalidInput where a folder has anything but folders and files: a link leads out of it, a pipe has no end."""
+    if not os.path.lexists(folder / NAME):
+        return  # it is no export, as the reader of manifests says
+    for here, folders, names in walked(folder, str(folder)):
+        for path in (here / name for name in (*folders, *names)):
+            kind = stat.S_IFMT(path.lstat().st_mode)
+            if kind not in (stat.S_IFREG, stat.S_IFDIR):
+                what = "a link" if kind == stat.S_IFLNK else "no file"
+                name = path.relative_to(folder).as_posix()
+                raise InvalidInput(
+                    f"{shown(name)} in {folder} is {what}, and is not followed: an export has files only. Remove it, "
+                    "or put the file itself there."
+                )
+
+
 def _inside(folder: Path, name: str) -> Path | None:
     """The place of a listed file; None for a name that leads out of the folder."""
     parts = PurePosixPath(name).parts
@@ -290,7 +310,7 @@ def _names(folder: Path) -> set[str]:
     found = set()
     for here, folders, names in walked(folder, str(folder)):
         paths = [here / name for name in (*folders, *names)]
-        found |= {path.relative_to(folder).as_posix() for path in paths if path.is_file() or path.is_symlink()}
+        found |= {path.relative_to(folder).as_posix() for path in paths if path.is_file()}
     check_utf8(found)
     return found
 

@@ -39,7 +39,7 @@ from tests.makers import (
     tiny_protocol,
 )
 
-ROLES = ("viewer", "annotator", "adjudicator", "researcher")
+ROLES = ("viewer", "annotator", "reviser", "adjudicator", "researcher")
 READERS, ADJUDICATORS = {"viewer", "adjudicator", "researcher"}, {"adjudicator", "researcher"}
 ANNOTATORS = {"annotator", "adjudicator", "researcher"}
 
@@ -132,7 +132,7 @@ def test_the_door_and_the_rule_say_the_same(world: World) -> None:
 ASKS: dict[str, tuple[set[str], Callable[[World, Actor], object]]] = {
     "projects": (set(ROLES), lambda w, who: [row for row in my_projects(w.db, who) if _here(w, row)] or _refuse()),
     "a project by its name": (set(ROLES), lambda w, who: find_project(w.db, who, _name(w))),
-    "an item by its number": (READERS, lambda w, who: item_place(w.db, who, item_id=w.item_id)),
+    "an item by its number": (READERS | {"reviser"}, lambda w, who: item_place(w.db, who, item_id=w.item_id)),
     "a document": (READERS, lambda w, who: visible_document(w.db, who, document_id=w.document_id)),
     "a page": (READERS, lambda w, who: may_see_page(w.db, who, document_id=w.document_id, page=1)),
     "drafts": (READERS, lambda w, who: drafts_of(w.db, who, w.study.project_id) or _refuse()),
@@ -183,11 +183,13 @@ def test_lists_give_the_role_that_somebody_acts_in(world: World) -> None:
         [*role] = [row.role for row in my_projects(world.db, one.actor) if row.project_id == world.study.project_id]
         assert role == ([one.role] if one.role else []), one
         rows = [row for row in my_studies(world.db, one.actor) if row.study_id == world.study.study_id]
-        # Annotators are told of studies that they annotate in, which none of these does.
+        # Annotators are told of studies that they annotate in, which none of these does; revisers of none.
         assert [row.may_adjudicate for row in rows] == (
-            [] if one.role in (None, "annotator") else [one.role in ADJUDICATORS]
+            [] if one.role in (None, "annotator", "reviser") else [one.role in ADJUDICATORS]
         ), one
-        if one.role:
+        if one.role == "reviser":
+            assert not lets(lambda one=one: list_studies(world.db, one.actor, world.study.project_id))  # type: ignore[misc]
+        elif one.role:
             assert [row.study_id for row in list_studies(world.db, one.actor, world.study.project_id)] == [
                 row.study_id for row in rows
             ]
@@ -217,7 +219,7 @@ def test_lists_of_people_have_those_whose_role_does(world: World) -> None:
     assert {row.line: row.before for row in planned} == {n: one.held for n, one in ids.items()}
     with world.db.read() as session:
         row = session.get_one(Study, study.study_id)
-        assert among(who_may_revise(session, study.project_id)) == having({"researcher"})
+        assert among(who_may_revise(session, study.project_id)) == having({"researcher", "reviser"})
         # Who may decide a second time is looked for among those who have the role, not among administrators without.
         assert among(session.execute(_deciders(row)).scalars()) == having(ADJUDICATORS, held=True)
         for one in world.everybody:

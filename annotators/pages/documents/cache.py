@@ -126,7 +126,7 @@ class PageCache:
         if crop == WHOLE and key.width > WIDTHS[0]:
             self._asked.append(key.width)
         while (drawn := self._kept_or_drawn(key, path)) is None:
-            pass  # somebody drew it ahead and gave way
+            pass  # somebody drew it ahead and gave way, or gave up
         return drawn
 
     def draw_ahead(self, sha256: str, path: Path, media_type: str, page: int) -> bool:
@@ -153,11 +153,14 @@ class PageCache:
                 self._raise_if_failed(key)
                 flight = self._flights[key] = Future()
         if not owner:
+            self._renderer.also_wanted(path, key.page)
             try:
                 return flight.result(max(0.0, self._renderer.until() - time.monotonic()))
             except TimeoutError:
                 raise too_many() from None
             except PageNotDrawn as failure:
+                if failure.why is Why.BUSY and not ahead and self._renderer.until() > time.monotonic():
+                    return None  # whoever asked first has waited long enough; who came later has not
                 raise failure.again() from failure
         try:
             # Another thread may have finished it between the two looks.

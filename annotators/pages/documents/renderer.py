@@ -28,6 +28,7 @@ from annotators.pages.documents.results import (
     Why,
     too_many,
 )
+from annotators.pages.documents.turns import Turn, Turns
 from annotators.pages.documents.wire import Garbled, Message, pack, unpack
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ class Renderer:
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
         self._changed = threading.Condition()
+        self._turns = Turns(workers)
+        self._turn_of: dict[_Worker, Turn] = {}
         self._closed = False
         self._finalizer = weakref.finalize(self, _kill_all, self._all)
 
@@ -241,6 +244,12 @@ class Renderer:
         _, blob = self._ask("recognise", path, media_type, page=page_number)
         return _as_words(blob)
 
+    def also_wanted(self, path: Path, page_number: int) -> None:
+        """Somebody else waits for a page that is asked for: it comes when the first of them would have it."""
+        with self._changed:
+            self._turns.also(str(path.resolve()), page_number)
+            self._changed.notify_all()
+
     def warm(self) -> None:
         """Start all workers without waiting for them, so that the first page does not."""
         with self._changed:
@@ -274,13 +283,13 @@ class Renderer:
         **more: Any,
     ) -> tuple[Message, bytes]:
         request: Message = {"operation": operation, "path": str(path.resolve()), "media_type": media_type, **more}
-        worker = worker or self._take(request["path"])
-        usable = False
+        worker = worker or self._take(request["path"], more.get("page"))
+        usable, cost = False, None
         try:
             answer, blob = self._start_and_ask(worker, request, limit or self.limits.seconds)
-            usable = True
+            usable, cost = True, _cost_of_page(answer)
         finally:
-            self._give_back(worker, usable=usable)
+            self._give_back(worker, usable=usable, cost=cost)
         if answer.get("ok") is True:
             return answer, blob
         if answer.get("detail"):
@@ -296,6 +305,7 @@ class Renderer:
             raise PageNotDrawn(
                 Why.BUSY, "the program that draws pages does not start; the server's log says why"
             ) from error
+        self._turns.begin_anew(self._turn_of[worker])
         try:
             return worker.ask(request, seconds)
         except _Late as error:
@@ -308,21 +318,36 @@ class Renderer:
             log.warning("a page worker ended with status %s over %s", worker.exit_status(), request)
             raise PageNotDrawn(Why.CRASH, "the program that draws pages stopped while it was drawing it") from error
 
-    def _take(self, path: str) -> _Worker:
-        """An idle worker, rather one that has the document open; a new one while there are slots; else wait."""
-        deadline = self.until()
+    def _take(self, path: str, page: int | None) -> _Worker:
+        """An idle worker, rather one that has the document open; a new one while there are slots; else wait.
+
+        Who comes when is for `Turns` to say.
+        """
+        deadline, turn = self.until(), Turn(path, page)
         with self._changed:
-            while not self._closed:
-                if (worker := self._free(path)) is not None:
-                    return worker
-                if not self._changed.wait(deadline - time.monotonic()):
-                    raise too_many()
+            self._turns.wait(turn)
+            try:
+                while not self._closed:
+                    if self._turns.next() is turn and (worker := self._free(path)) is not None:
+                        self._begin(worker, turn)
+                        return worker
+                    if not self._changed.wait(deadline - time.monotonic()):
+                        raise too_many()
+            finally:
+                self._turns.leave(turn)
+                self._changed.notify_all()
         raise RuntimeError("the renderer is closed")
 
     def _take_if_idle(self, path: str) -> _Worker | None:
         with self._changed:
-            at_work = len(self._all) - len(self._idle)
-            return None if self._closed or at_work else self._free(path)
+            if self._closed or self._turn_of or self._turns.any_wait() or (worker := self._free(path)) is None:
+                return None
+            self._begin(worker, Turn(path))
+            return worker
+
+    def _begin(self, worker: _Worker, turn: Turn) -> None:
+        self._turns.begin(turn)
+        self._turn_of[worker] = turn
 
     def _free(self, path: str) -> _Worker | None:
         while self._idle:
@@ -333,8 +358,9 @@ class Renderer:
             self._drop(worker)
         return self._new() if self._free_slots > 0 else None
 
-    def _give_back(self, worker: _Worker, *, usable: bool) -> None:
+    def _give_back(self, worker: _Worker, *, usable: bool, cost: float | None) -> None:
         with self._changed:
+            self._turns.end(self._turn_of.pop(worker), cost=cost)
             if usable and worker.served < self._recycle_after and not self._closed:
                 self._idle.append(worker)
             else:
@@ -343,7 +369,7 @@ class Renderer:
                     # Started now, the next one is ready when it is needed; if that fails, whoever needs it will say so.
                     with contextlib.suppress(OSError):
                         self._idle.insert(0, self._new())
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _new(self) -> _Worker:
         worker = _Worker(self.limits)
@@ -355,6 +381,14 @@ class Renderer:
         self._free_slots += 1
         self._all.discard(worker)
         worker.end()
+
+
+def _cost_of_page(answer: Message) -> float | None:
+    """How long a page held a processor, as the worker says; None where it says what cannot be."""
+    seconds, pages = answer.get("seconds"), answer.get("done")
+    if not isinstance(seconds, float | int) or not 0 <= seconds < _START_SECONDS * 100:
+        return None
+    return seconds / max(1, len(pages) if isinstance(pages, list) else 1)
 
 
 def _as_picture(answer: Message, data: bytes) -> RenderedPage:

@@ -63,9 +63,10 @@ def routes(state: AppState) -> list[Route]:
         return response
 
     async def leave(request: Request) -> Response:
-        study_id, stop = path_id(request, "id"), request.method == "POST"
+        study_id = path_id(request, "id")
+        asked = joining.leave if request.method == "POST" else joining.how_far
         try:
-            standing = await in_thread(joining.leave, actor_of(request), study_id, stop=stop)
+            standing = await in_thread(asked, actor_of(request), study_id)
         except AssayError as error:
             return message_page("Study", str(error), status=error.status, way_on=False)
         return leave_page(study_id=study_id, standing=standing)

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from app.server.threads import Threads
-from app.server.web import path_id
+from app.server.web import body_of, path_id
 from db.engine import Database
 from db.permissions import Actor
 
@@ -47,11 +47,7 @@ def _endpoint(database: Callable[[], Database], handler: Handler) -> Callable[[R
 async def _body(request: Request) -> dict[str, Any]:
     if request.method == "GET":
         return dict(request.query_params)
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_BODY:
-            raise InvalidInput(f"The request is larger than {MAX_BODY} bytes. Shorten the texts.")
+    raw = await body_of(request, MAX_BODY)
     try:
         body = orjson.loads(raw or b"{}")
     except orjson.JSONDecodeError:

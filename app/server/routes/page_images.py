@@ -16,7 +16,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import WHOLE, WIDTHS, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width, too_many
+from annotators.pages import (
+    WHOLE,
+    WIDTHS,
+    Crop,
+    PageNotDrawn,
+    Why,
+    check_crop,
+    draw_failure,
+    drawing_for,
+    snap_width,
+    too_many,
+)
 from app.on_pages import NOT_SUPPLIED
 from app.server.threads import Threads
 from app.server.web import actor_of, path_id
@@ -55,7 +66,8 @@ def routes(state: AppState) -> list[Route]:
 
         def answer() -> Response:
             source = may_see_page(state.db, actor, document_id=document_id, page=page)
-            return _picture(state, source, page=page, width=width, crop=crop, known=known)
+            with drawing_for(actor.person_id, source.project_id):
+                return _picture(state, source, page=page, width=width, crop=crop, known=known)
 
         response = await threads.run(answer)
         if response.status_code in (200, 304) and "cache-control" not in response.headers:
@@ -70,7 +82,8 @@ def routes(state: AppState) -> list[Route]:
 
         def answer() -> tuple[bytes, bool]:
             visible = visible_document(state.db, actor, document_id=document_id)
-            return _thumbnails(state, visible, first=first, last=last)
+            with drawing_for(actor.person_id, visible.source.project_id):
+                return _thumbnails(state, visible, first=first, last=last)
 
         data, complete = await threads.run(answer)
         keep = KEEP if complete and "v" in request.query_params else "no-store"

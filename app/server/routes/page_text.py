@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import PageNotDrawn, Why, too_many
+from annotators.pages import PageNotDrawn, Why, drawing_for, too_many
 from annotators.pages.finding.search import LONGEST_QUERY, search_document
 from annotators.pages.words.index import WordIndex
 from app.on_pages import NOT_SUPPLIED, OnPages
@@ -82,7 +82,8 @@ class PageTexts:
         if source is None:
             return _json({"page": page, "ocr": False, "words": [], "reason": NOT_SUPPLIED}, ASK_AGAIN)
         seconds = max(0.0, self._state.renderer.until() - time.monotonic())
-        found = self.index.get(source, [page], seconds=seconds).get(page)
+        with drawing_for(actor_of(request).person_id, seen.project_id):
+            found = self.index.get(source, [page], seconds=seconds).get(page)
         if found is None:
             raise too_many()
         if isinstance(found, PageNotDrawn):
@@ -112,7 +113,8 @@ class PageTexts:
         source = self._on_pages.source(visible.source)
         if source is None:
             return _json(body | {"without_text": [], "unreadable": pages, "complete": True, "reason": NOT_SUPPLIED})
-        found = search_document(self.index, source, pages, query, seconds=READING_SECONDS)
+        with drawing_for(actor_of(request).person_id, visible.source.project_id):
+            found = search_document(self.index, source, pages, query, seconds=READING_SECONDS)
         body |= {
             "hits": [{"page": hit.page, "boxes": hit.boxes, "context": hit.context} for hit in found.hits],
             "count": found.count,
@@ -125,11 +127,15 @@ class PageTexts:
 
     def phrases(self, request: Request) -> Response:
         """The phrases of the answer and the references of an assignment's item, on the pages that its step shows."""
-        return _json(self._on_pages.phrases(self._reading(request), seconds=READING_SECONDS))
+        seen = self._reading(request)
+        with drawing_for(actor_of(request).person_id, seen.project_id):
+            return _json(self._on_pages.phrases(seen, seconds=READING_SECONDS))
 
     def passages(self, request: Request) -> Response:
         """Where the passages of an assignment's item stand on the pages that its step shows."""
-        return _json(self._on_pages.passages(self._reading(request), seconds=READING_SECONDS))
+        seen = self._reading(request)
+        with drawing_for(actor_of(request).person_id, seen.project_id):
+            return _json(self._on_pages.passages(seen, seconds=READING_SECONDS))
 
     def _reading(self, request: Request) -> AssignmentReading:
         text = request.query_params.get("assignment", "")

@@ -59,7 +59,8 @@ def _item(settings: Settings, db: Database, actor: Actor | None, item_id: int, _
     place = _place(db, actor, item_id)
     found = asdict(item_to_revise(db, actor, place.project_id, external_id=place.external_id))
     assert actor is not None  # the operation has asked
-    asked = drafts.writers(db, actor, place.project_id, settings)
+    # Who only revises asks no model, which costs; nor are they told of the project's judges and prompts.
+    asked = [] if found["only_revises"] else drafts.writers(db, actor, place.project_id, settings)
     prompts = {name: drafts.writing_prompts(db, actor, place.project_id, name) for name in WRITES} if asked else {}
     drafting = {"writers": [{"server": server, "model": model} for server, model in asked], "prompts": prompts}
     return {**found, "person": {"name": actor.name}, "drafting": drafting}

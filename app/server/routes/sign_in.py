@@ -15,7 +15,7 @@ from annotators.errors import AssayError, InvalidInput, NotFound
 from app.server.plain_pages import message_page, one_time_page, other_person_page, sign_in_page, sign_out_page
 from app.server.refusals import note_sign_in
 from app.server.threads import Threads
-from app.server.web import COOKIE, local_path, set_session_cookie
+from app.server.web import COOKIE, body_of, local_path, set_session_cookie
 from app.state import AppState
 from db.people import sign_in as sessions
 
@@ -117,11 +117,7 @@ def routes(state: AppState) -> list[Route]:
 
 async def form_of(request: Request) -> dict[str, str]:
     """The fields of a small form."""
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_BODY:
-            raise InvalidInput(f"The form is larger than {MAX_BODY} bytes. Shorten what you typed.")
+    raw = await body_of(request, MAX_BODY)
     try:
         fields = parse_qs(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=20)
     except ValueError:

@@ -109,6 +109,7 @@ export class App extends Page {
     else if (action === 'back') void this.#back();
     else if (!judgement || !edits) return;
     else if (action === 'later') this.#later();
+    else if (edits.item.only_revises && (action === 'history' || action in ENDS)) return;
     else if (action === 'history') window.open(`/item?item=${edits.item.item_id}`, '_blank', 'noopener');
     else if (edits.item.why_not !== null) this.viewer?.act(action);
     else if (action === 'save') void this.#save();
@@ -219,7 +220,7 @@ export class App extends Page {
     }
     const project = this.topLine.project.textContent || item.project;
     this.topLine.show({ project, study: WORDS.title(protocol.name ? protocol.title : ''), title: study?.study ?? '', person: item.person.name }, this.keys);
-    this.topLine.buttons.prepend(button(WORDS.history, () => this.act('history'), { key: this.keys.of('history'), class: 'plain', testid: 'history-button' }));
+    if (!item.only_revises) this.topLine.buttons.prepend(button(WORDS.history, () => this.act('history'), { key: this.keys.of('history'), class: 'plain', testid: 'history-button' }));
   }
 
   /** @param {Keys} keys @param {Protocol} protocol */

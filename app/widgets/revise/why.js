@@ -54,6 +54,7 @@ export class Why {
     this.stays.textContent = WORDS.stays(item.version);
     this.title.textContent = WORDS.save(item.version + 1);
     for (const part of [this.save, this.keep, ...this.ends, this.field]) part.disabled = item.why_not !== null;
+    for (const part of [this.keep, ...this.ends]) part.hidden = item.only_revises;
     this.say(item.why_not ? WORDS.notYours(item.why_not) : '');
     this.reasons.replaceChildren(h('h2', {}, WORDS.why, ' ', h('small', { class: 'soft' }, `${WORDS.version(item.version)}`)), ...this.#reasons(item));
     this.planned(null);

@@ -303,6 +303,8 @@ interface ItemToRevise {
   answers: string[];
   /** Why this person may not revise it, or null. */
   why_not: string | null;
+  /** This person revises it and does nothing else with it. */
+  only_revises: boolean;
   studies: WhyRevised[];
   protocol: Protocol | null;
   evidence: Unit[];

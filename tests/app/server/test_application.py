@@ -164,7 +164,7 @@ def test_a_wrong_password_shows_the_form_again_with_the_reason(server: RunningSe
 @pytest.mark.parametrize(
     ("path", "signed_in", "options", "answered"),
     [
-        ("/sign-in", False, {"data": {"name": "x" * 20_000}}, (422, "The form is larger than 16000 bytes.")),
+        ("/sign-in", False, {"data": {"name": "x" * 20_000}}, (422, "The request is larger than 16000 bytes.")),
         ("/sign-in", False, {"content": b"name=\xff\xfe"}, (422, "The form cannot be read.")),
         ("/sign-in", False, {"headers": {"Origin": "https://evil.example"}}, (403, "not this server")),
         ("/sign-in/none", False, {"data": {}}, (404, "Sign in with a password")),

@@ -11,11 +11,12 @@ from sqlalchemy import update
 from sqlmodel import select
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, TooManyAttempts
-from db.annotating.amendments import set_state
+from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.annotating.annotations import work
+from db.annotating.assignments import skip
 from db.engine import Database
 from db.inviting.invitations import InvitationTerms, invitations_of, invite, revoke_invitation
-from db.inviting.joining import invited, is_from_outside, join, leave
+from db.inviting.joining import Standing, how_far, invited, is_from_outside, join, leave
 from db.models import Account, Assignment, Event, Invitation, OutsideAnnotator, Person, StudyMember, StudyState, now
 from db.people.accounts import erase_person
 from db.people.sign_in import FREE_BY_ADDRESS, session_actor
@@ -68,24 +69,27 @@ def test_somebody_from_outside_labels_their_items_and_ends_with_the_code(databas
     assert is_from_outside(database, guest, study.study_id)
     assert not is_from_outside(database, study.annotators[0], study.study_id)
     assert [row.name for row in my_studies(database, guest)] == ["study"]
-    at_first = leave(database, guest, study.study_id, stop=False)
+    at_first = how_far(database, guest, study.study_id)
     assert (at_first.outcome, at_first.code, at_first.done, at_first.quota) == (None, None, 0, 2)
     assert len(work(database, guest, study.study_id)["items"]) <= 2
     assert label_as(study, guest) == 2
     assert work(database, guest, study.study_id)["finished"]
     assert work(database, guest, study.study_id)["progress"] == {"done": 2, "of": 2, "seconds_today": 4}
-    end = leave(database, guest, study.study_id, stop=False)
+    assert how_far(database, guest, study.study_id) == Standing("study", 2, 2, complete=True), "to look ends nobody"
+    end = leave(database, guest, study.study_id)
     assert (end.outcome, end.code, end.return_url) == ("done", "DONE42", "https://recruiter.example/done?cc=1")
-    assert leave(database, guest, study.study_id, stop=True) == end  # asked again, it is the same
-    with pytest.raises(NotFound, match="without an invitation"):
-        leave(database, study.annotators[0], study.study_id, stop=True)
+    assert leave(database, guest, study.study_id) == end  # asked again, it is the same
+    assert how_far(database, guest, study.study_id) == end
+    for ask in (how_far, leave):
+        with pytest.raises(NotFound, match="without an invitation"):
+            ask(database, study.annotators[0], study.study_id)
 
 
 def test_who_stops_hands_back_what_they_held_and_gets_the_other_code(database: Database) -> None:
     study = open_study(database, annotators=2)
     guest = come_in(study, link(study, code="DONE42", code_else="LEFT1"))
     label_as(study, guest, most=1)
-    end = leave(database, guest, study.study_id, stop=True)
+    end = leave(database, guest, study.study_id)
     assert (end.outcome, end.code, end.done) == ("stopped", "LEFT1", 1)
     with database.read() as session:
         held = session.exec(
@@ -104,15 +108,97 @@ def test_whom_the_study_gives_nothing_any_more_ends_as_failed(database: Database
         session.execute(
             update(StudyMember).where(StudyMember.person_id == guest.person_id).values(paused_at=now())  # type: ignore[arg-type]
         )
-    end = leave(database, guest, study.study_id, stop=False)
+    end = leave(database, guest, study.study_id)
     assert (end.outcome, end.code) == ("failed", "LEFT1")
 
 
-def test_a_study_that_ends_before_its_guests_can_lets_them_go_with_their_code(database: Database) -> None:
+def skip_all(study: StudyInUse, actor: Actor) -> int:
+    """Skip whatever there is; how many items that were."""
+    skipped = 0
+    while items := work(study.db, actor, study.study_id)["items"]:
+        skip(study.db, actor, study.study_id, assignment_id=items[0]["assignment"], reason="no")
+        skipped += 1
+    return skipped
+
+
+@pytest.mark.parametrize("quota", [3, None])
+def test_who_skips_everything_has_done_nothing(database: Database, quota: int | None) -> None:
     study = open_study(database)
-    guest = come_in(study, link(study, code="DONE42", quota=5))
+    guest = come_in(study, link(study, code="DONE42", code_else="LEFT1", quota=quota))
+    assert skip_all(study, guest) == 6
+    assert not how_far(database, guest, study.study_id).complete
+    end = leave(database, guest, study.study_id)
+    assert (end.outcome, end.code, end.done) == ("stopped", "LEFT1", 0)
+
+
+def test_who_skips_what_was_planted_has_not_done_all(database: Database) -> None:
+    study = open_study(database, items=8, overlap=1, repeats={"rate": 0.5, "after": 1})
+    guest = come_in(study, link(study, code="DONE42", code_else="LEFT1"))
+    study.annotators.append(guest)
+    skipped = 0
+    while items := study.work(1)["items"]:
+        with database.read() as session:
+            planted = session.get_one(Assignment, items[0]["assignment"]).kind != "slot"
+        if planted:
+            skip(database, guest, study.study_id, assignment_id=items[0]["assignment"], reason="again?")
+            skipped += 1
+        else:
+            study.submit(1, items[0], {"right": "yes"})
+    assert skipped > 0
+    assert leave(database, guest, study.study_id).outcome == "stopped"
+
+
+def test_who_was_given_less_than_their_quota_and_submitted_it_has_done_all(database: Database) -> None:
+    study = open_study(database)
+    guest = come_in(study, link(study, code="DONE42", code_else="LEFT1", quota=9))
+    label_as(study, guest)
+    assert how_far(database, guest, study.study_id).complete
+    assert leave(database, guest, study.study_id).code == "DONE42"
+
+
+@pytest.mark.parametrize("state", [StudyState.PAUSED, StudyState.CLOSED])
+def test_a_study_that_halts_asks_its_guests_to_come_back_and_pays_nobody_for_it(
+    database: Database, state: StudyState
+) -> None:
+    study = open_study(database)
+    token = link(study, code="DONE42", code_else="LEFT1", quota=3)
+    guest = come_in(study, token)
+    label_as(study, guest, most=1)
+    set_state(database, study.researcher, study.study_id, state=state, reason="lunch")
+    for _ in range(2):
+        found = how_far(database, guest, study.study_id)
+        assert (found.outcome, found.code, found.complete, found.later) == (None, None, False, True)
+        assert found.halted == f"It is {state}: lunch"
+    end = leave(database, guest, study.study_id)
+    assert (end.outcome, end.code, end.done) == ("failed", "LEFT1", 1)
+    set_state(database, study.researcher, study.study_id, state=StudyState.RUNNING, reason="back")
+    assert how_far(database, guest, study.study_id) == Standing("study", 1, 3)
+    [row] = invitations_of(database, study.researcher, study.study_id)
+    assert [person.outcome for person in row.people] == [None]
+    assert come_in(study, token, known=guest).person_id == guest.person_id
+    assert label_as(study, guest) == 2
+    assert leave(database, guest, study.study_id).code == "DONE42"
+
+
+@pytest.mark.parametrize("quota", [1, None])
+def test_who_had_done_all_when_the_study_halted_has_done_all(database: Database, quota: int | None) -> None:
+    study = open_study(database)
+    guest = come_in(study, link(study, code="DONE42", quota=quota))
+    label_as(study, guest)
     set_state(database, study.researcher, study.study_id, state=StudyState.CLOSED, reason="enough")
-    assert leave(database, guest, study.study_id, stop=False).code == "DONE42"
+    assert how_far(database, guest, study.study_id).complete
+    assert leave(database, guest, study.study_id).code == "DONE42"
+
+
+def test_who_is_taken_into_the_study_again_has_not_ended(database: Database) -> None:
+    study = open_study(database)
+    guest = come_in(study, link(study, code="DONE42", code_else="LEFT1", quota=2))
+    assert leave(database, guest, study.study_id).outcome == "stopped"
+    change = StudyChange(add=(guest.name,))
+    amend_study(database, study.researcher, study.study_id, change=change, reason="by mistake")
+    assert how_far(database, guest, study.study_id).outcome is None
+    assert label_as(study, guest) == 2
+    assert leave(database, guest, study.study_id).code == "DONE42"
 
 
 def test_a_recruiters_id_brings_back_the_same_person_and_ends_their_other_session(database: Database) -> None:

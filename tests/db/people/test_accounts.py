@@ -72,7 +72,7 @@ def test_a_weak_password_is_refused_without_being_repeated(
 
 
 def test_an_unknown_role_lists_the_known_ones(database: Database, admin: Actor) -> None:
-    with pytest.raises(InvalidInput, match=r"'boss'.*viewer, annotator, adjudicator, researcher"):
+    with pytest.raises(InvalidInput, match=r"'boss'.*viewer, annotator, reviser, adjudicator, researcher"):
         people.add_person(database, admin, "ana", default_role="boss")
 
 

@@ -16,10 +16,10 @@ from db.engine import Database
 from db.models import Account, SignInFailure, WebSession, now
 from db.people import passwords
 from db.people import sign_in as sessions
-from db.people.accounts import add_person, revoke_sessions, set_password
+from db.people.accounts import add_person, remove_member, revoke_sessions, set_member, set_password, set_person
 from db.permissions import Actor
 from tests.conftest import PRODUCT_HASHER
-from tests.makers import first_administrator
+from tests.makers import first_administrator, make_project
 
 PASSWORD = "four plain words here"
 
@@ -243,3 +243,26 @@ def test_a_password_chosen_by_one_time_address_signs_other_browsers_out(database
     assert sessions.session_actor(database, here) is not None
     assert sessions.session_actor(database, before) is None
     assert sessions.session_actor(database, kept) is None
+
+
+def test_what_somebody_is_follows_every_change_of_their_roles_and_ends_with_the_session(
+    database: Database, admin: Actor
+) -> None:
+    token, project = sessions.sign_in(database, "ana", PASSWORD, None), make_project(database)
+    seen = [sessions.session_standing(database, token)]
+    assert seen[0] == sessions.session_standing(database, token)
+
+    def is_new() -> bool:
+        seen.append(sessions.session_standing(database, token))
+        return seen[-1] not in seen[:-1]
+
+    set_member(database, admin, project, name="ana", role="viewer")
+    assert is_new()
+    set_member(database, admin, project, name="ana", role="annotator")
+    assert is_new()
+    set_person(database, admin, "ana", admin=False, default_role="viewer")
+    assert is_new()
+    remove_member(database, admin, project, name="ana")
+    assert is_new()
+    revoke_sessions(database, admin, "ana")
+    assert sessions.session_standing(database, token) is None

@@ -22,7 +22,7 @@ from db.annotating.status import study_status
 from db.designing.written import written_design
 from db.engine import Database
 from db.inviting.invitations import InvitationTerms, invite
-from db.inviting.joining import join, leave
+from db.inviting.joining import how_far, join, leave
 from db.models import Event, PhaseAnswer, Study, StudyMember, StudyState
 from db.people.sign_in import session_actor
 from db.upkeep.maintenance import redact_text
@@ -208,16 +208,18 @@ def test_somebody_from_outside_ends_once_they_have_answered_or_declined(database
         assert actor is not None
         study.annotators.append(actor)
     first, second = study.annotators
-    assert leave(database, first, study.study_id, stop=False).outcome is None
+    assert how_far(database, first, study.study_id).outcome is None
     answer(study, "consent", {"consent": "declined"})
-    ended = leave(database, first, study.study_id, stop=False)
+    ended = how_far(database, first, study.study_id)
+    assert leave(database, first, study.study_id) == ended
     assert (ended.outcome, ended.code) == ("declined", "ELSE")
     begin(study, 1)
     study.submit(1, study.work(1)["items"][0], {"right": "yes"})
     assert phase_of(study, 1) == "after"
-    assert leave(database, second, study.study_id, stop=False).outcome is None
+    assert not how_far(database, second, study.study_id).complete
     answer(study, "after", {"hard": 3}, who=1)
-    ended = leave(database, second, study.study_id, stop=False)
+    assert how_far(database, second, study.study_id).complete
+    ended = leave(database, second, study.study_id)
     assert (ended.outcome, ended.code) == ("done", "DONE")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -242,6 +244,33 @@ def test_a_manifest_that_leads_out_of_the_folder_leads_nowhere(exported: Exporte
     manifest["files"][0]["path"] = "../secret"
     path.write_bytes(orjson.dumps(manifest))
     assert verify_folder(exported.folder / "study").missing == ["../secret"]
+
+
+def test_no_link_is_followed_and_no_pipe_is_waited_for(exported: Exported, tmp_path: Path) -> None:
+    folder = exported.folder / "study"
+    taken = next(path for path in folder.rglob("*.csv"))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    kept = taken.rename(outside / taken.name)  # its bytes are right: only where they lie is not
+    ways: dict[str, Callable[[], object]] = {
+        "a link": lambda: taken.symlink_to(kept),
+        "no file": lambda: os.mkfifo(taken),
+    }
+    for said, put in ways.items():
+        put()
+        for look in (lambda: verify_folder(folder), exported.against):
+            with pytest.raises(InvalidInput, match=f"{taken.name}.* is {said}, and is not followed"):
+                look()
+        taken.unlink()
+    kept.rename(taken)
+    (folder / "more").symlink_to(outside)
+    with pytest.raises(InvalidInput, match=r"'more' in .* is a link"):
+        verify_folder(folder)
+    (folder / "more").unlink()
+    manifest = (folder / "manifest.json").rename(outside / "manifest.json")
+    (folder / "manifest.json").symlink_to(manifest)
+    with pytest.raises(InvalidInput, match=r"'manifest.json' in .* is a link"):
+        verify_folder(folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"assay": 1}', b'{"files": 3}'])

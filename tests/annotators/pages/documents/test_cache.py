@@ -6,7 +6,7 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 
@@ -22,6 +22,7 @@ from annotators.pages import (
     Renderer,
     Why,
     snap_width,
+    too_many,
 )
 from tests.annotators.pages import makers
 
@@ -285,3 +286,33 @@ def test_a_document_that_was_spoilt_is_drawn_again_once_it_was_put_back(
     assert cache.get(makers.sha256(data), path, PDF, 1, 480).width == 480
     path.write_bytes(b"")
     assert cache.get(makers.sha256(data), path, PDF, 1, 480).width == 480, "what was drawn of the right bytes stays"
+
+
+class GivesUpAtFirst(Counting):
+    """A real renderer whose first caller has waited long enough when it is told so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits, self.gives_up = Event(), Event()
+
+    def render(self, path: Path, media_type: str, page_number: int, width_px: int, crop: Crop = WHOLE) -> RenderedPage:
+        if not self.waits.is_set():
+            self.waits.set()
+            self.gives_up.wait(20)
+            raise too_many()
+        return super().render(path, media_type, page_number, width_px, crop)
+
+
+def test_who_came_later_does_not_give_up_with_who_asked_first(tmp_path: Path) -> None:
+    path = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
+    with GivesUpAtFirst() as renderer, ThreadPoolExecutor(2) as pool:
+        cache = PageCache(tmp_path / "cache", renderer)
+        about = (makers.sha256(path.read_bytes()), path, PDF, 1, 160)
+        first = pool.submit(cache.get, *about)
+        assert renderer.waits.wait(20)
+        second = pool.submit(cache.get, *about)
+        time.sleep(0.1)
+        renderer.gives_up.set()
+        with pytest.raises(PageNotDrawn, match="too many pages"):
+            first.result(20)
+        assert second.result(20).width == 160

@@ -11,12 +11,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from annotators.errors import InvalidInput
-from annotators.pages import Limits, PageNotDrawn, Renderer, Why
+from annotators.pages import Limits, PageNotDrawn, Renderer, Why, drawing_for
 from annotators.pages.documents.wire import pack
 from tests.annotators.pages import makers
 
@@ -83,6 +84,26 @@ def test_a_hanging_page_holds_one_worker_and_the_others_go_on(tmp_path: Path) ->
         assert not drawing.done()
         with pytest.raises(PageNotDrawn):
             drawing.result(timeout=20)
+
+
+@pytest.mark.by_the_clock
+@pytest.mark.slow
+def test_who_draws_heavy_pages_on_three_connections_leaves_a_process_to_others(tmp_path: Path) -> None:
+    heavy = [makers.put(tmp_path, f"heavy{depth}.pdf", makers.endless_pdf(depth)) for depth in (9, 10, 11)]
+    usual = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
+
+    def greedy(path: Path) -> None:
+        with drawing_for("greedy", "theirs"), suppress(PageNotDrawn, RuntimeError):  # at the end it is closed
+            renderer.render(path, PDF, 1, 160)
+
+    with ThreadPoolExecutor(3) as pool, Renderer(Limits(seconds=15.0), workers=2) as renderer:
+        renderer.render(usual, PDF, 1, 160)
+        drawing = [pool.submit(greedy, path) for path in heavy]
+        time.sleep(0.5)  # until as many of them are at work as may be
+        for _ in range(5):
+            with drawing_for("patient", "another"):
+                renderer.render(usual, PDF, 1, 160)
+        assert not any(future.done() for future in drawing), "who waits for those waits longer"
 
 
 @pytest.mark.slow
