@@ -166,8 +166,9 @@ class ItemContent(NamedTuple):
         texts += (unit.text or "" for unit in self.evidence)
         texts += (claim.text for claim in self.claims)
         texts += (image.caption for image in self.images)
-        parts = (*self.evidence, *self.claims, *self.images, *self.hops)
-        others = (metadata for metadata in (self.metadata, *(part.metadata for part in parts)) if metadata)
+        others = [self.metadata]
+        for parts in (self.evidence, self.claims, self.images, self.hops):
+            others += (part.metadata for part in parts if part.metadata)
         return sum(map(len, texts)) + sum(map(held, others))
 
     def pages_named(self) -> Iterator[tuple[str, str, int]]:
