@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -18,9 +17,10 @@ from app.state import app_state
 from db.engine import Database
 from db.items.imports import ImportReport
 from db.permissions import Actor
-from exports.formats.base import Columns, read_sources
+from exports.formats.base import Columns
+from exports.importing.apart import read_apart, table_apart
 from exports.importing.items import import_reading
-from exports.reading.sources import Sources, open_sources
+from exports.reading.tables import has_types, read_already
 
 
 class Upload(Protocol):
@@ -32,11 +32,18 @@ class Upload(Protocol):
         """The bytes, not copied."""
 
 
+LARGEST_TABLE = 32 << 20
+"""Bytes of a table whose rows are all in memory together."""
+
+LARGEST_TEXT = 1 << 20
+"""Bytes of a file that is read whole: a protocol, a table of weights."""
+
+
 @contextmanager
-def stored(files: Sequence[Upload]) -> Iterator[list[Path]]:
+def stored(files: Sequence[Upload], *, most: int | None = None) -> Iterator[list[Path]]:
     """The uploads as plain files in one folder, until the block ends. Only the last part of a name is used.
 
-    Raises InvalidInput when two have the same name, or a name is none.
+    Raises InvalidInput when two have the same name, a name is none, or one has more than `most` bytes.
     """
     names = [PurePosixPath(file.name.replace("\\", "/")).name for file in files]
     for position, name in enumerate(names):
@@ -48,7 +55,25 @@ def stored(files: Sequence[Upload]) -> Iterator[list[Path]]:
         paths = [Path(own) / name for name in names]
         for file, path in zip(files, paths, strict=True):
             _put(file, path)
+            if most is not None and path.stat().st_size > most:
+                raise InvalidInput(
+                    f"{path.name} has {path.stat().st_size / 1e6:,.1f} MB, more than the {most >> 20} MB that are "
+                    "taken here. Split it, or have whoever runs the server import it by the command."
+                )
         yield paths
+
+
+@contextmanager
+def stored_table(file: Upload) -> Iterator[Path]:
+    """An uploaded table as a plain file, until the block ends; in the block `open_table` gives what was read of it.
+
+    One that is no plain text is read once, by a process of its own. Raises as `stored`, and InvalidInput for what
+    cannot be read.
+    """
+    with stored([file], most=LARGEST_TABLE) as [path], tempfile.TemporaryDirectory(dir=path.parent) as apart:
+        read = {path: table_apart(path, Path(apart))} if has_types(path) else {}
+        with read_already(read):
+            yield path
 
 
 def _put(file: Upload, path: Path) -> None:
@@ -83,13 +108,14 @@ def import_uploads(
     The batch is known by the files' names, not by where they lay for a moment, and a single file counts as lying in no
     folder: FATHOMS' groups are folders, so result files of several groups are uploaded as a zip.
     """
-    with stored(files) as paths, open_sources(paths) as opened:
-        loose = [replace(file, folder="") if file.given else file for file in opened.files]
-        named = ", ".join(path.name for path in paths)
-        sources = Sources(named, named, loose)
-        reading = read_sources(sources, format_name, columns)
+    with stored(files) as paths, tempfile.TemporaryDirectory(dir=paths[0].parent) as apart:
+        first = None if progress is None else lambda done, of: progress(done, 2 * of)
+        then = None if progress is None else lambda done, of: progress(of + done, 2 * of)
+        reading = read_apart(
+            paths, Path(apart), format_name=format_name, columns=columns, labels=labels_into is not None, progress=first
+        )
         documents = app_state().settings.documents_folder
         return import_reading(
             db, actor, project_id, reading, data_folder=documents, dry_run=dry_run, skip_bad=skip_bad,
-            labels_into=labels_into, progress=progress,
+            labels_into=labels_into, progress=then,
         )  # fmt: skip

@@ -112,6 +112,22 @@ END $$
 """
 
 
+def on_sqlite() -> dict[str, list[str]]:
+    """Append-only table → the names of its guards on SQLite, that of changes and of deletions first."""
+    return {
+        table.name: [f"keep_{table.name}_{event}" for event in ("update", "delete", "replace")]
+        for table in _append_only()
+    }
+
+
+def on_postgresql() -> dict[str, list[str]]:
+    """Append-only table → the names of its guards on PostgreSQL."""
+    return {
+        table.name: [f"keep_{table.name}", *([f"keep_{table.name}_delete"] if table.name in _BATCH_OF else [])]
+        for table in _append_only()
+    }
+
+
 def install(connection: Connection) -> None:
     """Make the triggers of every append-only table, replacing what is there."""
     if connection.dialect.name == "postgresql":

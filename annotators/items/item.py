@@ -158,6 +158,19 @@ class ItemContent(NamedTuple):
     metadata: _METADATA = NOTHING
     version_id: int = 0
 
+    def weight(self) -> int:
+        """Roughly the bytes of its texts, which is what an item takes of memory when it is a large one."""
+        texts = [self.question, self.answer]
+        for one in self.references:
+            texts += [one] if isinstance(one, str) else one
+        texts += (unit.text or "" for unit in self.evidence)
+        texts += (claim.text for claim in self.claims)
+        texts += (image.caption for image in self.images)
+        others = [self.metadata]
+        for parts in (self.evidence, self.claims, self.images, self.hops):
+            others += (part.metadata for part in parts if part.metadata)
+        return sum(map(len, texts)) + sum(map(held, others))
+
     def pages_named(self) -> Iterator[tuple[str, str, int]]:
         """(what points there, key of the document, page) of each page that evidence or an image points at."""
         for unit in self.evidence:
@@ -184,6 +197,18 @@ class ItemContent(NamedTuple):
                 **{f"image:{image.key}": ChosenBy(image.of) for image in self.images},
             },
         )
+
+
+_A_VALUE = 64
+"""Bytes that a short value takes."""
+
+
+def held(value: Any) -> int:
+    """Roughly the bytes that a value takes, with those within it."""
+    if isinstance(value, str):
+        return _A_VALUE + len(value)
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return _A_VALUE + sum(map(held, parts))
 
 
 class Field(NamedTuple):

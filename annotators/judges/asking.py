@@ -152,6 +152,10 @@ class Asker:
         self._alone = _OneAtATime()
         self._reached, self._failed = False, 0  # threads may see either late by a call, which does no harm
 
+    def hurry(self) -> None:
+        """Give up within a few seconds what is under way."""
+        self._client.hurry()
+
     def ask(self, call: Call, sample: int = 0) -> Answer:
         """The reply to a call; OutOfBudget before it is sent, Stopped while it waits, ServerRefuses from the client.
 

@@ -20,6 +20,9 @@ from typing import Any
 LEAST = 0.5
 """So much of the probability has to go to labels, or the tokens are taken to mean something else."""
 
+MOST_TOKENS = 20_000
+"""A reply of more tokens has no probabilities: each label is looked for among all of them."""
+
 UNCLEAR = 0.01
 """So much may at most go to tokens that several labels could begin with."""
 
@@ -49,8 +52,11 @@ def tokens_of(logprobs: Any) -> list[Token]:
         if said is None:
             return []
         beside = one.get("top_logprobs") if isinstance(one, Mapping) else None
-        others = [other for entry in beside or () if (other := _said(entry)) is not None]
+        listed = beside if isinstance(beside, list) else ()
+        others = [other for entry in listed if (other := _said(entry)) is not None]
         found.append(Token(*said, tuple(others)))
+        if len(found) > MOST_TOKENS:
+            return []
     return found
 
 
@@ -62,9 +68,9 @@ def _said(entry: Any) -> tuple[str, float] | None:
         return None
     try:
         text = bytes(given).decode("latin-1") if isinstance(given, list) else _as_bytes(token)
-    except (TypeError, ValueError, UnicodeEncodeError):
+        return text, float(logprob)
+    except (TypeError, ValueError, OverflowError, UnicodeEncodeError):
         return None
-    return text, float(logprob)
 
 
 def _as_bytes(text: str) -> str:

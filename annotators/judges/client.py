@@ -10,6 +10,7 @@ import base64
 import json
 import math
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -22,11 +23,15 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
 from annotators.judges.chances import chances_of, tokens_of
 from annotators.later import Later
+from annotators.servers.secret import Secret
 
 if TYPE_CHECKING:
     import openai
+
+    from annotators.servers import bounded
 else:
     openai = Later("openai")
+    bounded = Later("annotators.servers.bounded")
 
 AUTO, SCHEMA, PROMPT = "auto", "schema", "prompt"
 STRUCTURED = (AUTO, SCHEMA, PROMPT)
@@ -36,7 +41,13 @@ others do not heed them), by the server alone, or by words alone."""
 SECONDS = 120.0
 _SAID = 500
 _LISTED = 12
-_SECRET = 8
+_MOST_MODELS = 2_000
+_LONGEST_NAME = 200
+"""Letters that are kept of what a server calls its model."""
+_MOST_TOKENS = 10**9
+_FREE_BYTES, _BYTES_A_TOKEN, _BYTES_WITH_CHANCES = 1 << 20, 100, 4_000
+"""Bytes that a reply may have, and how many for each token that it may have, without and with log-probabilities."""
+_LONGEST_NUMBER = 20
 _LONG = re.compile(
     r"context.{0,20}(length|window|size)|too (long|many tokens)|maximum.{0,20}tokens|exceed.{0,30}context", re.I
 )
@@ -98,6 +109,7 @@ class Client:
     `most` is the limit of a reply in tokens, `structured` one of `STRUCTURED`, `chances` whether log-probabilities are
     asked for, until the server refuses them. Temperature is 0 and the seed is fixed, but for further samples of one
     call, which have 1 and seeds of their own.
+    `seconds` is how long a whole reply may take; it is given up a few seconds after `hurry`.
     """
 
     def __init__(
@@ -119,26 +131,40 @@ class Client:
                 "The key for the judge's server has a line break, a space or a letter that no key has. Set "
                 "ASSAY_JUDGE_KEY to the key alone, on one line."
             )
-        self._key, self.structured = key, structured
+        self._secret, self._has_key, self.structured = Secret(key), bool(key), structured
         self._by_server, self._in_words = structured != PROMPT, structured != SCHEMA
         self._may_fall_back, self._as_object = structured == AUTO, False
         self._with_seed = True
+        self._hurry = threading.Event()
         self.chances, self._top = chances, _TOP if chances else 0
         self._http = openai.OpenAI(
             base_url=self.server,
             api_key=key or "none",
             max_retries=0,
             timeout=openai.Timeout(seconds, connect=min(10.0, seconds)),
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False,
-                trust_env=not is_here(self.server),
-                event_hooks={"request": [] if is_openai(self.server) else [self._bare]},
+            http_client=bounded.bounded(
+                openai.DefaultHttpxClient(
+                    follow_redirects=False,
+                    trust_env=not is_here(self.server),
+                    event_hooks={"request": [] if is_openai(self.server) else [self._bare]},
+                ),
+                bounded.Bounds(seconds, self._largest, self._largest, self._hurry),
+                self._secret,
             ),
         )
+
+    @property
+    def _largest(self) -> int:
+        """Bytes that a reply may have."""
+        return _FREE_BYTES + self.most * (_BYTES_WITH_CHANCES if self.chances else _BYTES_A_TOKEN)
 
     def __repr__(self) -> str:
         """Without the key."""
         return f"Client({self.model!r} at {self.server!r})"
+
+    def hurry(self) -> None:
+        """Give up within a few seconds what is under way: somebody wants to stop."""
+        self._hurry.set()
 
     def close(self) -> None:
         """Let go of its connections."""
@@ -149,15 +175,15 @@ class Client:
         begun, top = time.monotonic(), self._top
         try:
             raw = self._http.chat.completions.with_raw_response.create(**self._request(call, sample))
-            body = json.loads(raw.http_response.content)
+            body = json.loads(raw.http_response.content, parse_int=_whole)
         except openai.APIConnectionError as error:
             raise self._broken(error) from error
         except openai.APIStatusError as error:
             if error.status_code < 400:
                 to = error.response.headers.get("location")
-                raise ServerRefuses(self._without_key(redirected(self.server, error.status_code, to))) from error
+                raise ServerRefuses(self._plain(redirected(self.server, error.status_code, to))) from error
             return self._refused(call, error, top)
-        except (ValueError, openai.APIResponseValidationError) as error:
+        except (ValueError, RecursionError, openai.APIResponseValidationError) as error:
             raise ServerRefuses(self._other_tongue()) from error
         return self._reply(call, body, time.monotonic() - begun)
 
@@ -195,11 +221,11 @@ class Client:
             choice = body["choices"][0]
             message, finish = choice["message"], choice.get("finish_reason")
             text = message.get("content")
-            usage = body.get("usage") or {}
+            usage = body.get("usage")
         except (KeyError, IndexError, TypeError, AttributeError):
             raise ServerRefuses(self._other_tongue()) from None
-        text = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
-        text = self._without_key(text)
+        usage = usage if isinstance(usage, Mapping) else {}  # what it cost is then not known, and the reply is paid for
+        text = self._kept(text, self._largest)
         refusal = message.get("refusal")
         if refusal or finish == "content_filter":
             ending = Ending.REFUSED
@@ -212,8 +238,8 @@ class Client:
         return Reply(
             text=text,
             ending=ending,
-            model=str(body.get("model") or ""),
-            fingerprint=body.get("system_fingerprint"),
+            model=self._kept(body.get("model"), _LONGEST_NAME),
+            fingerprint=self._kept(body.get("system_fingerprint"), _LONGEST_NAME) or None,
             tokens_in=_count(usage.get("prompt_tokens")),
             tokens_out=_count(usage.get("completion_tokens")),
             seconds=seconds,
@@ -242,7 +268,7 @@ class Client:
         said = f"{message} {code}".strip()
         message = f"{message[:1].upper()}{message[1:].rstrip('.')}." if message else ""
         if status in (401, 403):
-            needs = "does not take the key" if self._key else "asks for a key"
+            needs = "does not take the key" if self._has_key else "asks for a key"
             raise ServerRefuses(f"{self.server} {needs} (status {status}). Set ASSAY_JUDGE_KEY to one that it takes.")
         if status == 429 and _MONEY.search(said):
             raise ServerRefuses(
@@ -290,9 +316,10 @@ class Client:
     def models(self) -> list[str]:
         """The names of the models that the server lists; none where it lists none, or does not answer."""
         try:
-            return sorted({str(model.id) for model in self._http.models.list().data})
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+            names = {self._kept(model.id, _LONGEST_NAME) for model in self._http.models.list().data[:_MOST_MODELS]}
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, RecursionError):
             return []
+        return sorted(filter(None, names))
 
     def _what_it_has(self) -> str:
         """The names of the models that the server lists, as a remedy."""
@@ -309,11 +336,16 @@ class Client:
 
     def _plain(self, said: str) -> str:
         """What a server says, in a line, without the key."""
-        return " ".join(self._without_key(said).split())[:_SAID]
+        return " ".join(self._kept(said, 10 * _SAID).split())[:_SAID]
 
-    def _without_key(self, said: str) -> str:
-        """The words of a server without the key, should it repeat it; a short one (`EMPTY`, `x`) is no secret."""
-        return said.replace(self._key, "…") if self._key and len(self._key) >= _SECRET else said
+    def _kept(self, said: Any, most: int) -> str:
+        """A text of a server as it may be kept: none for what is no text, so long, without half characters or the key.
+
+        The key is taken out before it is cut, so that no beginning of it is left.
+        """
+        if not isinstance(said, str):
+            return ""
+        return self._secret.out_of(said).replace("\0", "\ufffd").encode("utf-8", "replace").decode()[:most]
 
 
 def _messages(call: Call, *, in_words: bool) -> Iterator[dict[str, Any]]:
@@ -344,7 +376,12 @@ def _content(message: Message) -> Any:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
+
+
+def _whole(text: str) -> int | float:
+    """A whole number of JSON; one that is longer than any that we read is not made."""
+    return int(text) if len(text) <= _LONGEST_NUMBER else math.inf
 
 
 def _words(error: openai.APIStatusError) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from db.faults import DatabaseDamaged, DatabaseUnavailable, check_for_loss
 from db.items.unpublished import clear_all_broken_off
 from db.people.accounts import local_administrator
 from db.revisions import head_revision
-from db.upkeep import soundness
+from db.upkeep import protection, soundness
 
 PACKAGES = (
     "streamlit", "sqlmodel", "sqlalchemy", "alembic", "psycopg", "pymupdf", "pillow", "numpy", "scipy", "krippendorff",
@@ -119,7 +119,11 @@ def _state(db: Database, facts: dict[str, Any], settings: Settings, *, deep: boo
     missing = schema.missing_tables(db)
     if missing:
         return [f"The database lacks the tables {', '.join(missing)}. {_remedy(settings, db)}"]
-    problems = []
+    problems = [
+        f"The database {said}, as if somebody had changed it: its rows may be others than Assay wrote. "
+        f"{_remedy(settings, db)}"
+        for said in protection.amiss(db)
+    ]
     try:
         facts["administrator"] = local_administrator(db).name
     except DatabaseUnavailable:

@@ -31,7 +31,7 @@ from annotators.items.sampling import BY_SCORE, OF_EVERY_ITEM, ORDERS, strata_fi
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
-from app.uploads import stored
+from app.uploads import LARGEST_TABLE, LARGEST_TEXT, stored
 from app.widgets import blocks, forms, protocol_view
 from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
@@ -514,7 +514,7 @@ def _protocol(project: ProjectRow) -> Protocol | None:
         return own[chosen]
     file = st.file_uploader("Protocol file (YAML)", type=["yaml", "yml"], key="study-protocol-file")
     if file is not None:
-        with stored([file]) as [path]:
+        with ui.problems(), stored([file], most=LARGEST_TEXT) as [path]:
             st.session_state[_FILE] = (file.name, path.read_bytes())
     name, data = st.session_state.get(_FILE, ("", b""))
     if not name:
@@ -759,7 +759,7 @@ def _list_of_items() -> tuple[str, ...]:
         )
         if file is not None:
             st.session_state.pop(LISTED, None)
-            with stored([file]) as [path]:
+            with stored([file], most=LARGEST_TABLE) as [path]:
                 ids = item_ids(path.read_text(encoding="utf-8", errors="replace"), file.name)
             st.session_state[LISTED] = (file.name, ids)
     name, listed = st.session_state.get(LISTED, ("", ()))

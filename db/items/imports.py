@@ -52,6 +52,12 @@ from db.query import database_time, fresh_ids, mark, pick, plain_rows
 BLOCK = 2_000
 """Items that are in memory at a time."""
 
+HEAVIEST_BLOCK = 16 << 20
+"""Bytes of items that are in memory at a time, unless a single one has more."""
+
+MOST_FIELDS = 1_000
+"""Different fields of metadata that a report counts."""
+
 MOST_REJECTED = 10_000
 """Bad rows after which reading stops, unless bad rows are to be skipped."""
 
@@ -299,6 +305,7 @@ class Staged:
         self.refused = refused
         self._batch, self._documents, self._data_folder = batch, documents, data_folder
         self._parts, self._n_parts = kept.parts(), kept.n
+        self._is_light = kept.weight <= HEAVIEST_BLOCK
         self._proposals = kept.proposals
         self._last: _WriteTurn | None = None
         self._stored: list[str] = []
@@ -309,7 +316,7 @@ class Staged:
         What the first turn would take in one transaction is written when the batch is published, all of it.
         """
         self._last = next(self._parts, None)
-        if self._last is not None and self._n_parts <= parts_at_first(db):
+        if self._last is not None and self._n_parts <= parts_at_first(db) and self._is_light:
             for part in self._parts:
                 self._last.join(part)
             self._n_parts = 1
@@ -325,7 +332,7 @@ class Staged:
                     with turns.turn() as session:
                         turn = _WriteTurn()
                         for _ in range(turns.parts):
-                            if self._last is None or following is None:
+                            if self._last is None or following is None or turn.weight > HEAVIEST_BLOCK:
                                 break
                             turn.join(self._last)
                             self._last, following = following, next(self._parts, None)
@@ -446,7 +453,7 @@ def _items(
     """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
     any_item = f"SELECT 1 FROM item WHERE project_id = {mark(session.connection())} LIMIT 1"
     has_items = bool(plain_rows(session, any_item, (project_id,)))
-    for block in _blocks(items_in(reading)):
+    for block in _light_blocks(items_in(reading)):
         parsed = [row for row in block if isinstance(row, ParsedItem)]
         report.rejected += [row for row in block if isinstance(row, Rejected)]
         result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)
@@ -458,7 +465,7 @@ def _items(
         _keep_labels(report.labels, to.labelled, result)
         new = [parsed.item for parsed, _ in result.new]
         to.beyond.look(session, new)
-        report.metadata.update(chain.from_iterable(item.metadata for item in new))
+        _count_fields(report.metadata, new)
         report.examples += new[: _EXAMPLES - len(report.examples)]
         if len(report.rejected) > MOST_REJECTED and not to.skip_bad:
             last = report.rejected[MOST_REJECTED]
@@ -466,7 +473,8 @@ def _items(
             report.rejected[MOST_REJECTED:] = [Rejected(last.file, last.line, reason)]
             return
         if report.preview or to.skip_bad or not report.rejected:
-            report.scores += to.counted.add([new for _, new in result.new], result.unchanged)
+            weight = sum(item.weight() for item in new)
+            report.scores += to.counted.add([version for _, version in result.new], result.unchanged, weight)
             to.counted.propose(proposals)
     report.notes += [*reading.notes(), *to.beyond.notes()]
 
@@ -499,6 +507,31 @@ def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:
         yield block
 
 
+def _light_blocks(rows: Iterable[ParsedItem | Rejected]) -> Iterator[list[ParsedItem | Rejected]]:
+    """Blocks of at most `BLOCK` rows, and no more than `HEAVIEST_BLOCK` where these are large ones."""
+    block: list[ParsedItem | Rejected] = []
+    weight = 0
+    for row in rows:
+        block.append(row)
+        weight += row.item.weight() if isinstance(row, ParsedItem) else 0
+        if len(block) >= BLOCK or weight >= HEAVIEST_BLOCK:
+            yield block
+            block, weight = [], 0
+    if block:
+        yield block
+
+
+def _count_fields(counted: Counter[str], items: Sequence[ItemContent]) -> None:
+    """Count the fields of metadata; of those that are too many to be read only the first."""
+    names = chain.from_iterable(item.metadata for item in items)
+    if len(counted) >= MOST_FIELDS:
+        counted.update(name for name in names if name in counted)
+        return
+    counted.update(names)
+    for name in list(counted)[MOST_FIELDS:]:
+        del counted[name]
+
+
 class _WrittenCount:
     """What would be written, counted; for an import it is kept as well."""
 
@@ -507,8 +540,11 @@ class _WrittenCount:
         self.documents_added = 0
         self.without_file: list[str] = []
 
-    def add(self, new: list[NewVersion], unchanged: list[tuple[ParsedItem, int]]) -> int:
-        """Count the documents that a block names first; how many scores items that are there would gain."""
+    def add(self, new: list[NewVersion], unchanged: list[tuple[ParsedItem, int]], weight: int) -> int:
+        """Count the documents that a block names first; how many scores items that are there would gain.
+
+        `weight` is that of the new items together.
+        """
         unknown = documents_of(new) - self._known
         named = sorted(unknown - documents_there(self._session, self._project_id, unknown))
         self.documents_added += len(named)
@@ -516,7 +552,7 @@ class _WrittenCount:
         self._known |= unknown
         missing = missing_scores(self._session, unchanged)
         if self._kept is not None:
-            self._kept.add(new, missing)
+            self._kept.add(new, missing, weight)
         return sum(len(scores) for _, scores in missing)
 
     def propose(self, proposals: list[Proposal]) -> None:
@@ -532,12 +568,14 @@ class _WriteTurn:
     new: list[NewVersion] = field(default_factory=list)
     scores: list[tuple[int, tuple[ItemScore, ...]]] = field(default_factory=list)
     rows: int = 0
+    weight: int = 0
 
     def join(self, other: _WriteTurn) -> None:
         """Take in what stands in another one: few long statements are quicker than many short ones."""
         self.new += other.new
         self.scores += other.scores
         self.rows += other.rows
+        self.weight += other.weight
 
 
 class _KeptItems:
@@ -550,16 +588,19 @@ class _KeptItems:
         self._rows = rows
         self._in_memory: list[_WriteTurn] = []
         self._free = BLOCK
+        self._light = HEAVIEST_BLOCK
         self._file = tempfile.SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115 - closed by __exit__
         self._part = _WriteTurn()
         self.proposals = KeptProposals()
         self.n = 0
+        self.weight = 0
 
-    def add(self, new: list[NewVersion], scores: list[tuple[int, tuple[ItemScore, ...]]]) -> None:
-        """Keep these."""
+    def add(self, new: list[NewVersion], scores: list[tuple[int, tuple[ItemScore, ...]]], weight: int) -> None:
+        """Keep these; `weight` is that of the new ones together."""
         for version in new:
             self._part.new.append(version)
             self._part.rows += version.n_rows
+            self._part.weight += weight // len(new)
             self._full()
         for found in scores:
             self._part.scores.append(found)
@@ -567,12 +608,15 @@ class _KeptItems:
             self._full()
 
     def _full(self, least: int | None = None) -> None:
-        if self._part.rows >= (least or self._rows):
+        if self._part.rows >= (least or self._rows) or self._part.weight >= HEAVIEST_BLOCK:
             self._free -= len(self._part.new) + len(self._part.scores)
-            if self._free >= 0:
+            self._light -= self._part.weight
+            if self._free >= 0 and self._light >= 0:
                 self._in_memory.append(self._part)
             else:
-                pickle.dump((list(map(tuple, self._part.new)), self._part.scores), self._file, pickle.HIGHEST_PROTOCOL)
+                kept = (list(map(tuple, self._part.new)), self._part.scores, self._part.weight)
+                pickle.dump(kept, self._file, pickle.HIGHEST_PROTOCOL)
+            self.weight += self._part.weight
             self._part = _WriteTurn()
             self.n += 1
 
@@ -584,8 +628,8 @@ class _KeptItems:
         return chain(first, (self._read() for _ in range(self.n - len(first))))
 
     def _read(self) -> _WriteTurn:
-        new, scores = pickle.load(self._file)  # noqa: S301 - written by this very object
-        return _WriteTurn([NewVersion(*version) for version in new], scores)
+        new, scores, weight = pickle.load(self._file)  # noqa: S301 - written by this very object
+        return _WriteTurn([NewVersion(*version) for version in new], scores, weight=weight)
 
     def __enter__(self) -> _KeptItems:
         return self

@@ -315,6 +315,7 @@ class JudgeRun(RunKind[ItemToJudge, ItemRows]):
                         self._alive(len(block) - len(left))
                 except BaseException:
                     self._stop.set()
+                    self._asker.hurry()
                     raise
                 made = [future.result() for future in under_way]
                 self.n_left += made.count(None)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlmodel import select
 
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, listed
 from annotators.files import sync, under_way, written_aside
 from db import schema
 from db.engine import ALONE_SECONDS, Database, DatabaseBusy
@@ -25,6 +25,7 @@ from db.faults import BESIDE, DatabaseDamaged, DatabaseRefuses, damage_in, damag
 from db.models import Account, Event
 from db.people.accounts import acting, local_administrator
 from db.permissions import Actor, On, operation, record
+from db.upkeep import protection
 from db.upkeep.copies import ELSEWHERE, Compared, compare, look_into, note_made
 
 
@@ -197,7 +198,17 @@ def _checked(copy: Path, source: Path) -> str:
         revision = schema.usable_revision(database)
         if revision is None:
             raise InvalidInput(f"{source} is a SQLite database, but none of Assay's. Take another file.")
+        if open_to_change := protection.guards_lacking(database):
+            raise InvalidInput(
+                f"{source} lacks what protects it: rows of {listed(open_to_change)} can be changed there, and may have "
+                "been. Take another backup."
+            )
         schema.migrate(database)
+        if changed := protection.amiss(database):
+            raise InvalidInput(
+                f"{source} is not as Assay makes a database: it {'; it '.join(changed)}. Somebody has changed it. Take "
+                "another backup."
+            )
     except schema.ForeignDatabase:
         raise InvalidInput(f"{source} is a SQLite database, but none of Assay's. Take another file.") from None
     except schema.NewerDatabase:

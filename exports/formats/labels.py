@@ -23,7 +23,7 @@ from annotators.items.targets import target_kind
 from annotators.times import time_of
 from exports.cells import original
 from exports.reading.sources import wide_encoding
-from exports.reading.tables import Table, named_table
+from exports.reading.tables import ROW_TOO_LONG, BoundedLines, Table, named_table
 
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
@@ -223,12 +223,16 @@ def _text_rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, It
     picked = _picked(columns, table)
     limit = csv.field_size_limit(_LONGEST_CELL)
     try:
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        lines = BoundedLines(text, delimiter)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         while True:
             line = reader.line_num + 2
+            lines.begin_row()
             try:
                 cells = next(reader)
             except StopIteration:
+                if lines.too_long:
+                    yield line, ROW_TOO_LONG
                 return
             except csv.Error as error:
                 yield line, f"the row cannot be read ({error}). Put cells with quotes or separators in double quotes."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
+from annotators.addresses import is_public
 from annotators.errors import InvalidInput, NotAllowed
 
 
@@ -56,10 +56,9 @@ def _public(host: str, port: int) -> tuple[str, ...]:
     except (OSError, UnicodeError):
         raise InvalidInput(f"There is no server named {host!r}. Check the address.") from None
     for one in found:
-        address = ip_address(one.partition("%")[0])
-        if not address.is_global:
+        if not is_public(one):
             raise NotAllowed(
-                f"{host} is {address}, an address of this machine or of a private network, which is not asked. Where "
+                f"{host} is {one}, an address of this machine or of a private network, which is not asked. Where "
                 "it is your own Label Studio, set ASSAY_LABEL_STUDIO_PRIVATE=yes, or add --private."
             )
     return tuple(found)

@@ -8,13 +8,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from annotators.addresses import is_here, redirected
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound, shown
 from annotators.figures import count
+from annotators.later import Later
+from annotators.servers.secret import Secret
 from exports.label_studio.addresses import ServerAddress
 from exports.label_studio.exported import parsed
 from exports.label_studio.known import ITEM
@@ -49,6 +51,16 @@ that answers so may have handed the first one on."""
 
 _LONGEST_TITLE = 50
 _SECONDS = 120.0
+_WHOLE_SECONDS = 900.0
+"""Seconds that a whole answer may take: the export of a large project takes minutes."""
+
+_MOST, _MOST_PACKED = 512 << 20, 128 << 20
+"""Bytes that an answer may have, unpacked and as it comes."""
+
+if TYPE_CHECKING:
+    from annotators.servers import bounded
+else:
+    bounded = Later("annotators.servers.bounded")
 
 T = TypeVar("T")
 
@@ -98,7 +110,7 @@ class Server:
                 api_key=key,
                 timeout=_SECONDS,
                 follow_redirects=False,
-                httpx_client=_http_client(address),
+                httpx_client=_http_client(address, key),
             )
 
     @contextmanager
@@ -476,18 +488,21 @@ class Server:
         return answer
 
 
-def _http_client(address: ServerAddress) -> Any:
+def _http_client(address: ServerAddress, key: str) -> Any:
     """A client that asks the addresses which were checked, and a server on this machine without a proxy.
 
-    None where neither is to be kept to, so that the SDK makes its own.
+    What it gets is bounded, and has no key in it.
     """
     httpx = importlib.import_module("httpx")
-    if is_here(address.url):
-        return httpx.Client(trust_env=False, timeout=_SECONDS, follow_redirects=False)
-    if not address.checked:
-        return None
-    transport = importlib.import_module("exports.label_studio.pinned").PinnedTransport(address.host, address.checked)
-    return httpx.Client(transport=transport, timeout=_SECONDS, follow_redirects=False)
+    transport = None
+    if address.checked and not is_here(address.url):
+        pinned = importlib.import_module("exports.label_studio.pinned")
+        transport = pinned.PinnedTransport(address.host, address.checked)
+    client = httpx.Client(
+        transport=transport, trust_env=not is_here(address.url), timeout=_SECONDS, follow_redirects=False
+    )
+    bounds = bounded.Bounds(_WHOLE_SECONDS, _MOST, _MOST_PACKED)
+    return bounded.bounded(client, bounds, Secret(key))
 
 
 def _project(found: Any) -> ProjectThere:

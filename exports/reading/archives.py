@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -44,13 +45,15 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(ENDINGS)
 
 
-def unpack(path: Path, target: Path) -> None:
-    """Unpack a zip or tar archive into the folder `target`.
+def unpack(path: Path, target: Path, *, most: int = MOST_BYTES) -> int:
+    """Unpack a zip or tar archive into the folder `target`; how many bytes that came to, at most `most`.
+
+    It takes no more than half of what is free on the disk, so that others can go on writing.
 
     Raises InvalidInput, naming the member and the remedy, for a path that leaves the archive, a link or device, a
     member that appears twice or has a password, too many members, and too many bytes for the archive's size.
     """
-    budget = _Budget(path)
+    budget = _Budget(path, min(most, shutil.disk_usage(target).free // 2))
     taken: set[str] = set()
     members = _zip_members(path, budget) if path.name.lower().endswith(".zip") else _tar_members(path, budget)
     try:
@@ -77,6 +80,7 @@ def unpack(path: Path, target: Path) -> None:
         raise InvalidInput(
             f"{path.name} is damaged or no archive of the kind its name says ({error}). Supply it again."
         ) from error
+    return budget.spent
 
 
 def check_swelling(path: Path, *, most: int) -> None:
@@ -98,18 +102,18 @@ class _Budget:
     def __init__(self, path: Path, most: int = MOST_BYTES) -> None:
         self._path, self._most = path, most
         self._size = max(1, path.stat().st_size)
-        self._spent = 0
+        self.spent = 0
         self.member = "its first header"
 
     def spend(self, n: int) -> None:
         """Count n unpacked bytes; InvalidInput, naming the member under way, when they are too many."""
-        self._spent += n
-        if self._spent > RATIO_COUNTS_FROM and self._spent > LARGEST_RATIO * self._size:
+        self.spent += n
+        if self.spent > RATIO_COUNTS_FROM and self.spent > LARGEST_RATIO * self._size:
             raise InvalidInput(
                 f"{self._path.name} unpacks to more than {LARGEST_RATIO} times its size (at the member "
                 f"{shown(self.member)}), as archives made to fill a disk do. Unpack it, look, and import the folder."
             )
-        if self._spent > self._most:
+        if self.spent > self._most:
             size = f"{self._most >> 30} GB" if self._most >> 30 else f"{self._most >> 20} MB"
             raise InvalidInput(
                 f"{self._path.name} unpacks to more than {size} (at the member {shown(self.member)}). Unpack it and "

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from annotators.errors import InvalidInput
 from annotators.later import Later
-from exports.reading.parquet import LARGEST_COLUMN, MOST_VALUES
+from exports.reading.budget import Budget
+from exports.reading.parquet import LARGEST_COLUMN, MOST_VALUES, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,28 +34,31 @@ def arrow_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
     Raises InvalidInput for what unpacks to more than memory should hold, before it is unpacked, and what pyarrow raises
     for a file that is damaged.
     """
+    budget = Budget(path.stat().st_size)
     with pa.memory_map(str(path)) as source:
         for number, message in enumerate(pa.ipc.MessageReader.open_stream(source)):
-            _check(memoryview(message.metadata), message.body, number)
+            budget.check(_check(memoryview(message.metadata), message.body, number))
     with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
         for batch in stream:
             for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows)
+                part = batch.slice(start, rows)
+                budget.spend(sum(map(unpacked, part.columns)), part.num_rows * part.num_columns)
+                yield part
 
 
-def _check(head: memoryview, body: pa.Buffer | None, number: int) -> None:
-    """InvalidInput for a message that has too many rows, or unpacks to too much."""
+def _check(head: memoryview, body: pa.Buffer | None, number: int) -> int:
+    """The bytes that a message unpacks to; InvalidInput for one that has too many rows, or unpacks to too much."""
     try:
         message = _pointed(head, 0)
         kind = _field(head, message, _HEADER_TYPE)
         about = _field(head, message, _HEADER)
         if kind is None or about is None or head[kind] not in (_DICTIONARY, _RECORDS):
-            return
+            return 0
         batch = _pointed(head, about)
         if head[kind] == _DICTIONARY:
             inner = _field(head, batch, _DATA)
             if inner is None:
-                return
+                return 0
             batch = _pointed(head, inner)
         length = _field(head, batch, _LENGTH)
         n = 0 if length is None else unpack_from("<q", head, length)[0]
@@ -70,6 +74,7 @@ def _check(head: memoryview, body: pa.Buffer | None, number: int) -> None:
             f"one batch unpacks to {size >> 20:,} MB, more than {LARGEST_COLUMN >> 20:,} MB. Write it again in smaller "
             "batches."
         )
+    return size
 
 
 def _unpacked(head: memoryview, batch: int, body: pa.Buffer | None) -> int:

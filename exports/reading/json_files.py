@@ -29,8 +29,34 @@ class Meter:
     of: int = 0
 
 
+_FREE, _EACH_BYTE = 64 << 20, 4
+"""Bytes of memory that the values of a text of JSON may take, and how many more for each of its bytes."""
+
+_OBJECT, _ARRAY, _VALUE = 232, 72, 64
+"""Bytes of memory that an object, an array and any value in one take, be they ever so short."""
+
+
+def too_many_values(data: bytes, free: int = _FREE) -> str | None:
+    """What is said of a text of JSON that is small and has so many values that memory would be full of them; or None.
+
+    They may take `free` bytes, and some more for each byte of the text. Signs are counted, also those within texts:
+    there are no more values than those.
+    """
+    room = free + _EACH_BYTE * len(data)
+    if _OBJECT * len(data) <= room:
+        return None
+    takes = _OBJECT * data.count(b"{") + _ARRAY * data.count(b"[") + _VALUE * data.count(b",")
+    if takes <= room:
+        return None
+    return (
+        f"it has {len(data) / 1e6:,.0f} MB and so many values that they take {takes / 1e6:,.0f} MB of memory. Split "
+        "it, or leave out what is no part of an item."
+    )
+
+
 _DIGITS = bytes(48 if 48 <= sign < 58 else 32 for sign in range(256))
 _LONG_RUN = b"0" * 19
+_PART = 1 << 20
 _MOST_DIGITS = 20
 """Digits from which, and signs up to which a whole number may have 64 bits."""
 
@@ -77,6 +103,9 @@ def json_lines(
             if line.isspace():
                 continue
             found = True
+            if said := too_many_values(line):
+                yield Rejected(file.name, number, said)
+                continue
             try:
                 value = orjson.loads(line)
             except orjson.JSONDecodeError as error:
@@ -116,6 +145,8 @@ def json_file(file: SourceFile) -> Any | Rejected:
     data = file.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         return Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
+    if said := too_many_values(data):
+        return Rejected(file.name, 1, said)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -134,7 +165,7 @@ def _beyond_64_bits(data: bytes) -> tuple[int, str] | None:
 
     The parser makes a fraction of it, without its last digits, and nothing that we write could hold it whole.
     """
-    if _LONG_RUN not in data.translate(_DIGITS):  # as good as all; a pattern takes ten times as long as the parser
+    if not _has_long_run(data):  # as good as all have none; a pattern takes ten times as long as the parser
         return None
     for found in _LONG_NUMBER.finditer(data):
         text = found[1] and found[1].decode()
@@ -144,6 +175,24 @@ def _beyond_64_bits(data: bytes) -> tuple[int, str] | None:
     return None
 
 
+def _has_long_run(data: bytes) -> bool:
+    """Whether a text has so many digits in a row; a part of it at a time, as each part is copied."""
+    return any(
+        _LONG_RUN in data[start : start + _PART + len(_LONG_RUN)].translate(_DIGITS)
+        for start in range(0, len(data), _PART)
+    )
+
+
+def _quotes(value: Any, size: int) -> int:
+    """The quotes of a value as it is written; of a large list one element at a time, as what is written is a copy."""
+    if size > _PART and isinstance(value, list):
+        return sum(orjson.dumps(element).count(b'"') for element in value)
+    if size > _PART and isinstance(value, dict):
+        keys = sum(orjson.dumps(key).count(b'"') for key in value)
+        return keys + sum(_quotes(element, size) for element in value.values())
+    return orjson.dumps(value).count(b'"')
+
+
 def _repeated_key(data: bytes, value: Any) -> tuple[int, str] | None:
     """Where in a text of JSON, read as `value`, a key stands that its object has already, and what is wrong with it.
 
@@ -151,7 +200,7 @@ def _repeated_key(data: bytes, value: Any) -> tuple[int, str] | None:
     in a fraction of the time that the text takes to be gone through.
     """
     try:
-        if data.count(b'"') <= orjson.dumps(value).count(b'"'):
+        if data.count(b'"') <= _quotes(value, len(data)):
             return None
     except orjson.JSONEncodeError:
         pass  # more objects within each other than are written

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.later import Later
+from exports.reading.budget import Budget
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,19 +28,20 @@ MOST_VALUES = 50_000_000
 LARGEST_COLUMN = 1 << 30
 """Columns with those inside of others, values of one, and bytes of one unpacked, that a group of rows may have."""
 
-LARGEST_ROW = 256 << 20
-"""Bytes of text that one row may come to."""
+LARGEST_ROW = 64 << 20
+"""Bytes that one row may come to."""
 
-_AT_ONCE = 64 << 20
+_AT_ONCE = 16 << 20
 
 
 def parquet_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
     """The rows of a file, at most so many at once, fewer where they are large.
 
-    Raises InvalidInput for what unpacks to more than memory should hold, and what pyarrow raises for a file that is
-    damaged.
+    Raises InvalidInput for what unpacks to more than memory should hold, or to more than a file of this size has any
+    reason to (`Budget`), and what pyarrow raises for a file that is damaged.
     """
-    with pq.ParquetFile(path) as plain:
+    budget = Budget(path.stat().st_size)
+    with pq.ParquetFile(path, thrift_string_size_limit=_AT_ONCE, thrift_container_size_limit=MOST_LEAVES * 50) as plain:
         about = plain.metadata
         if about.num_columns > MOST_LEAVES:
             raise InvalidInput(
@@ -52,11 +54,15 @@ def parquet_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
             for place, name in enumerate(names)
             if about.schema.column(place).physical_type in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
         ]
+        n_values = 0
         for group in range(about.num_row_groups):
-            _check_group(about.row_group(group))
-    with pq.ParquetFile(path, read_dictionary=texts) as opened:
-        for batch in opened.iter_batches(batch_size=rows):
-            yield from _cut(batch)
+            n_values += _check_group(about.row_group(group))
+            budget.check(cells=n_values)
+    with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as opened:
+        for batch in opened.iter_batches(batch_size=rows, use_threads=False):
+            for part in _cut(batch, budget):
+                budget.spend(sum(map(unpacked, part.columns)), part.num_rows * part.num_columns)
+                yield part
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,9 @@ def said_of_unread(columns: Sequence[str], row: Sequence[Any]) -> str | None:
     return None
 
 
-def _check_group(group: Any) -> None:
+def _check_group(group: Any) -> int:
+    """How many values a group of rows has; InvalidInput where one column has too many, or too large ones."""
+    n = 0
     for place in range(group.num_columns):
         column = group.column(place)
         if column.num_values > MOST_VALUES:
@@ -106,10 +114,13 @@ def _check_group(group: Any) -> None:
                 f"the column {column.path_in_schema[:80]!r} unpacks to {size:,} MB in one group of rows, more than "
                 f"{LARGEST_COLUMN >> 20:,} MB. Write it again in smaller groups."
             )
+        n += column.num_values
+    return n
 
 
-def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    size = sum(_unpacked(column) for column in batch.columns)
+def _cut(batch: pa.RecordBatch, budget: Budget) -> Iterator[pa.RecordBatch]:
+    size = sum(unpacked(column) for column in batch.columns)
+    budget.check(size)
     if batch.num_rows <= 1 and size > LARGEST_ROW:
         raise InvalidInput(
             f"one row comes to {size >> 20:,} MB of text, more than {LARGEST_ROW >> 20:,} MB. Write large values as "
@@ -119,21 +130,28 @@ def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield batch
         return
     half = batch.num_rows // 2
-    yield from _cut(batch.slice(0, half))
-    yield from _cut(batch.slice(half))
+    yield from _cut(batch.slice(0, half), budget)
+    yield from _cut(batch.slice(half), budget)
 
 
-def _unpacked(column: Any) -> int:
-    """Bytes that the texts of a column come to when each is written out."""
+_A_VALUE = 32
+"""Bytes that a number takes once Python has it."""
+
+
+def unpacked(column: Any) -> int:
+    """Bytes that the values of a column come to when each is written out."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         lengths = pc.binary_length(column.dictionary)
         found: int = pc.sum(pc.take(lengths, column.indices)).as_py() or 0
-        return found
+        return found + _A_VALUE * len(column)
     if pa.types.is_struct(kind):
-        return sum(_unpacked(part) for part in column.flatten())
+        return sum(unpacked(part) for part in column.flatten())
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return _unpacked(column.flatten())
+        return unpacked(column.flatten())
     if pa.types.is_map(kind):
-        return _unpacked(column.keys) + _unpacked(column.items)
-    return 0
+        return unpacked(column.keys) + unpacked(column.items)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if is_text or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return (pc.sum(pc.binary_length(column)).as_py() or 0) + _A_VALUE * len(column)
+    return _A_VALUE * len(column)

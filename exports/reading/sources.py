@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from annotators.errors import InvalidInput, listed
 from annotators.files import under_way
 from exports.checks import check_there, check_utf8
-from exports.reading.archives import MOST_MEMBERS, check_depth, is_archive, unpack
+from exports.reading.archives import MOST_BYTES, MOST_MEMBERS, check_depth, is_archive, unpack
 
 HEAD = 64 << 10
 """Bytes of a file that a format may look at to see whether it is its own."""
@@ -93,10 +94,11 @@ def wide_encoding(beginning: bytes) -> str | None:
 
 
 @contextmanager
-def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
+def open_sources(paths: Sequence[Path | str], *, into: Path | None = None, most: int = MOST_BYTES) -> Iterator[Sources]:
     """The plain files of some files, folders and archives; archives are unpacked until the block ends.
 
-    What is given twice is read once.
+    What is given twice is read once. With `into` archives are unpacked into folders of that one, which stay; `most` is
+    how many bytes they may unpack to together.
 
     Raises NotFound for a path that is not there, InvalidInput for links inside a folder, for too many files, for names
     that are not UTF-8, and for archives that are not safe to unpack (`exports.reading.archives`).
@@ -111,8 +113,11 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
             if path.is_dir():
                 files += _walk(own, own.name, own.name)
             elif is_archive(path):
-                target = stack.enter_context(under_way())
-                unpack(own, target)
+                if into is None:
+                    target = stack.enter_context(under_way())
+                else:
+                    target = Path(tempfile.mkdtemp(prefix="unpacked-", dir=into))
+                most -= unpack(own, target, most=most)
                 files += _walk(target, path.name, "")
             elif path.is_file():
                 files.append(SourceFile(path.name, own, own.parent.name, given=True))

@@ -6,8 +6,9 @@ import csv
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -20,6 +21,7 @@ from annotators.errors import InvalidInput
 from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
+from exports.reading.budget import Budget
 from exports.reading.parquet import parquet_batches, said_of_unread, values_of
 from exports.reading.sources import wide_encoding
 
@@ -35,6 +37,16 @@ _LAST_ROW = 1 << 20
 
 _LARGEST_SHEET = 512 << 20
 """Bytes that the parts of a workbook may have together, unpacked."""
+
+_LONG_LINE = 1 << 20
+_FREE_TEXTS, _TEXTS_A_BYTE = 200_000, 2
+"""Texts that a workbook may have, and how many more for each of its bytes: each takes long to read, be it empty."""
+
+_LARGEST_PART = 64 << 20
+"""Bytes that the parts may have together that are read whole: all but the sheets."""
+
+LONGEST_ROW = 32 << 20
+"""Characters that a row of a text table may have."""
 
 
 @dataclass
@@ -55,6 +67,24 @@ def is_table(name: str) -> bool:
     return name.endswith(ENDINGS)
 
 
+_READ_ALREADY: ContextVar[Mapping[Path, Callable[[], Table]] | None] = ContextVar("read_already", default=None)
+
+
+@contextmanager
+def read_already(tables: Mapping[Path, Callable[[], Table]]) -> Iterator[None]:
+    """In the block these files are not opened: another process has read them, and each function gives the table."""
+    token = _READ_ALREADY.set(tables)
+    try:
+        yield
+    finally:
+        _READ_ALREADY.reset(token)
+
+
+def has_types(path: Path) -> bool:
+    """Whether a table is none of plain text, by its name."""
+    return path.suffix.lower() in (".parquet", ".xlsx")
+
+
 def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, left_out: str | None = None) -> Table:
     """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one.
 
@@ -63,6 +93,9 @@ def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, 
     no value. `left_out` is a column of Parquet that is not read, whatever is in it.
     """
     ending = path.suffix.lower()
+    if (read := (_READ_ALREADY.get() or {}).get(path)) is not None:
+        table = read()
+        return table if table.columns[0] or not numbered else _without_numbers(path, table)
     parquet = partial(_parquet, empty_texts=empty_texts, left_out=left_out)
     readers: dict[str, Callable[[Path], Table]] = {".parquet": parquet, ".xlsx": _sheet}
     table = readers.get(ending, _delimited)(path)
@@ -161,9 +194,12 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
         told = _told(first)
         if told is None:
             text.seek(0)
-        reader = csv.reader(text, delimiter=told or _delimiter(first), strict=True)
+        delimiter = told or _delimiter(first)
+        lines = BoundedLines(text, delimiter)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         while True:
             line = reader.line_num + 1 + (told is not None)
+            lines.begin_row()
             limit = csv.field_size_limit(LONGEST_CELL)  # of the whole process, so that it is put back at once
             try:
                 cells = next(reader, None)
@@ -176,8 +212,13 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
             finally:
                 csv.field_size_limit(limit)
             if cells is None:
+                if lines.too_long:
+                    yield line, ROW_TOO_LONG
                 return
             if not any(cells):
+                continue
+            if len(cells) > _MOST_CELLS:
+                yield line, f"the row has {len(cells):,} cells, more than {_MOST_CELLS:,}. Write one item a row."
                 continue
             whole = "".join(cells)
             if "�" in whole:
@@ -186,6 +227,46 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
                 yield line, "the row has the character NUL, which cannot be stored. Remove it."
             else:
                 yield line, [original(cell) if cell else None for cell in cells]
+
+
+ROW_TOO_LONG = (
+    f"the row has more than {LONGEST_ROW >> 20} million characters, or a great many lines or cells, and nothing behind "
+    "it is read. Shorten it, and look for a double quote that is not closed."
+)
+_MOST_CELLS = 10 * MOST_COLUMNS
+_MOST_LINES = 200_000
+"""Lines that a row of a text table may have."""
+
+
+class BoundedLines:
+    """The lines of a text, until those of one row have more than `LONGEST_ROW` characters: then there are no more.
+
+    A cell may have lines in it, so that a row has many, and a limit of each cell is none of the row. Nor is a row read
+    whose `delimiter` is most of it.
+    """
+
+    def __init__(self, text: TextIOWrapper, delimiter: str) -> None:
+        self._text, self._delimiter = text, delimiter
+        self._left, self._lines = LONGEST_ROW, _MOST_LINES
+        self.too_long = False
+
+    def begin_row(self) -> None:
+        """From here on the lines are those of the next row."""
+        self._left, self._lines = LONGEST_ROW, _MOST_LINES
+
+    def __iter__(self) -> BoundedLines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(self._left + 1)
+        self._left -= len(line)
+        self._lines -= 1
+        many = len(line) > _LONG_LINE and line.count(self._delimiter) > len(line) // 2
+        if self._left < 0 or self._lines < 0 or many:
+            self.too_long = True
+        if not line or self.too_long:
+            raise StopIteration
+        return line
 
 
 def _as_wide_as(
@@ -214,6 +295,8 @@ def _parquet(path: Path, *, empty_texts: bool, left_out: str | None) -> Table:
         file = pq.ParquetFile(path)
         there = _headings(file.schema_arrow.names, typed=True)
         columns = [column for column in there if column != left_out]
+    except MemoryError:
+        raise
     except damaged as error:
         raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
 
@@ -228,6 +311,8 @@ def _parquet(path: Path, *, empty_texts: bool, left_out: str | None) -> Table:
                     yield number, unread or _plain_row(cells, columns, empty_texts=empty_texts)
         except InvalidInput as error:
             yield number + 1, str(error)
+        except MemoryError:  # Arrow has one of its own that is one of its exceptions as well
+            raise
         except damaged as error:
             said = str(error).splitlines()[0]
             yield number + 1, f"the file cannot be read from here on ({said}). Write it again."
@@ -242,8 +327,10 @@ def _sheet(path: Path) -> Table:
     """The first sheet of a workbook. Formulas count as what they came to when it was saved, and are never run."""
     try:
         check_swelling(path, most=_LARGEST_SHEET)
+        _check_parts(path)
     except (zipfile.BadZipFile, OSError) as error:
         raise InvalidInput(f"it cannot be read as XLSX ({error}). Save it again, or as CSV in UTF-8.") from None
+    signs = _signs_in(path)
     rows = _sheet_rows(path)
     sheets, heading = next(rows), next(rows, None)
     if heading is None:
@@ -251,7 +338,6 @@ def _sheet(path: Path) -> Table:
     columns = _headings(heading[1])
     others = [f"{name[:80]!r}" for name in sheets[1:]]
     notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
-    signs = _signs_in(path)
     notes += _about_formulas(path) if signs & _FORMULA else ()
     if _MERGED in signs:
         notes.append(
@@ -264,7 +350,7 @@ def _sheet(path: Path) -> Table:
 def _about_formulas(path: Path) -> Iterator[str]:
     """How many cells of the first sheet are formulas, and how many of these nobody has worked out."""
     n = empty = 0
-    with suppress(Exception):  # what cannot be read is told by the rows
+    with suppress(Exception):  # what cannot be read, or is too much, is told by the rows
         said, made = (_cells_of_sheet(path, data_only=kind) for kind in (False, True))
         for formula, value in zip(said, made, strict=False):
             is_one = isinstance(formula, str) and formula.startswith("=") and formula != value
@@ -280,19 +366,72 @@ def _about_formulas(path: Path) -> Iterator[str]:
 _FORMULA, _MERGED = frozenset((b"<f>", b"<f ")), b"<mergeCell "
 
 
+def _budget_of(path: Path) -> Budget:
+    return Budget(path.stat().st_size, "the workbook")
+
+
+def _is_sheet(name: str) -> bool:
+    return name.startswith("xl/worksheets/") and name.endswith(".xml")
+
+
+def _check_parts(path: Path) -> None:
+    """InvalidInput for a workbook whose parts that are read whole, as its texts are, are too large."""
+    with zipfile.ZipFile(path) as book:
+        whole = sum(info.file_size for info in book.infolist() if not _is_sheet(info.filename) and _is_read(info))
+    if whole > _LARGEST_PART:
+        raise InvalidInput(
+            f"the workbook has {whole >> 20:,} MB of texts and styles, more than {_LARGEST_PART >> 20} MB. Save it as "
+            "CSV in UTF-8."
+        )
+    most = _FREE_TEXTS + _TEXTS_A_BYTE * path.stat().st_size
+    if (n := _n_texts(path)) > most:
+        raise InvalidInput(f"the workbook has {n:,} texts, more than {most:,} for its size. Save it as CSV in UTF-8.")
+
+
+def _n_texts(path: Path) -> int:
+    """How many texts a workbook has beside its sheets."""
+    n, before = 0, b""
+    with zipfile.ZipFile(path) as book:
+        if "xl/sharedStrings.xml" in book.namelist():
+            with book.open("xl/sharedStrings.xml") as texts:
+                while chunk := texts.read(1 << 20):
+                    n += (before + chunk).count(b"<si")
+                    before = chunk[-2:]
+    return n
+
+
+def _is_read(info: zipfile.ZipInfo) -> bool:
+    return info.filename.endswith((".xml", ".rels"))
+
+
 def _signs_in(path: Path) -> set[bytes]:
-    """Which tags of formulas and of merged cells the sheets have."""
+    """Which tags of formulas and of merged cells the sheets have; InvalidInput where a row is too long.
+
+    A row is read whole, and each of its cells takes twenty times the memory that its tag does.
+    """
     found: set[bytes] = set()
     with zipfile.ZipFile(path) as book:
-        for name in book.namelist():
-            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                with book.open(name) as sheet:
-                    before = b""
-                    while chunk := sheet.read(1 << 20):
-                        text = before + chunk
-                        found.update(sign for sign in (*_FORMULA, _MERGED) if sign in text)
-                        before = text[1 - len(_MERGED) :]
+        for name in filter(_is_sheet, book.namelist()):
+            with book.open(name) as sheet:
+                before, of_row, n_cells = b"", 0, 0
+                while chunk := sheet.read(1 << 20):
+                    text = before + chunk
+                    found.update(sign for sign in (*_FORMULA, _MERGED) if sign in text)
+                    before = text[1 - len(_MERGED) :]
+                    end = chunk.rfind(b"</row")
+                    of_row = of_row + len(chunk) if end < 0 else len(chunk) - end
+                    n_cells = (n_cells if end < 0 else 0) + chunk.count(b"<c", max(0, end))
+                    if of_row > _LONGEST_SHEET_ROW or n_cells > _MOST_CELLS_OF_SHEET_ROW:
+                        raise InvalidInput(
+                            f"a row of the sheet {name.rpartition('/')[2]} has more than {_LONGEST_SHEET_ROW >> 20} MB,"
+                            " or more cells than a sheet has columns. Write one item a row, and large values as "
+                            "documents of their own."
+                        )
     return found
+
+
+_LONGEST_SHEET_ROW = 8 << 20
+_MOST_CELLS_OF_SHEET_ROW = 200_000
 
 
 def _cells_of_sheet(path: Path, *, data_only: bool) -> Iterator[Any]:
@@ -302,7 +441,9 @@ def _cells_of_sheet(path: Path, *, data_only: bool) -> Iterator[Any]:
     try:
         sheet: Any = workbook.worksheets[0]
         sheet.reset_dimensions()
+        budget = _budget_of(path)
         for cells in sheet.iter_rows(values_only=True):
+            budget.spend(cells=len(cells))
             yield from cells
     finally:
         workbook.close()
@@ -320,14 +461,16 @@ def _sheet_rows(path: Path) -> Iterator[Any]:
                 return
             sheet: Any = workbook.worksheets[0]
             sheet.reset_dimensions()  # what the file says of its size may be untrue
+            budget = _budget_of(path)
             for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
                 if line > _LAST_ROW:
                     raise ValueError(f"more than {_LAST_ROW:,} rows")
+                budget.spend(sum(len(cell) for cell in cells if isinstance(cell, str)), len(cells))
                 if any(cell is not None for cell in cells):
                     yield line, _plain_row([_of_sheet(cell) for cell in cells])
         finally:
             workbook.close()
-    except (GeneratorExit, InvalidInput):
+    except (GeneratorExit, InvalidInput, MemoryError):
         raise
     except Exception as error:  # whatever the library meets in a file that is none
         said = str(error).strip().splitlines() or [type(error).__name__]

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import select
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -16,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from annotators.apart.process import Apart, Gone, Late, Told
+from annotators.apart.wire import Message
 from annotators.errors import InvalidInput
 from annotators.pages.documents.results import (
     PAGE_MEDIA_TYPES,
@@ -29,17 +27,15 @@ from annotators.pages.documents.results import (
     too_many,
 )
 from annotators.pages.documents.turns import Turn, Turns
-from annotators.pages.documents.wire import Garbled, Message, pack, unpack
 
 if TYPE_CHECKING:
     from annotators.pages.documents.words import PageWords
 
 log = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parents[3]
-_START_SECONDS = 30.0
 # Reading the words of a page that can be drawn takes milliseconds.
 _WORDS_SECONDS = 8.0
+_NO_PAGE_TAKES = 3_000.0  # seconds of a processor
 _NOT_WORDS = "the program that reads pages gave an answer that is not words"
 _STOPPING = "the server is stopping; try again in a minute"
 _REMEDIES = {
@@ -50,97 +46,22 @@ _REMEDIES = {
 }
 
 
-class _Late(Exception):
-    """The worker has not answered in time."""
-
-
-class _Gone(Exception):
-    """The worker ended, or what it sends makes no sense."""
-
-
-class _Worker:
-    """One worker process and the two pipes to it. Used by one thread at a time."""
+class _Worker(Apart):
+    """One worker process, how many requests it has served, and the documents it has open."""
 
     def __init__(self, limits: Limits) -> None:
-        # The parent's own import path, so that a checkout, an installation and a test all work; nothing else of its
-        # environment, because secrets have no business beside a stranger's document.
-        paths = [str(_ROOT), *(str(Path(entry).resolve()) for entry in sys.path if entry)]
-        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "annotators.pages.documents.worker",
-                str(limits.seconds),
-                str(limits.memory_bytes),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "PYTHONUTF8": "1"},
-            process_group=0,  # in the session of whoever waits for it, within which its niceness is heeded
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self._to, self._from = self.process.stdin, self.process.stdout
-        self._poll = select.poll()
-        self._poll.register(self._from, select.POLLIN)
-        self._ready = False
+        super().__init__("annotators.pages.documents.worker", limits.seconds, limits.memory_bytes)
         self.served = 0
         self.recent: OrderedDict[str, None] = OrderedDict()
 
-    def alive(self) -> bool:
-        return self.process.poll() is None
-
-    def start(self) -> None:
-        """Wait until the worker has loaded its libraries; raises _Late or _Gone."""
-        if not self._ready:
-            self._receive(time.monotonic() + _START_SECONDS)
-            self._ready = True
-
-    def ask(self, request: Message, seconds: float) -> tuple[Message, bytes]:
-        """The worker's answer; raises _Late after that many seconds, _Gone when the worker ended."""
+    def ask(self, request: Message, seconds: float, told: Told | None = None) -> tuple[Message, bytes]:
+        """The worker's answer; raises Late after that many seconds, Gone when the worker ended."""
         self.served += 1
         self.recent[request["path"]] = None
         self.recent.move_to_end(request["path"])
         if len(self.recent) > 4:
             self.recent.popitem(last=False)
-        try:
-            self._to.write(pack(request))
-        except OSError as error:
-            raise _Gone from error
-        return self._receive(time.monotonic() + seconds)
-
-    def _receive(self, deadline: float) -> tuple[Message, bytes]:
-        def read(size: int) -> bytes:
-            parts = bytearray()
-            while len(parts) < size:
-                left = deadline - time.monotonic()
-                if left <= 0 or not self._poll.poll(left * 1000):
-                    raise _Late
-                part = os.read(self._from.fileno(), min(size - len(parts), 1 << 20))
-                if not part:
-                    raise _Gone
-                parts += part
-            return bytes(parts)
-
-        try:
-            return unpack(read)
-        except Garbled as error:
-            raise _Gone from error
-
-    def exit_status(self) -> int | None:
-        """How the process ended by itself (negative: by which signal); known a moment after its pipe closes."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(0.5)
-        return self.process.returncode
-
-    def end(self) -> None:
-        """Kill the process and close the pipes to it."""
-        self.process.kill()
-        self.process.wait()
-        self._to.close()
-        self._from.close()
+        return super().ask(request, seconds, told)
 
 
 class Renderer:
@@ -299,7 +220,7 @@ class Renderer:
     def _start_and_ask(self, worker: _Worker, request: Message, seconds: float) -> tuple[Message, bytes]:
         try:
             worker.start()
-        except (_Late, _Gone) as error:
+        except (Late, Gone) as error:
             if self._closed:
                 raise PageNotDrawn(Why.BUSY, _STOPPING) from error
             raise PageNotDrawn(
@@ -308,11 +229,11 @@ class Renderer:
         self._turns.begin_anew(self._turn_of[worker])
         try:
             return worker.ask(request, seconds)
-        except _Late as error:
+        except Late as error:
             raise PageNotDrawn(
                 Why.TIME, f"drawing it took longer than the {seconds:g} s that one page may take"
             ) from error
-        except _Gone as error:
+        except Gone as error:
             if self._closed:
                 raise PageNotDrawn(Why.BUSY, _STOPPING) from error
             log.warning("a page worker ended with status %s over %s", worker.exit_status(), request)
@@ -386,7 +307,7 @@ class Renderer:
 def _cost_of_page(answer: Message) -> float | None:
     """How long a page held a processor, as the worker says; None where it says what cannot be."""
     seconds, pages = answer.get("seconds"), answer.get("done")
-    if not isinstance(seconds, float | int) or not 0 <= seconds < _START_SECONDS * 100:
+    if not isinstance(seconds, float | int) or not 0 <= seconds < _NO_PAGE_TAKES:
         return None
     return seconds / max(1, len(pages) if isinstance(pages, list) else 1)
 

@@ -1,15 +1,7 @@
-"""The process that opens documents: started by `Renderer`, it answers one request after another until its input ends.
-
-It holds nothing durable and may be killed at any moment. Its standard input and output carry `wire` messages; whatever
-the libraries print goes nowhere.
-"""
+"""The process that opens documents: started by `Renderer`, it answers one request after another (`apart.serving`)."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import resource
-import signal
 import sys
 import time
 import traceback
@@ -19,16 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from annotators.apart import serving
+from annotators.apart.serving import Answer
+from annotators.apart.wire import Message
 from annotators.pages.documents.opened import Opened, open_document
 from annotators.pages.documents.results import WHOLE, PageNotDrawn, Why, check_crop
-from annotators.pages.documents.wire import Message, pack, unpack
 
 # A document stays open while its pages are turned: opening costs more than drawing a page.
 _MAX_OPEN = 4
-# The renderer kills a worker that is late; this is for a worker whose renderer is gone.
-_GRACE_SECONDS = 10.0
-
-Answer = tuple[Message, bytes]
 
 
 class OpenDocuments:
@@ -135,48 +125,16 @@ def _failure(why: Why, reason: str, detail: str = "") -> Message:
 
 
 def serve(seconds: float, memory_bytes: int) -> None:
-    """Answer requests from standard input on standard output until it ends."""
-    requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # macOS refuses a limit on address space; the time limit holds everywhere.
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def send(message: Message, blob: bytes = b"") -> None:
-        left = memoryview(pack(message, blob))
-        while left:
-            left = left[answers.write(left) or 0 :]
-
-    def read(size: int) -> bytes:
-        data = requests.read(size)
-        if len(data) < size:
-            raise EOFError
-        return data
-
-    send({"ok": True})
-    # From here on failures travel as answers; until here a broken installation shows its traceback.
-    os.dup2(nowhere, 2)
+    """Answer requests of a renderer until there are no more."""
     documents = OpenDocuments()
-    while True:
-        try:
-            request, _ = unpack(read)
-        except EOFError:
-            return
-        signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE_SECONDS)
+
+    def timed(request: Message, _tell: object) -> tuple[Message, bytes]:
         begun = time.process_time()
         message, blob = answer(documents, request)
         message["seconds"] = time.process_time() - begun
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        try:
-            send(message, blob)
-        except BrokenPipeError:
-            return
+        return message, blob
+
+    serving.serve(timed, seconds, memory_bytes)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from annotators.errors import AssayError, InvalidInput
 from app import ui, wording
 from app.pages.agreement import annotators, coefficients, compare, parts, planning, units
 from app.pages.agreement.shared import View, note
-from app.uploads import stored
+from app.uploads import LARGEST_TEXT, stored
 from app.widgets import blocks, choices
 from app.widgets.measuring import measured
 from app.worker.report_tasks import Agreement
@@ -102,7 +102,7 @@ def _own_weights() -> dict[str, OwnWeights]:
     if file is None:
         return {}
     try:
-        with stored([file]) as [path]:
+        with stored([file], most=LARGEST_TEXT) as [path]:
             return {EVERY: read_weights(path)}
     except AssayError as error:
         st.error(ui.plain(str(error)))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotators.errors import AssayError
 from app import ui, wording
-from app.uploads import Upload, stored
+from app.uploads import Upload, stored_table
 from app.widgets import blocks
 from db.projects import ProjectRow
 from db.studies.design import list_studies
@@ -91,7 +91,7 @@ def _name_after(file: Upload) -> None:
 def _planned(project: ProjectRow, file: Upload, into: _Into, *, bare_items: bool) -> LabelTablePlan | None:
     """What the import would do; None (and why, on the page) where there is no telling."""
     try:
-        with st.spinner("Looking through the table"), stored([file]) as [path]:
+        with st.spinner("Looking through the table"), stored_table(file) as path:
             return plan_label_table(
                 ui.db(),
                 ui.actor(),
@@ -174,7 +174,7 @@ def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan
     if not pressed:
         return
     try:
-        with st.spinner("Importing"), stored([file]) as [path]:
+        with st.spinner("Importing"), stored_table(file) as path:
             made = import_label_table(
                 ui.db(),
                 ui.actor(),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
@@ -11,6 +10,7 @@ import streamlit as st
 from annotators.asking.planting import BELOW, Planting
 from annotators.designing.known import Gold, KnownItems
 from app import ui, wording
+from app.uploads import stored_table
 from app.widgets.designing import known_items
 from app.widgets.designing.known_items import BELOW_WORDS
 from app.widgets.doing import acts
@@ -77,11 +77,7 @@ def form(study: Study) -> None:
         "mark_after": int(least),
         "below": below,
     }
-    with ui.problems(), tempfile.TemporaryDirectory() as folder:
-        path = None
-        if file is not None:
-            path = Path(folder) / f"gold{Path(file.name).suffix.lower()}"
-            path.write_bytes(file.getvalue())
+    with ui.problems(), nullcontext() if file is None else stored_table(file) as path:
         about: dict[str, Any] = {"path": path, "labels": labels, "rates": rates, "reason": reason}
         import_gold(ui.db(), ui.actor(), study.id or 0, **about)
         parts.clear()

@@ -21,6 +21,7 @@ import { Reading } from './guidelines_read.js';
 import { Screens } from '../frame/screens.js';
 import { Sheet } from './sheet.js';
 import { Shell } from '../frame/shell.js';
+import { beginsShowing, endsShowing } from '../shared/showing.js';
 import { Status } from './status.js';
 import { TEXT } from '../shared/text.js';
 
@@ -34,6 +35,7 @@ const AHEAD = 3; // items whose first page is fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until work is asked for again
 const PATIENT_RETRY = 30_000; // the same while others have the remaining items
+const SHOWN_BY = 1000; // milliseconds until an item counts as drawn where nobody looks
 const COUNT = 15_000; // milliseconds between two looks at the time of today
 
 const TOP_LINE = { progress: TEXT.progress, of: TEXT.of, kept: 'draft', keptAt: TEXT.draftSaved, notSavedTitle: TEXT.notSavedTitle };
@@ -261,13 +263,39 @@ export class App extends Page {
     this.sheet = sheet;
     this.busy = false;
     this.clock.start(draft?.seconds ?? 0);
-    this.desk?.put(sheet, this.queue.correcting);
+    if (!this.#put(sheet)) return;
     if (this.guidelines?.unread) this.clock.stop(); // the time on an item begins when it can be judged
     this.#count();
     const { done, progress } = this.status;
     this.shell.announce(item.step > 0 ? TEXT.nextStep(study.protocol.steps[item.step].title) : TEXT.nextItem(done, progress.of));
     this.shownAt = performance.now();
     setTimeout(() => this.viewer?.fetchAhead(this.queue.ahead.slice(0, AHEAD)), 30);
+  }
+
+  /**
+   * Whether an item is on the screen. Where it cannot be drawn it can be skipped all the same; where it stopped the page when it
+   * was drawn last, so that somebody had to load the page again, its texts are plain.
+   *
+   * @param {Sheet} sheet
+   */
+  #put(sheet) {
+    const { desk } = this;
+    if (!desk) return true;
+    const stopped = beginsShowing(sheet.item.assignment);
+    desk.texts.plain = stopped;
+    try {
+      desk.put(sheet, this.queue.correcting);
+    } catch (error) {
+      console.error(error);
+      endsShowing();
+      this.#count();
+      this.screens.unshown(() => void this.#skip(TEXT.cannotShowReason));
+      return false;
+    }
+    requestAnimationFrame(() => setTimeout(endsShowing));
+    setTimeout(endsShowing, SHOWN_BY); // a hidden page draws nothing
+    if (stopped) this.#say(TEXT.shownPlain);
+    return true;
   }
 
   /** The annotator says that they have read the guidelines: the item can be judged. */

@@ -13,7 +13,7 @@ from annotators.designing.known import Gold, KnownItems, Qualification, Repeats,
 from annotators.items.pairs import in_words, names_either_way, pair_name
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.uploads import stored
+from app.uploads import stored_table
 from app.widgets import forms, previewing
 from db.items.read import list_items
 from db.projects import ProjectRow
@@ -133,7 +133,7 @@ def _labels(project: ProjectRow, protocol: Protocol, name: str, *, empty: KnownI
     taken = f"study-{name}-file-taken"  # labels that were given since are not to be lost to the same file
     if file is not None and st.session_state.get(taken) != file.file_id:
         read.pop(name, None)
-        with ui.problems(), stored([file]) as [path]:
+        with ui.problems(), stored_table(file) as path:
             asked = StudyDesign.model_validate({name: empty.model_copy(update={"file": path.name})})
             read[name] = getattr(with_labels(asked, path.parent), name)
             st.session_state[taken] = file.file_id

@@ -37,6 +37,12 @@ export class Screens {
     this.#message('error', this.text.cannotOpen, words, [this.#home()]);
   }
 
+  /** An item that cannot be drawn. @param {() => void} skip */
+  unshown(skip) {
+    const { text } = this;
+    this.#message('unshown', text.cannotShow, text.cannotShowMore, [button(text.skipIt, skip, { class: 'btn pri', testid: 'skip-unshown' }), this.#home()]);
+  }
+
   /** @param {import('../shared/ask.js').Trouble} trouble @param {boolean} midway there was work before */
   waiting(trouble, midway) {
     const { text } = this;

@@ -101,6 +101,13 @@ export const TEXT = {
   textView: 'How texts with Markdown are shown',
   rendered: 'Rendered',
   renderedTitle: 'Show Markdown, tables and formulas as they are meant',
+  textGivenUp: 'This text has more tables or signs than can be drawn. It is shown as it was written. If it cannot be judged so, flag or skip the item.',
+  textCut: (/** @type {number} */ n) => `This text is cut: ${n.toLocaleString('en')} characters more are not shown. If it cannot be judged so, flag or skip the item.`,
+  shownPlain: 'This item stopped the page when it was shown last. Its texts are shown as they were written. Flag or skip it if it cannot be judged so.',
+  cannotShow: 'This item cannot be shown',
+  cannotShowMore: 'Something in it is not as the page needs it. Skip it: the reason says so to the researcher.',
+  cannotShowReason: 'The item cannot be shown',
+  skipIt: 'Skip the item',
   rawText: 'Raw text',
   rawTextTitle: 'Show texts as they were written, and back',
   directing: (/** @type {string} */ name) => `${{

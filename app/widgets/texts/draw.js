@@ -4,6 +4,7 @@ import { fromTheRight, h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
 import { Drawn } from './drawn.js';
 import { isPlain, parse } from './markdown.js';
+import { TooMuch } from './source.js';
 
 /** @typedef {import('./tree.js').Block} Block */
 /** @typedef {import('./tree.js').Inline} Inline */
@@ -24,7 +25,9 @@ const OVERRIDES = new Set(['LRO', 'RLO']); // letters would stand in another ord
 const AT_DIRECTING = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
 const KEPT = 120; // texts that are parsed once
 const MOST_FORMULAS = 300; // of a text; those behind them stay as they were written
-/** @type {Map<string, Block[] | null>} */
+const LONGEST = 400_000; // characters of a text that are shown
+const PATIENCE = 2000; // milliseconds that one text may take: far more than any within the limits does, on a slow machine
+/** What a text says, `null` where it is plain, `false` where it is too much, or cannot be drawn. @type {Map<string, Block[] | null | false>} */
 const parsed = new Map();
 
 /**
@@ -33,33 +36,62 @@ const parsed = new Map();
  * @param {HTMLElement} element
  * @param {string} raw
  * @param {boolean} rendered whether its Markdown is rendered
- * @param {Figures} [figures]
+ * @param {() => Figures} [figures] the images of the text, made anew each time that it is drawn
  * @returns {Drawn}
  */
 export function draw(element, raw, rendered, figures) {
-  const drawn = new Drawn(element, raw);
   const blocks = rendered ? markupOf(raw) : null;
-  if (!rendered) drawn.rendered = () => draw(h('div'), raw, true);
+  if (blocks) {
+    try {
+      return painted(element, raw, figures, blocks);
+    } catch (error) {
+      console.error(error);
+      parsed.set(raw, false); // it is not tried again
+    }
+  }
+  return painted(element, raw, figures, null, rendered && isTooMuch(raw));
+}
+
+/** @param {HTMLElement} element @param {string} raw @param {(() => Figures) | undefined} makeFigures @param {Block[] | null} blocks @param {boolean} [givenUp] */
+function painted(element, raw, makeFigures, blocks, givenUp = false) {
+  const figures = makeFigures?.();
+  const drawn = new Drawn(element, raw);
+  if (!blocks && !givenUp) drawn.rendered = () => draw(h('div'), raw, true);
   const painter = new Painter(drawn, figures, 2);
+  const end = Math.min(raw.length, LONGEST);
+  const nodes = blocks ? painter.blocks(blocks) : painter.shown([[0, end]]);
+  const words = [givenUp && raw.length <= LONGEST ? TEXT.textGivenUp : null, !blocks && end < raw.length ? TEXT.textCut(raw.length - end) : null];
   element.classList.toggle('rendered', blocks !== null);
   // A block of its own direction inside says nothing about the whole any more.
   element.dir = (blocks && directionOf(raw, blocks)) || 'auto';
-  element.replaceChildren(...(blocks ? painter.blocks(blocks) : painter.shown([[0, raw.length]])), ...(figures?.rest() ?? []));
+  element.replaceChildren(
+    ...words.flatMap((said) => (said ? [h('p', { class: 'text-note', dir: 'auto', 'data-testid': 'text-note' }, said)] : [])),
+    ...nodes, ...(figures?.rest() ?? []));
   return drawn;
 }
+
+/** Whether a text has more markup than is drawn. @param {string} raw */
+const isTooMuch = (raw) => (markupOf(raw), parsed.get(raw) === false);
 
 /** The blocks of a text that has Markdown which can be rendered, else null. @param {string} raw @returns {Block[] | null} */
 export function markupOf(raw) {
   const known = parsed.get(raw);
-  if (known !== undefined) return known;
-  const blocks = parse(raw);
+  if (known !== undefined) return known || null;
+  const began = performance.now();
+  let blocks = null;
+  try {
+    blocks = parse(raw);
+  } catch (error) {
+    console.error(error);
+  }
+  const took = performance.now() - began;
   const markup = blocks && !isPlain(raw, blocks) ? blocks : null;
-  parsed.set(raw, markup);
+  parsed.set(raw, !blocks || took > PATIENCE ? false : markup);
   for (const old of parsed.keys()) {
     if (parsed.size <= KEPT) break;
     parsed.delete(old);
   }
-  return markup;
+  return parsed.get(raw) || null;
 }
 
 /** A text without Markdown, such as a claim: signs that turn its direction are marks, as in any other. @param {string} raw */
@@ -106,6 +138,7 @@ class Painter {
     this.figures = figures;
     this.under = under;
     this.block = 0;
+    this.until = performance.now() + PATIENCE;
   }
 
   /** @param {Block[]} blocks @returns {HTMLElement[]} */
@@ -130,6 +163,7 @@ class Painter {
   /** @param {Block} block @returns {HTMLElement} */
   #block(block) {
     this.block += 1;
+    if (performance.now() > this.until) throw new TooMuch();
     const dir = directionOf(this.drawn.raw, [block]) ?? 'auto';
     switch (block.type) {
       case 'heading': {
@@ -156,6 +190,7 @@ class Painter {
     if (heads < 0) heads = table.rows.length;
     const rows = table.rows.map((row) => h('tr', {}, ...row.map((cell) => this.#wrapped(cell.range, () => {
       this.block += 1;
+      if (performance.now() > this.until) throw new TooMuch();
       return h(cell.heading ? 'th' : 'td', {
         dir: 'auto', colspan: cell.columns > 1 ? cell.columns : null, rowspan: cell.rows > 1 ? cell.rows : null,
         class: cell.align ? `aligned-${cell.align}` : null,

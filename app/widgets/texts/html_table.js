@@ -3,13 +3,14 @@
 import { inlines } from './inline.js';
 import { Source, TooMuch } from './source.js';
 
+/** @typedef {import('./source.js').Effort} Effort */
 /** @typedef {import('./tree.js').Table} Table */
 /** @typedef {import('./tree.js').TableCell} TableCell */
 
 const OPEN = /<table(?:\s[^<>]{0,500})?>/giy;
 const ANY = /<(\/?)(table|thead|tbody|tfoot|tr|td|th)((?:\s[^<>]{0,500})?)\/?>/giy;
 const MOST_CELLS = 3000;
-const WIDEST = 200; // columns
+const WIDEST = 200; // columns, with those that a cell of the row reaches over
 const MOST_SPANNED = 100;
 
 /** Where a table begins in a line, or -1. @param {string} line */
@@ -21,9 +22,10 @@ export const tableStart = (line) => line.search(/<table(?:\s[^<>]{0,500})?>/i);
  * @param {string} raw
  * @param {number} start
  * @param {number} limit the place in the raw text where it has to have ended
+ * @param {Effort} effort that of the whole text
  * @returns {Table | null}
  */
-export function htmlTable(raw, start, limit) {
+export function htmlTable(raw, start, limit, effort) {
   OPEN.lastIndex = start;
   const opening = OPEN.exec(raw);
   if (!opening) return null;
@@ -32,12 +34,13 @@ export function htmlTable(raw, start, limit) {
   /** @type {{from: number, heading: boolean, columns: number, rows: number} | null} */
   let cell = null;
   let cells = 0;
+  let width = 0; // of the row so far
   let heading = false;
   const finish = (/** @type {number} */ end) => {
     if (!cell) return;
     const { from, ...facts } = cell;
     const [first, last] = trimmed(raw, from, end);
-    rows[rows.length - 1].push({ range: [first, last], children: inlines(new Source(raw, [[first, last]])), align: null, ...facts });
+    rows[rows.length - 1].push({ range: [first, last], children: inlines(new Source(raw, [[first, last]], effort)), align: null, ...facts });
     cell = null;
     cells += 1;
     if (cells > MOST_CELLS) throw new TooMuch();
@@ -62,11 +65,17 @@ export function htmlTable(raw, start, limit) {
     }
     finish(next);
     if (name === 'thead') heading = !closes;
-    else if (name === 'tr' && !closes) rows.push([]);
+    else if (name === 'tr' && !closes) {
+      rows.push([]);
+      width = 0;
+    }
     else if ((name === 'td' || name === 'th') && !closes) {
       if (!rows.length) rows.push([]);
-      if (rows[rows.length - 1].length >= WIDEST) throw new TooMuch();
-      cell = { from: at, heading: heading || name === 'th', columns: spanned(tag[3], 'colspan'), rows: spanned(tag[3], 'rowspan') };
+      const spans = { columns: spanned(tag[3], 'colspan'), rows: spanned(tag[3], 'rowspan') };
+      width += spans.columns;
+      if (width > WIDEST) throw new TooMuch();
+      effort.cell(spans.columns * spans.rows);
+      cell = { from: at, heading: heading || name === 'th', ...spans };
     }
   }
 }

@@ -393,6 +393,7 @@ class Reader {
   #add(link) {
     this.count += 1;
     if (this.count > MOST) throw new TooMuch();
+    this.source.effort.node();
     this.last.next = link;
     this.last = link;
   }

@@ -8,7 +8,7 @@
 
 import { htmlTable, tableStart } from './html_table.js';
 import { inlines } from './inline.js';
-import { Source, TooMuch } from './source.js';
+import { Effort, Source, TooMuch } from './source.js';
 
 /** @typedef {import('./tree.js').Block} Block */
 /** @typedef {import('./tree.js').Range} Range */
@@ -76,6 +76,7 @@ class Parser {
   constructor(raw) {
     this.raw = raw;
     this.count = 0;
+    this.effort = new Effort();
   }
 
   /**
@@ -105,7 +106,7 @@ class Parser {
       const tag = whole ? tableStart(text) : -1;
       if (tag >= 0 && failed !== line.from + tag) {
         const start = line.from + tag;
-        const table = htmlTable(this.raw, start, lines[lines.length - 1].end);
+        const table = htmlTable(this.raw, start, lines[lines.length - 1].end, this.effort);
         if (!table) {
           failed = start;
           continue;
@@ -150,7 +151,7 @@ class Parser {
 
   /** @param {Range[]} ranges */
   #inlines(ranges) {
-    return inlines(new Source(this.raw, ranges));
+    return inlines(new Source(this.raw, ranges, this.effort));
   }
 
   /** @param {Line} line @param {string} text @param {RegExpExecArray} found @returns {Block} */

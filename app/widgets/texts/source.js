@@ -5,9 +5,31 @@
 /** More markup in one text than a person wrote: it is shown as it is. */
 export class TooMuch extends Error {}
 
+const MOST_NODES = 20_000; // of a text, in all its paragraphs and cells
+const MOST_SPANNED = 10_000; // places in its tables, with those that cells reach over
+
+/** What a whole text comes to. A limit of each part is none of what they come to together. */
+export class Effort {
+  nodes = 0;
+  spanned = 0;
+
+  /** One more piece of text, emphasis, link or formula. */
+  node() {
+    this.nodes += 1;
+    if (this.nodes > MOST_NODES) throw new TooMuch();
+  }
+
+  /** One more cell. @param {number} places of the table that it reaches over */
+  cell(places) {
+    this.spanned += places;
+    if (this.spanned > MOST_SPANNED) throw new TooMuch();
+  }
+}
+
 export class Source {
-  /** @param {string} raw the whole text @param {Range[]} ranges what of it is read here, in order */
-  constructor(raw, ranges) {
+  /** @param {string} raw the whole text @param {Range[]} ranges what of it is read here, in order @param {Effort} effort that of the whole text */
+  constructor(raw, ranges, effort) {
+    this.effort = effort;
     /** @type {Range[]} */
     const joined = [];
     for (const [start, end] of ranges) {

@@ -12,9 +12,10 @@ import { drawFormulas } from './formulas.js';
 /** Name of the preference, and the value of it that shows texts as they were written. */
 const SETTING = 'text_view';
 const RAW = 'raw';
+const TURN = 120; // milliseconds that texts may take at once, before the page is let go on
 const SCROLLS = '.reading, .passages, .drawer';
 
-/** @type {WeakMap<Element, {drawn: Drawn, again: () => Drawn}>} */
+/** @type {WeakMap<Element, {drawn: Drawn, again: (rendered?: boolean) => Drawn}>} */
 const texts = new WeakMap();
 
 /** A text that stands in an element. @param {Element | null | undefined} element @returns {Drawn | null} */
@@ -31,11 +32,16 @@ export class Texts {
     this.onchange = () => undefined;
     /** What the texts are in, on the screen or not. @type {HTMLElement[]} */
     this.roots = [];
+    /** Whether texts show as they were written until somebody wants them rendered, whatever the person has chosen. */
+    this.plain = false;
+    this.spent = 0; // of the turn
+    /** Texts that are drawn when the page has been let go on; they are plain until then. @type {HTMLElement[]} */
+    this.later = [];
   }
 
   /** Whether texts show as they were written. */
   get raw() {
-    return this.settings.get(SETTING) === RAW;
+    return this.plain || this.settings.get(SETTING) === RAW;
   }
 
   /**
@@ -50,20 +56,46 @@ export class Texts {
    */
   fill(element, raw, figures, marks) {
     element.classList.add('item-text');
-    const again = () => {
-      const drawn = draw(element, raw, !this.raw, figures?.());
+    const again = (rendered = !this.raw) => {
+      const drawn = draw(element, raw, rendered, figures);
       drawFormulas(drawn.formulas);
       marks?.(drawn);
       return drawn;
     };
-    texts.set(element, { drawn: again(), again });
+    const waits = !this.raw && this.spent > TURN;
+    if (waits) this.later.push(element);
+    texts.set(element, { drawn: this.#timed(() => again(waits ? false : undefined)), again });
     element.addEventListener('copy', copy);
     return element;
+  }
+
+  /** What is made, with the time that it took counted into the turn. @template T @param {() => T} make @returns {T} */
+  #timed(make) {
+    if (!this.spent) setTimeout(() => this.#nextTurn());
+    const began = performance.now();
+    const made = make();
+    this.spent += Math.max(0.01, performance.now() - began);
+    return made;
+  }
+
+  /** Draws what waits, as much as one turn takes. */
+  #nextTurn() {
+    this.spent = 0;
+    let drew = false;
+    while (this.later.length && this.spent <= TURN) {
+      const element = /** @type {HTMLElement} */ (this.later.shift());
+      if (!element.isConnected) continue; // another item is on the screen
+      this.#timed(() => this.#redraw(element));
+      drew = true;
+    }
+    if (drew) this.onchange();
   }
 
   /** Shows texts the other way, and keeps that for the person. */
   toggle() {
     this.settings.set(SETTING, this.raw ? null : RAW);
+    this.plain = false;
+    this.later = [];
     for (const root of this.roots) {
       for (const element of root.querySelectorAll('.item-text')) this.#redraw(element);
       for (const choice of root.querySelectorAll('.text-view')) this.#state(choice);

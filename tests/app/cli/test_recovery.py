@@ -371,9 +371,12 @@ def test_what_is_not_what_its_hash_says_is_found(begun: CommandLine, tmp_path: P
     begun("score", "finance", "--scorer", "phrase_recall")
     assert begun.json("doctor", "--deep")["problems"] == []
     connection = sqlite3.connect(begun.home / "assay.db")
-    for (trigger,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    guards = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for trigger, _ in guards:
         connection.execute(f"DROP TRIGGER {trigger}")
     connection.execute(change)
+    for _, sql in guards:  # who changes what may not be changed puts them back
+        connection.execute(sql)
     connection.commit()
     connection.close()
     found = begun.json("doctor", "--deep", code=1)["problems"]

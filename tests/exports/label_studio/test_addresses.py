@@ -112,3 +112,29 @@ def test_the_server_is_asked_by_its_name(there: tuple[int, list[str]]) -> None:
         answer = client.post(f"http://labels.example.org:{port}/api/import", json=[1, 2])
     assert answer.json() == [1, 2]
     assert asked == [f"labels.example.org:{port}"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"),
+        *("192.0.0.9", "192.0.0.192", "192.0.2.1", "192.88.99.1", "198.18.0.1", "198.51.100.1", "203.0.113.1"),
+        *("224.0.0.1", "240.0.0.1", "255.255.255.255"),
+        *("::", "::1", "::127.0.0.1", "::10.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:0:7f00:1"),
+        *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::a00:1", "2002:7f00:1::", "2002:a00:1::1", "2001::1"),
+        *("fec0::1", "fe80::1%eth0", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1", "3fff::1", "100::1", "5f00::1"),
+        *("2606:4700::5efe:7f00:1", "2606:4700::200:5efe:a00:1", "2001:10::1", "2001:2::1"),
+    ],
+)
+def test_an_address_that_leads_to_no_public_server_is_refused(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", Resolver((PUBLIC, address)))
+    with pytest.raises(NotAllowed, match="a private network"):
+        server_address("https://labels.example.org", private=False)
+
+
+@pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
+def test_a_public_address_is_asked_however_it_is_written(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", Resolver((address,)))
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    assert server_address("https://labels.example.org", private=False).checked == (address,)

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from annotators.apart.wire import pack
 from annotators.errors import InvalidInput
 from annotators.pages import Limits, PageNotDrawn, Renderer, Why, drawing_for
-from annotators.pages.documents.wire import pack
 from tests.annotators.pages import makers
 
 PDF = "application/pdf"

@@ -1,6 +1,6 @@
-"""How a renderer and its workers talk: a JSON object and a blob, each with its length in front.
+"""How a process and the one beside it talk: a JSON object and a blob, each with its length in front.
 
-JSON rather than pickle: a worker that a hostile document took over can send nothing that runs in the web process.
+JSON rather than pickle: a process that a hostile file took over can send nothing that runs in the one that asks.
 """
 
 from __future__ import annotations

@@ -1,0 +1,167 @@
+"""The process that reads what strangers upload: started by `exports.importing.apart`, it answers one request and ends.
+
+What it has read it writes into files of one JSON object a line, in the folder that it is told: they are read by the
+process that asks, a line at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from annotators.apart import serving
+from annotators.apart.serving import Answer, Tell
+from annotators.apart.wire import Message
+from annotators.errors import AssayError
+from annotators.items import checks
+from annotators.items.normal import to_json
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected, documents_in, items_in
+from exports.formats.base import (
+    FORMATS,
+    FileReading,
+    LabelledFormat,
+    LabelledReading,
+    MappedReading,
+    decided_and_left_out,
+    inferred,
+    labelled_format,
+    labels_of,
+    passed_over,
+    protocol_of_labels,
+    read_sources,
+)
+from exports.importing.apart import DOCUMENTS, ITEMS, LONGEST_LINE, ROWS
+from exports.reading.json_files import Meter, too_many_values
+from exports.reading.sources import Sources, open_sources
+from exports.reading.tables import open_table
+
+MOST_UNPACKED = 8 << 30
+"""Bytes that uploads may unpack to together, on the disk."""
+
+_TELLS_EVERY = 0.2
+_FREE = 16 << 20
+"""Bytes that the values of a short line may take in the memory of the process that asks."""
+
+
+def _read(request: Message, tell: Tell) -> Message:
+    """Read sources as a format does: documents and items go into files, the rest is the answer."""
+    folder = Path(request["folder"])
+    paths = [Path(path) for path in request["paths"]]
+    with open_sources(paths, into=folder, most=MOST_UNPACKED) as opened:
+        files = [replace(file, folder="") if file.given else file for file in opened.files]
+        named = ", ".join(path.name for path in paths)
+        reading = read_sources(Sources(named, named, files), request["format"], request["columns"])
+        protocol = _asked(reading) if request["labels"] else None
+        _write(folder / DOCUMENTS, map(_document, documents_in(reading)))
+        _write(folder / ITEMS, _told(map(_item, items_in(reading)), reading.meter, tell))
+        columns, headings = {}, list[str]()
+        if isinstance(reading, MappedReading):
+            columns = {name: list(of) for name, of in reading.columns.items()}
+            headings = list(reading.headings)
+        return {
+            "format": reading.format,
+            "notes": [*reading.notes(), *passed_over(reading), *decided_and_left_out(reading)],
+            "columns": columns,
+            "headings": headings,
+            "protocol": protocol,
+        }
+
+
+def _asked(reading: FileReading) -> Any:
+    """What a study asks that is made for the labels of a reading, as JSON."""
+    labelled_format(reading.format)
+    known = isinstance(reading, LabelledReading) or isinstance(FORMATS.get(reading.format), LabelledFormat)
+    found = protocol_of_labels(reading) if known else None
+    return (found or inferred(labels_of(reading))).model_dump(mode="json")
+
+
+def _document(row: ParsedDocument | Rejected) -> Message:
+    if isinstance(row, Rejected):
+        return {"rejected": row.to_json()}
+    path = None if row.path is None else str(row.path)
+    return {
+        "file": row.file, "line": row.line, "key": row.key, "title": row.title, "metadata": row.metadata, "path": path,
+        "kept": row.kept,
+    }  # fmt: skip
+
+
+def _item(row: ParsedItem | Rejected) -> Message:
+    if isinstance(row, Rejected):
+        return {"rejected": row.to_json()}
+    return {"file": row.file, "line": row.line, "item": to_json(row.item), "labels": [list(one) for one in row.labels]}
+
+
+def _write(path: Path, rows: Iterator[Message]) -> None:
+    with path.open("wb", buffering=1 << 20) as file:
+        for row in rows:
+            file.write(_line(row))
+
+
+def _line(row: Message) -> bytes:
+    try:
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        if len(line) > LONGEST_LINE:
+            reason = f"it comes to {len(line) >> 20} MB. Keep large values as documents of their own."
+        elif (said := too_many_values(line, free=_FREE)) is None:
+            return line
+        else:
+            reason = said
+    except TypeError as error:
+        reason = str(checks.unkept(error, row.get("item", row)))
+    file, line_number = str(row.get("file", "")), int(row.get("line", 1))
+    rejected = {"file": file, "line": line_number, "reason": reason}
+    # A name that is none in UTF-8 is what is wrong with it.
+    plain = {
+        name: said.encode(errors="replace").decode() if isinstance(said, str) else said
+        for name, said in rejected.items()
+    }
+    return orjson.dumps({"rejected": plain}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _told(rows: Iterator[Message], meter: Meter, tell: Tell) -> Iterator[Message]:
+    last = time.monotonic()
+    for row in rows:
+        yield row
+        if time.monotonic() - last > _TELLS_EVERY:
+            last = time.monotonic()
+            tell({"told": [meter.done, meter.of]})
+
+
+def _table(request: Message, _tell: Tell) -> Message:
+    """Read a table: its rows go into a file, its columns are the answer."""
+    table = open_table(Path(request["paths"][0]), numbered=False)
+    rows = ({"line": line, "cells": cells} for line, cells in table.rows)
+    _write(Path(request["folder"]) / ROWS, rows)
+    return {"columns": table.columns, "notes": table.notes}
+
+
+_OPERATIONS = {"read": _read, "table": _table}
+
+
+def answer(request: Message, tell: Tell) -> Answer:
+    """The answer to one request; a failure is an answer too. Libraries fail on hostile files with any exception."""
+    tempfile.tempdir = request["folder"]
+    try:
+        return {"ok": True, **_OPERATIONS[request["operation"]](request, tell)}, b""
+    except AssayError as error:
+        return {"ok": False, "refused": str(error)[:100_000]}, b""
+    except MemoryError:
+        return {"ok": False, "why": "memory"}, b""
+    except Exception as error:
+        if "malloc" in str(error) or "alloc" in type(error).__name__.lower():
+            return {"ok": False, "why": "memory"}, b""
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        return {"ok": False, "why": "fault", "said": said.encode(errors="replace").decode()}, b""
+
+
+if __name__ == "__main__":
+    os.nice(5)  # people who label wait for nobody's upload
+    serving.serve(answer, float(sys.argv[1]), int(sys.argv[2]), beyond_itself=True)
