@@ -26,8 +26,9 @@ BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/b
 
 # Tests of one file come one after the other where that can be, as they share what is made for the file. The browser's come
 # after the others, three files at a time: they wait for a real clock, and share a server in a file. Tests wait a good part of
-# their time (for disks, other processes, the clock), so that there are half as many workers again as processors, up to four.
-WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); m=$$((n + n / 2)); echo $$((m < 4 ? m : 4)))
+# their time (for disks, other processes, the clock: three workers used some 1.3 of two processors), so that there
+# are twice as many workers as processors, up to four.
+WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); m=$$((n * 2)); echo $$((m < 4 ? m : 4)))
 ifeq ($(CI),true)
 PLAIN := --ignore=tests/e2e -m "not nightly"
 BROWSER := tests/e2e -m "not nightly"
