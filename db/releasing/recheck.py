@@ -154,7 +154,7 @@ def send_to_recheck(
             least = min(fresh[each.key] for each in short)
             raise InvalidInput(
                 f"{names}: {least} of the annotators do not know an earlier version, and the overlap needs "
-                f"{wanted}. Add annotators with `study amend --add`, or ask fewer with `study recheck --overlap`."
+                f"{wanted}. Amend the study so that others join it, or ask fewer annotators an item."
             )
         sent = _insert(session, study, chosen, wanted)
         after = {"items": len(chosen), "slots": sent, **({"overlap": wanted} if wanted != study.overlap else {})}
