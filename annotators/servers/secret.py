@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from urllib.parse import quote
 
 _SHORTEST = 8
@@ -27,9 +28,7 @@ class Secret:
             base64.urlsafe_b64encode(bare.encode()).decode(),
         ]
         forms = dict.fromkeys([bare, bare[::-1], quote(bare, safe=""), bare.encode().hex(), *packed])
-        self._in_text = re.compile("|".join(_pattern(form, _BETWEEN) for form in forms), re.IGNORECASE)
-        in_bytes = "|".join(_pattern(form, _BETWEEN_BYTES) for form in forms)
-        self._in_bytes = re.compile(in_bytes.encode("ascii"), re.IGNORECASE)
+        self._in_text, self._in_bytes = _compiled(list(forms))
 
     def __repr__(self) -> str:
         """Without the key."""
@@ -44,7 +43,18 @@ class Secret:
         return data if self._in_bytes is None else self._in_bytes.sub("…".encode(), data)
 
 
+def _compiled(forms: Sequence[str]) -> tuple[re.Pattern[str], re.Pattern[bytes]]:
+    """What finds any of these forms in a text, and in one in UTF-8."""
+    in_text = re.compile("|".join(_pattern(form, _BETWEEN) for form in forms), re.IGNORECASE)
+    in_bytes = "|".join(_pattern(form, _BETWEEN_BYTES) for form in forms)
+    return in_text, re.compile(in_bytes.encode("ascii"), re.IGNORECASE)
+
+
 def _pattern(form: str, between: str) -> str:
     """A form of the key, each letter of which may be escaped as JSON does it, with what may stand between them."""
-    letters = [rf"(?:\\?{re.escape(letter)}|\\u00{ord(letter):02x})" for letter in form]
+    # Only signs are escaped by a backslash alone: with `n` it is what may stand between two letters.
+    escaped = ["" if letter.isalnum() else r"\\?" for letter in form]
+    letters = [
+        rf"(?:{before}{re.escape(letter)}|\\u00{ord(letter):02x})" for before, letter in zip(escaped, form, strict=True)
+    ]
     return between.join(letters)

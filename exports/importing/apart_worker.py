@@ -7,6 +7,7 @@ process that asks, a line at a time.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -20,7 +21,7 @@ import orjson
 from annotators.apart import serving
 from annotators.apart.serving import Answer, Tell
 from annotators.apart.wire import Message
-from annotators.errors import AssayError
+from annotators.errors import AssayError, InvalidInput
 from annotators.items import checks
 from annotators.items.normal import to_json
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected, documents_in, items_in
@@ -47,6 +48,12 @@ MOST_UNPACKED = 8 << 30
 """Bytes that uploads may unpack to together, on the disk."""
 
 _TELLS_EVERY = 0.2
+_FREE_WRITTEN, _WRITTEN_A_BYTE = 1 << 30, 20
+"""Bytes of rows that may be written down, and how many more for each byte of the files."""
+
+_MOST_BAD = 50_000
+"""Bad rows after which nothing more is read, even where these are passed over."""
+
 _FREE = 16 << 20
 """Bytes that the values of a short line may take in the memory of the process that asks."""
 
@@ -55,13 +62,14 @@ def _read(request: Message, tell: Tell) -> Message:
     """Read sources as a format does: documents and items go into files, the rest is the answer."""
     folder = Path(request["folder"])
     paths = [Path(path) for path in request["paths"]]
+    size = sum(path.stat().st_size for path in paths)
     with open_sources(paths, into=folder, most=MOST_UNPACKED) as opened:
         files = [replace(file, folder="") if file.given else file for file in opened.files]
         named = ", ".join(path.name for path in paths)
         reading = read_sources(Sources(named, named, files), request["format"], request["columns"])
         protocol = _asked(reading) if request["labels"] else None
-        _write(folder / DOCUMENTS, map(_document, documents_in(reading)))
-        _write(folder / ITEMS, _told(map(_item, items_in(reading)), reading.meter, tell))
+        _write(folder / DOCUMENTS, map(_document, documents_in(reading)), size)
+        _write(folder / ITEMS, _told(map(_item, items_in(reading)), reading.meter, tell), size)
         columns, headings = {}, list[str]()
         if isinstance(reading, MappedReading):
             columns = {name: list(of) for name, of in reading.columns.items()}
@@ -99,10 +107,19 @@ def _item(row: ParsedItem | Rejected) -> Message:
     return {"file": row.file, "line": row.line, "item": to_json(row.item), "labels": [list(one) for one in row.labels]}
 
 
-def _write(path: Path, rows: Iterator[Message]) -> None:
+def _write(path: Path, rows: Iterator[Message], size: int) -> None:
+    """Write rows of files of so many bytes; InvalidInput where there is too much of them, or too much is wrong."""
+    most, n_bad = min(shutil.disk_usage(path.parent).free // 2, _FREE_WRITTEN + _WRITTEN_A_BYTE * size), 0
     with path.open("wb", buffering=1 << 20) as file:
         for row in rows:
-            file.write(_line(row))
+            line = _line(row)
+            most -= len(line)
+            n_bad += line.startswith(b'{"rejected"')
+            if most < 0:
+                raise InvalidInput("What is in it takes more room than an upload may. Split it.")
+            file.write(line)
+            if n_bad > _MOST_BAD:
+                return  # whoever reads this stops sooner, unless bad rows are passed over
 
 
 def _line(row: Message) -> bytes:
@@ -137,9 +154,10 @@ def _told(rows: Iterator[Message], meter: Meter, tell: Tell) -> Iterator[Message
 
 def _table(request: Message, _tell: Tell) -> Message:
     """Read a table: its rows go into a file, its columns are the answer."""
-    table = open_table(Path(request["paths"][0]), numbered=False)
+    path = Path(request["paths"][0])
+    table = open_table(path, numbered=False)
     rows = ({"line": line, "cells": cells} for line, cells in table.rows)
-    _write(Path(request["folder"]) / ROWS, rows)
+    _write(Path(request["folder"]) / ROWS, rows, path.stat().st_size)
     return {"columns": table.columns, "notes": table.notes}
 
 

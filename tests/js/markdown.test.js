@@ -106,4 +106,7 @@ test('what nobody writes is shown as it is: too long, too deep, too much', () =>
   assert.deepEqual([deep(10), deep(12)].map((blocks) => blocks?.length), [1, 1], 'deeper quotes are text');
   const row = (n) => `${'|a'.repeat(n)}|\n${'|-'.repeat(n)}|`;
   assert.deepEqual([parse(row(100))[0].type, parse(row(101))?.[0].type ?? null], ['table', null]);
+  const cells = (n) => parse(`<table>${'<tr><td>a</td></tr>'.repeat(n)}</table>`)?.[0].type ?? null;
+  const wide = (n) => parse(`<table><tr>${'<td>a</td>'.repeat(n)}</tr></table>`)?.[0].type ?? null;
+  assert.deepEqual([cells(3000), cells(3001), wide(200), wide(201)], ['table', null, 'table', null]);
 });

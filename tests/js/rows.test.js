@@ -157,7 +157,7 @@ test('the title of a claim is the claim, in full and without a tip, whatever it 
 });
 
 /** A row with the panel it is in. */
-function row(criterion, more = {}) {
+function drawnRow(criterion, more = {}) {
   const made = panel([criterion], more);
   const one = new Row(made.sheet.cells[0], made, rowTitle(criterion, made.sheet.item));
   one.refresh();
@@ -166,7 +166,7 @@ function row(criterion, more = {}) {
 const notes = ({ row: one }) => one.notes.children.map((note) => note.textContent);
 
 test('what is given shows at the row: answered, a comment, "cannot judge" with its reason and the way back', () => {
-  const made = row(asked('a', 'item'));
+  const made = drawnRow(asked('a', 'item'));
   assert.deepEqual([made.row.element.classList.contains('answered'), notes(made), made.row.element.hidden], [false, [], false]);
   made.sheet.give(made.cell, 'yes');
   made.sheet.set(made.cell, { comment: 'Hm.' });
@@ -183,7 +183,7 @@ test('what is given shows at the row: answered, a comment, "cannot judge" with i
 });
 
 test('a label that is suggested is marked; it is said beneath once another one is given', () => {
-  const made = row(asked('a', 'item'), { suggestions: [{ criterion: 'a', target: 'item', value: 'yes' }] });
+  const made = drawnRow(asked('a', 'item'), { suggestions: [{ criterion: 'a', target: 'item', value: 'yes' }] });
   const marked = () => made.row.element.querySelectorAll('[data-testid=label]').map((label) => [label.classList.contains('suggested'), label.querySelectorAll('.suggests').length]);
   assert.deepEqual([marked(), notes(made)], [[[true, 1], [false, 0]], []]);
   made.sheet.give(made.cell, 'yes');
@@ -198,16 +198,16 @@ test('a label that is suggested is marked; it is said beneath once another one i
 });
 
 test('a suggestion that no label can show is said in words from the beginning', () => {
-  const made = row(asked('a', 'item', { kind: 'text', labels: undefined }), { suggestions: [{ criterion: 'a', target: 'item', value: 'In short' }] });
+  const made = drawnRow(asked('a', 'item', { kind: 'text', labels: undefined }), { suggestions: [{ criterion: 'a', target: 'item', value: 'In short' }] });
   assert.deepEqual(notes(made).map((note) => /In short/.test(note)), [true]);
 });
 
 test('what is wrong with a value is said at the row, unless it is being typed', () => {
-  const number = row(asked('a', 'item', { kind: 'number', labels: undefined, maximum: 30 }));
+  const number = drawnRow(asked('a', 'item', { kind: 'number', labels: undefined, maximum: 30 }));
   number.sheet.give(number.cell, 31);
   number.row.refresh();
   assert.deepEqual([notes(number).length, number.row.element.classList.contains('answered')], [1, false]);
-  const text = row(asked('a', 'item', { kind: 'text', labels: undefined, max_words: 1 }));
+  const text = drawnRow(asked('a', 'item', { kind: 'text', labels: undefined, max_words: 1 }));
   text.sheet.give(text.cell, 'two words');
   text.row.refresh();
   assert.deepEqual(notes(text), []);
@@ -215,7 +215,7 @@ test('what is wrong with a value is said at the row, unless it is being typed', 
 
 test('where there is no value to judge, "cannot judge" is one press away until it is answered', () => {
   const scores = [{ criterion: 'a', title: 'F1', words: 'unscored', value: null }];
-  const made = row(asked('a', 'item'), { scores });
+  const made = drawnRow(asked('a', 'item'), { scores });
   const press = made.row.element.querySelector('no-value');
   press.click();
   assert.deepEqual(made.acts.map(([name, cell, reason]) => [name, cell.id, /unscored/.test(reason)]), [['cannotJudge', 'a item', true]]);
@@ -223,7 +223,7 @@ test('where there is no value to judge, "cannot judge" is one press away until i
   made.sheet.give(made.cell, 'no');
   made.row.refresh();
   assert.equal(made.row.suggestion.hidden, true);
-  assert.equal(row(asked('a', 'item'), { scores: [{ ...scores[0], value: 0 }] }).row.suggestion, null);
+  assert.equal(drawnRow(asked('a', 'item'), { scores: [{ ...scores[0], value: 0 }] }).row.suggestion, null);
 });
 
 test('a row that is not asked now is hidden, and the one at hand is said to be it', () => {

@@ -23,7 +23,7 @@ from db.engine import Database
 from db.items.documents import keep_documents
 from db.items.read import item_details
 from db.jobs import WorkerDesk, job_facts
-from db.judging.drafting import Asked, WriterSettings, WritingMeans, drafts_taken, plan_draft, write_draft
+from db.judging.drafting import Asked, DraftPlan, WriterSettings, WritingMeans, drafts_taken, plan_draft, write_draft
 from db.models import Event
 from db.permissions import Actor
 from db.projects import create_project
@@ -174,3 +174,19 @@ def test_a_job_writes_it_and_the_event_of_the_revision_says_by_which_model_and_p
     with pytest.raises(InvalidInput, match="has written nothing of item 'q2'"):
         drafts_taken(*given, item="q2", drafts={"answer": job.job_id}, texts={})
     assert drafts_taken(*given, item="q1", drafts={"answer": job.job_id}, texts={"answer": "x"})["answer"]["changed"]
+
+
+@pytest.mark.parametrize(
+    ("shows", "pictures", "words"),
+    [
+        ((), 3, None),
+        (("evidence",), 0, "evidence of this item leave this machine for there"),
+        (("question", "evidence"), 1, "question, evidence and 1 picture of this item leave this machine for there"),
+        (("question",), 2, "question and 2 pictures of this item leave this machine for there"),
+    ],
+)
+def test_what_leaves_this_machine_is_said_with_its_pictures(
+    shows: tuple[str, ...], pictures: int, words: str | None
+) -> None:
+    plan = DraftPlan(1, 1, 2, None, pictures, shows, "plain@1", "…")
+    assert plan.leaves("there") == words

@@ -154,3 +154,10 @@ def test_yaml_that_names_itself_again_and_again_is_refused() -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     with pytest.raises(InvalidInput, match="line 1"):
         protocol_from_yaml("\n".join(lines), "laughs.yaml")
+
+
+def test_millions_of_bad_rows_fill_no_disk(tmp_path: Path) -> None:
+    (path := tmp_path / "items.jsonl").write_bytes(b'{"question": "q"}\n' + b"x\n" * 80_000)
+    (folder := tmp_path / "apart").mkdir()
+    reading = read_apart([path], folder)
+    assert sum(1 for _ in reading.items()) < 60_000

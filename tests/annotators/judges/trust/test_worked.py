@@ -11,7 +11,17 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.shares import wilson_ends
 from annotators.judges.trust.confusing import confusion
 from annotators.judges.trust.contradicting import FLIP_ORDER, flip_rate, self_agreement
-from annotators.judges.trust.errors import Errors, by_length, error_rate, family_bias, length_bias, system_bias
+from annotators.judges.trust.errors import (
+    SYSTEM_BIAS,
+    SYSTEM_LEAN,
+    Errors,
+    by_length,
+    error_rate,
+    family_bias,
+    length_bias,
+    pair_bias,
+    system_bias,
+)
 from annotators.judges.trust.panel import combined, panel_value, why_not
 from annotators.judges.trust.prompts import prompt_table
 from annotators.judges.trust.saving import labels_still_needed
@@ -98,6 +108,30 @@ def test_family_and_system_are_set_against_the_others() -> None:
     assert {s.reason for s in system_bias(errors, dict.fromkeys(systems, "one"))} == {
         "there is only one system, and nothing to compare it with"
     }
+
+
+def test_a_preference_between_answers_of_two_kinds_leans_to_one_of_them() -> None:
+    """On a scale of -2..2 the judge is one above people where the second answer is of the kind, below where the first.
+
+    So it errs by a quarter on those pairs and not on others, and leans to the kind by a quarter.
+    """
+    kinds = [(False, True)] * 6 + [(True, False)] * 4 + [(False, False)] * 5 + [(True, True)] * 3
+    sides = {f"p{place}": kind for place, kind in enumerate(kinds)}
+    people = dict.fromkeys(sides, 0.0)
+    judge = {unit: float(second) - float(first) for unit, (first, second) in sides.items()} | {"p17": 2.0}
+    errors = Errors.of(judge, people, scale=(-2, 2))
+    bias, lean = pair_bias(errors, sides, (SYSTEM_BIAS, SYSTEM_LEAN), "harbour", FEW)
+    assert (bias.name, bias.value, bias.n) == ("system_bias", 0.25, 15)
+    assert (lean.name, lean.value, lean.n) == ("system_lean", 0.25, 10)
+    assert "10 pairs with one answer of harbour, 5 with none" in (bias.method or "")
+    assert "mean over pairs with one answer of harbour" in (lean.method or "")
+    nobody = pair_bias(errors, dict.fromkeys(sides, (False, False)), (SYSTEM_BIAS, SYSTEM_LEAN), "harbour", FEW)
+    assert nobody[0].reason == "no pair has one answer of harbour"
+    everybody = pair_bias(errors, dict.fromkeys(sides, (False, True)), (SYSTEM_BIAS, SYSTEM_LEAN), "harbour", FEW)
+    assert everybody[0].reason == "every pair has one answer of harbour"
+    assert everybody[1].value is not None
+    unknown = pair_bias(errors, {}, (SYSTEM_BIAS, SYSTEM_LEAN), "harbour", FEW)
+    assert [one.value for one in unknown] == [None, None]
 
 
 def test_shares_of_samples_are_calibrated_by_the_likeliest_label() -> None:
