@@ -11,6 +11,7 @@ from sqlmodel import Session, SQLModel, col, select
 
 from annotators.errors import Conflict, NotAllowed
 from db.engine import Database
+from db.faults import DatabaseRefuses, DatabaseUnavailable
 from db.items.current import is_published, item_is_published, unpublished_now
 from db.models import Batch, Document, Item, Project, Question, Run, Study
 from db.names import no_project, visible_name
@@ -138,3 +139,21 @@ def database_answers(db: Database) -> None:
     """Return when the database answers a query; raises DatabaseUnavailable when it does not. For health checks."""
     with db.read() as session:
         session.exec(select(Project.id).limit(1)).first()
+
+
+def takes_writing(database: Database) -> DatabaseUnavailable | None:
+    """None when a transaction that writes can be stored, else why not: one is, which changes nothing."""
+    try:
+        with database.write() as session:
+            connection = session.connection()
+            if database.is_sqlite:
+                # The number that SQLite keeps for its users, which is ours to use and unused: the same once more.
+                number = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+                connection.exec_driver_sql(f"PRAGMA user_version = {number}")
+                return None
+            if connection.exec_driver_sql("SHOW transaction_read_only").scalar() != "off":
+                return DatabaseRefuses("The database is read-only. Connect to the one that takes writes.")
+            connection.exec_driver_sql("SELECT pg_current_xact_id()")  # whose end is written to the disk
+            return None
+    except DatabaseUnavailable as error:
+        return error

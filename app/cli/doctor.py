@@ -23,6 +23,7 @@ from db.engine import Database
 from db.faults import DatabaseDamaged, DatabaseUnavailable, check_for_loss
 from db.items.unpublished import clear_all_broken_off
 from db.people.accounts import local_administrator
+from db.projects import takes_writing
 from db.revisions import head_revision
 from db.upkeep import protection, soundness
 
@@ -130,7 +131,7 @@ def _state(db: Database, facts: dict[str, Any], settings: Settings, *, deep: boo
         raise
     except AssayError:
         problems.append(f"There is no administrator. Make one with: {settings.call} init")
-    if refusal := soundness.takes_writing(db):
+    if refusal := takes_writing(db):
         problems.append(str(refusal))
     if deep:
         problems += [

@@ -22,8 +22,7 @@ from app.server.threads import Threads
 from app.server.web import error_response
 from app.state import AppState
 from db.faults import DatabaseRefuses, DatabaseUnavailable
-from db.projects import database_answers
-from db.upkeep.soundness import takes_writing
+from db.projects import database_answers, takes_writing
 from db.waiting import waiting_at_most
 
 HEALTH, LIVE, READY = "/healthz", "/livez", "/readyz"

@@ -106,16 +106,27 @@ def noted(backups: Path) -> list[Path]:
 
 
 def newest_whole(backups: Path) -> KeptCopy | None:
-    """The copy that goes furthest, of those that this version takes and in which nothing is damaged; None without one.
+    """The copy that goes furthest, of those that this version takes, in which nothing is damaged and which has what
+    protects it; None without one.
 
     Which is the newest is asked of what is in it: a file that was copied about has another date.
     """
     known = known_revisions()
     found = [copy for path in _paths(backups) if revision_in(path) in known and (copy := look_into(path)) is not None]
     for copy in sorted(found, key=lambda copy: (copy.until, copy.path.stat().st_mtime), reverse=True):
-        if damage_in(copy.path, seconds=_CHECK_SECONDS) is None:
+        if damage_in(copy.path, seconds=_CHECK_SECONDS) is None and _is_guarded(copy.path):
             return copy
     return None
+
+
+def _is_guarded(path: Path) -> bool:
+    from db.upkeep.protection import unguarded  # noqa: PLC0415 - only who looks for a backup loads the tables
+
+    with suppress(sqlite3.Error), closing(_opened(path)) as file:
+        things = file.execute("SELECT type, name FROM sqlite_master").fetchall()
+        names = {kind: {name for of, name in things if of == kind} for kind in ("table", "trigger")}
+        return not unguarded(names["table"], names["trigger"])
+    return False
 
 
 def restore_advice(call: str, backups: Path) -> str:

@@ -7,6 +7,7 @@ trigger that does not belong there acts in the name of whoever writes next.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -43,6 +44,12 @@ def guards_lacking(database: Database) -> list[str]:
     with connected(database) as connection:
         tables = set(inspect(connection).get_table_names())
         there = {name for (kind, name) in _things(connection) if kind == "trigger"}
+    return unguarded(tables, there)
+
+
+def unguarded(tables: Collection[str], triggers: Collection[str]) -> list[str]:
+    """The append-only tables of these that can be changed where these are all the triggers of a SQLite database."""
+    there = {*triggers}
     return sorted(table for table, names in guards.on_sqlite().items() if table in tables and not {*names[:2]} <= there)
 
 

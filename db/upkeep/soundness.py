@@ -23,7 +23,7 @@ from annotators.items.pairs import pair_name
 from annotators.items.sampling import sample_digest, sampled_as
 from annotators.judges.prompts.prompt import prompt_hash
 from db.engine import Database, connected
-from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
+from db.faults import DatabaseDamaged, damage_in
 from db.items.documents import document_file
 from db.items.rows import items_as_json
 from db.models import (
@@ -78,24 +78,6 @@ def dangling(database: Database) -> list[str]:
     with connected(database) as connection:
         rows = sorted((str(row[0]), str(row[2])) for row in connection.exec_driver_sql("PRAGMA foreign_key_check"))
     return [f"{len(list(same)):,} of {table} at {to}" for (table, to), same in groupby(rows)]
-
-
-def takes_writing(database: Database) -> DatabaseUnavailable | None:
-    """None when a transaction that writes can be stored, else why not: one is, which changes nothing."""
-    try:
-        with database.write() as session:
-            connection = session.connection()
-            if database.is_sqlite:
-                # The number that SQLite keeps for its users, which is ours to use and unused: the same once more.
-                number = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-                connection.exec_driver_sql(f"PRAGMA user_version = {number}")
-                return None
-            if connection.exec_driver_sql("SHOW transaction_read_only").scalar() != "off":
-                return DatabaseRefuses("The database is read-only. Connect to the one that takes writes.")
-            connection.exec_driver_sql("SELECT pg_current_xact_id()")  # whose end is written to the disk
-            return None
-    except DatabaseUnavailable as error:
-        return error
 
 
 # Documents ------------------------------------------------------------------------------------------------------------

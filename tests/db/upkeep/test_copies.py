@@ -40,7 +40,7 @@ def test_the_newest_is_the_one_that_goes_furthest_wherever_it_lies_and_whatever_
 ) -> None:
     actor = first_administrator(sqlite_database)
     made = []
-    for number, place in enumerate((backups, tmp_path / "other disk", tmp_path / "other disk", backups)):
+    for number, place in enumerate((backups, tmp_path / "other disk", tmp_path / "other disk", backups, backups)):
         make_project(sqlite_database, f"p{number}")
         made.append(back_up(sqlite_database, actor, target=place / f"b{number}.db", backups=backups))
     assert (backups / ELSEWHERE).read_text().splitlines() == [str(made[1]), str(made[2])]
@@ -50,7 +50,12 @@ def test_the_newest_is_the_one_that_goes_furthest_wherever_it_lies_and_whatever_
         found = newest_whole(backups)
         return None if found is None else found.path
 
-    assert newest() == made[3]
+    assert newest() == made[4]
+    with closing(sqlite3.connect(made[4])) as file:
+        for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            file.execute(f'DROP TRIGGER "{name}"')
+        file.commit()
+    assert newest() == made[3], "nothing protects what is in the other one, and restore refuses it"
     damage(made[3])
     assert newest() == made[2]
     with closing(sqlite3.connect(made[2])) as file:
