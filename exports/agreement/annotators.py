@@ -83,7 +83,9 @@ def bias_plot(found: Sequence[AnnotatorAgreement]) -> alt.LayerChart | None:
     base = alt.Chart(frame).encode(y=y, yOffset=offset, color=colour)
     title = "Share of the label, minus the others' share of it"
     axis = charts.axis(format="+%")
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, title=title), x2=alt.X2("high:Q"))
+    bars = charts.intervals(base, frame, strokeWidth=2).encode(
+        x=alt.X("low:Q", axis=axis, title=title), x2=alt.X2("high:Q")
+    )
     tips = [
         alt.Tooltip("annotator:N"),
         alt.Tooltip("label:N"),

@@ -169,7 +169,9 @@ def competence_plot(models: RaterModels) -> alt.LayerChart:
         yOffset=alt.YOffset("model:N"),
         color=alt.Color("model:N", title=None, scale=alt.Scale(range=COLOURS)),
     )
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **charts.values(None, 0, 1)), x2=alt.X2("high:Q"))
+    bars = charts.intervals(base, frame, strokeWidth=2).encode(
+        x=alt.X("low:Q", **charts.values(None, 0, 1)), x2=alt.X2("high:Q")
+    )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x=alt.X("value:Q"),
         tooltip=[alt.Tooltip("annotator:N"), alt.Tooltip("model:N"), alt.Tooltip("value:Q", format=".3f")],

@@ -214,7 +214,7 @@ def over_time(points: Sequence[tuple[str, Statistic]], title: str) -> alt.LayerC
     lowest = min(0.0, float(frame["low"].astype(float).fillna(frame["value"]).min()))
     y = alt.Y("value:Q", **charts.values(title, lowest, 1))
     base = alt.Chart(frame).encode(x=x)
-    bars = base.mark_rule(color=ACCENT).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"))
+    bars = charts.intervals(base, frame, color=ACCENT).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"))
     points_ = base.mark_point(color=ACCENT, filled=True, size=60, opacity=1).encode(
         y=y, tooltip=[alt.Tooltip("when:N"), alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("units:Q", format=",d")]
     )

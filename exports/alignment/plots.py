@@ -211,7 +211,7 @@ def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerC
         y=alt.Y("human:Q", **charts.values(f"{human} (0 to 1)", 0, 1)),
     )
     base = alt.Chart(frame).encode(x=alt.X("metric:Q"))
-    bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    bars = charts.intervals(base, frame, color=ACCENT, strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("metric", "human", "low", "high")]
     points = base.mark_circle(color=ACCENT, opacity=1).encode(
         y=alt.Y("human:Q"), size=alt.Size("n:Q", title="units", legend=None), tooltip=[*tips, alt.Tooltip("n:Q")]

@@ -14,6 +14,7 @@ from exports.drawing.margins import with_room
 
 if TYPE_CHECKING:
     import altair as alt
+    import pandas as pd
 else:
     alt = Later("altair")
 
@@ -48,6 +49,12 @@ def axis(**more: Any) -> alt.Axis:
     """
     ticks: dict[str, Any] = {} if "values" in more else {"tickCount": TICKS}
     return alt.Axis(labelFlush=True, labelFlushOffset=-1, **ticks, **more)
+
+
+def intervals(base: alt.Chart, frame: pd.DataFrame, **style: Any) -> alt.Chart:
+    """The rules of intervals from `low` to `high` of a frame; where none has any, nobody is told of a part without."""
+    drawn: alt.Chart = base.mark_rule(aria=bool(frame["low"].notna().any()), **style)
+    return drawn
 
 
 def ends(low: float, high: float) -> alt.Axis:

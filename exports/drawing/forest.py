@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotators.later import Later
-from exports.drawing.charts import ACCENT, QUIET, axis, ends
+from exports.drawing.charts import ACCENT, QUIET, axis, ends, intervals
 from exports.drawing.figures import Estimated
 
 if TYPE_CHECKING:
@@ -44,10 +44,8 @@ def forest(
     of_values = axis() if around_zero else ends(lowest, highest)
     y = alt.Y("name:N", sort=list(frame["name"]), title=None, axis=alt.Axis(labelLimit=260))
     tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high"))]
-    bars = (
-        alt.Chart(frame)
-        .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=of_values), x2=alt.X2("high:Q"))
+    bars = intervals(alt.Chart(frame), frame, color=ACCENT, strokeWidth=2).encode(
+        y=y, x=alt.X("low:Q", scale=scale, title=title, axis=of_values), x2=alt.X2("high:Q")
     )
     points = (
         alt.Chart(frame)

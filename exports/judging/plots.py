@@ -50,7 +50,7 @@ def length_plot(criterion: CriterionCheck) -> Plot | None:
     tips = [alt.Tooltip(f"{name}:Q", format=",.0f") for name in ("shortest", "longest", "n")]
     tips += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("error", "low", "high")]
     wide = base.mark_rule(color=QUIET, strokeWidth=1).encode(x=alt.X("shortest:Q"), x2=alt.X2("longest:Q"), y=y)
-    bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    bars = charts.intervals(base, frame, color=ACCENT, strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     points = base.mark_circle(color=ACCENT, opacity=1, size=70).encode(y=y, tooltip=tips)
     caption = f"{criterion.title}: error of the judge by the {what}, in parts of about as many units."
     return f"judge-length-{slug(criterion.criterion)}", caption, (wide + bars + points).properties(height=260)

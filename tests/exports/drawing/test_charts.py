@@ -8,7 +8,9 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from exports.drawing.charts import Ending, drawn
+from annotators.intervals.result import Aligned
+from exports.drawing.charts import Ending, drawn, intervals
+from exports.drawing.forest import forest
 
 UNDRAWABLE = ["good\x01", "bad\x1b[31m", "\x0b", "ugly\ufffe", "\uffff"]
 
@@ -24,3 +26,14 @@ def test_texts_that_no_drawing_can_hold_are_drawn_with_a_sign_in_their_place(
     assert made.startswith(begins)
     if ending == "svg":
         assert "\ufffd" in cast(bytes, made).decode() and text not in made.decode(errors="ignore")
+
+
+@pytest.mark.parametrize(("low", "told"), [(None, False), (0.1, True)])
+def test_of_intervals_that_are_not_there_nobody_is_told(low: float | None, told: bool) -> None:
+    """A part of a plot that is empty has nothing to be called."""
+    frame = pd.DataFrame({"name": ["a"], "low": [low], "high": [low]})
+    rules = intervals(alt.Chart(frame), frame, strokeWidth=2).to_dict()
+    assert rules["mark"]["aria"] is told
+    chart = forest([("a", Aligned(name="spearman", value=0.3, n=30))], "Spearman")
+    assert chart is not None
+    assert [layer["mark"].get("aria", True) for layer in chart.to_dict()["layer"]] == [False, True]
