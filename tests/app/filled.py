@@ -63,4 +63,4 @@ def picture() -> bytes:
 
 def uploads(pages: Pages) -> list[Path]:
     """What lies in the folder of uploads of this process."""
-    return list(pages.state.uploads.folder.glob("*"))
+    return list(pages.state.uploads.own_folder().glob("*"))

@@ -50,7 +50,7 @@ test('the direction is that of the first letter that is read, whatever the marku
 });
 
 test('images stand at their places, by address or in order, and the rest at the end', () => {
-  const figures = (named) => ({
+  const figures = (named) => () => ({
     place: (address) => (address === null || address in named ? h('figure', { class: address ?? 'next' }) : null), rest: () => [h('figure', { class: 'rest' })],
   });
   assert.equal(shown('*a* <PIC> ![x](p) ![y](q)', figures({ p: 1 })),

@@ -318,7 +318,7 @@ def test_a_recheck_has_an_overlap_of_its_own(database: Database) -> None:
     about = (database, study.researcher, study.study_id)
     with pytest.raises(InvalidInput, match="cannot be 0"):
         send_to_recheck(*about, overlap=0, reason="rewritten")
-    with pytest.raises(InvalidInput, match=r"the overlap needs 4.*--overlap"):
+    with pytest.raises(InvalidInput, match=r"the overlap needs 4.*ask fewer annotators an item"):
         send_to_recheck(*about, overlap=4, reason="rewritten")
     send_to_recheck(*about, overlap=3, reason="rewritten")
     assert amendments_of(*about)[-1].after == {"items": 1, "slots": 3, "overlap": 3}
@@ -327,7 +327,7 @@ def test_a_recheck_has_an_overlap_of_its_own(database: Database) -> None:
     answer(study, 4, "yes")
     assert states(study)["i00001"] == "accepted"
     revise(study, "i00002")
-    with pytest.raises(InvalidInput, match="--overlap"):
+    with pytest.raises(InvalidInput, match="the overlap needs 5"):
         send_to_recheck(*about, overlap=5, reason="rewritten")
     send_to_recheck(*about, overlap=1, reason="rewritten")
     answer(study, 2, "yes")

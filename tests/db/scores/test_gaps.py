@@ -75,8 +75,7 @@ def test_systems_are_compared_with_themselves_on_the_questions_they_answered_in_
     # By question: q1 1 - 1/2, q2 1 - 1/2, q3 1/2 - 0, q4 0 - 1 (alpha's gold only, beta's distractors): 0.5 / 4.
     assert (both.gap.value, both.gap.n, both.n_one_only) == (pytest.approx(0.125), 4, 0)
     for gap in found.values():
-        assert gap.gap.low is not None
-        assert gap.gap.low <= (gap.gap.value or 0) <= (gap.gap.high or 0)
+        assert gap.gap.low is None, "three questions are too few to draw from"
     document = alpha.to_json()
     assert (document["name"], document["group"]) == ("distractor_susceptibility", "alpha")
     assert document["gold_only"] == 1.0

@@ -165,7 +165,7 @@ def swollen(column: str, n: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["huggingface", "table"])
-def test_a_kilobyte_that_unpacks_to_gigabytes_is_read_a_row_at_a_time(tmp_path: Path, name: str) -> None:
+def test_a_kilobyte_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_path: Path, name: str) -> None:
     data = swollen("question", 400)
     assert len(data) < 10_000
     folder = put(tmp_path / "in", {"README.md": CARD, "items/test.parquet": data})
@@ -174,8 +174,8 @@ def test_a_kilobyte_that_unpacks_to_gigabytes_is_read_a_row_at_a_time(tmp_path: 
     before = pool.max_memory()
     with open_sources([path]) as sources:
         rows = FORMATS.get(name).read(sources).items()
-        for _ in range(3):
-            next(rows)
+        [row] = [row for row in rows if isinstance(row, Rejected)]
+    assert "unpacks to" in row.reason
     assert pool.max_memory() - before < 400 << 20
 
 
@@ -194,14 +194,14 @@ def test_a_row_that_comes_to_more_than_memory_is_refused(tmp_path: Path) -> None
         )
         [row] = read_all(name, folder)
         assert isinstance(row, Rejected)
-        assert "one row comes to 800 MB of text, more than 256 MB" in row.reason
+        assert "unpacks to" in row.reason
 
 
 def test_a_million_columns_are_refused(tmp_path: Path) -> None:
     heading = ",".join(f"c{n}" for n in range(1_000_000))
     [row] = read_all("table", put(tmp_path / "csv", {"t.csv": f"question,{heading}\n".encode()}))
     assert isinstance(row, Rejected)
-    assert "1,000,001 columns, more than 2,000" in row.reason
+    assert "1,000,001 cells, more than 20,000" in row.reason
     wide = parquet([{"question": "Q?", **{f"c{n}": 1 for n in range(3_000)}}])
     row = read_all("huggingface", put(tmp_path / "hf", {"README.md": CARD, "items/test.parquet": wide}))[-1]
     assert isinstance(row, Rejected)

@@ -15,7 +15,7 @@ from annotators.protocols import PROTOCOLS
 from db.designing.making import create_study
 from db.elsewhere.handed_over import items_elsewhere
 from db.elsewhere.labels import import_labels
-from db.releasing.revising import revise_item
+from db.studies.revisions import revise_item
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
 from exports.converting import convert_files
