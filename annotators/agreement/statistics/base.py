@@ -210,9 +210,10 @@ class Sample:
             cluster = sampling.clusters[self.of_unit >= 0]
             hits, sizes = (np.bincount(cluster, weights=numbers).astype(np.float64) for numbers in (hits, sizes))
         there = sizes > 0
-        differ = min(int((hits[there] < sizes[there]).sum()), int((hits[there] > 0).sum()))
+        if min(int((hits[there] < sizes[there]).sum()), int((hits[there] > 0).sum())) > FEW_DIFFER:
+            return None
         made = share_interval(hits, sizes, sampling.level, over=sampling.over)
-        return made if differ <= FEW_DIFFER and made.low is not None else None
+        return None if made.low is None else made
 
     def resampled(self, parts: Sequence[Measurement], sampling: Sampling) -> Resampled:
         """The values of all entries of these parts, on the same resamples of units, or of clusters of them."""

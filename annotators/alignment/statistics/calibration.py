@@ -10,7 +10,7 @@ import numpy as np
 from annotators.alignment.statistics.base import declare
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import DrawnRows
-from annotators.arrays import FloatArray, sparse, special
+from annotators.arrays import FloatArray, IntArray, sparse, special
 from annotators.intervals.analytic import ROUNDING
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned, Interval
@@ -64,7 +64,7 @@ def calibration(
     people = (pairs.human - scale[0]) / (scale[1] - scale[0])
     sample = DrawnRows.of([pairs.metric, people], pairs.cluster)
     metric, human = sample.columns.T
-    place = np.minimum((metric * bins).astype(np.int64), bins - 1)
+    place = _bins_of(metric, bins)
     used = np.unique(place)
     member = (place == used[:, None]).astype(np.float64)
 
@@ -80,8 +80,8 @@ def calibration(
     note = f"{len(used)} of {bins} bins of equal width {'has' if len(used) == 1 else 'have'} units"
     entry = ERROR.measured(ERROR.about(pairs.n, **about), found, 0, asked, kind="percentile", note=note)
     if entry.low is not None and entry.interval is not None:
-        own = np.minimum((pairs.metric * bins).astype(np.int64), bins - 1)
-        where, shape = (np.searchsorted(used, own), pairs.cluster), (len(used), pairs.n_clusters)
+        where = (np.searchsorted(used, _bins_of(pairs.metric, bins)), pairs.cluster)
+        shape = (len(used), pairs.n_clusters)
         apart = sparse.csr_array((people - pairs.metric, where), shape=shape)
         held = sparse.csr_array((np.ones(pairs.n), where), shape=shape)
         entry = _tested(entry, entry.interval, apart, held, sizes, asked, note)
@@ -101,6 +101,11 @@ def calibration(
             )
         )
     return entry, curve
+
+
+def _bins_of(metric: FloatArray, bins: int) -> IntArray:
+    """The bin (from 0) of each value from 0 to 1; 1 belongs to the last one."""
+    return np.minimum((metric * bins).astype(np.int64), bins - 1)
 
 
 def _tested(  # noqa: PLR0917 - what was measured

@@ -33,6 +33,7 @@ from annotators.alignment import (
     yielding,
 )
 from annotators.alignment.statistics.alternative_annotator import benjamini_yekutieli
+from annotators.alignment.statistics.base import LEAST_DRAWN
 from annotators.alignment.statistics.thresholds import best_threshold
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
@@ -237,6 +238,14 @@ def test_williams_and_steiger_keep_their_level() -> None:
         tests = (williams_t(r[0, 1], r[0, 2], r[1, 2], 60), steiger_z(r[0, 1], r[0, 2], r[1, 2], 60))
         rejected += [(test.p_value or 0) < 0.05 for test in tests]
     assert rejected / 2000 == pytest.approx([0.05, 0.05], abs=0.015)
+
+
+@pytest.mark.parametrize(("n", "is_there"), [(LEAST_DRAWN - 1, False), (LEAST_DRAWN, True)])
+def test_so_many_units_have_an_interval_and_one_less_has_none(n: int, is_there: bool) -> None:
+    human, metric = [float(place) for place in range(n)], [float(place % 7) for place in range(n)]
+    found = by_name(association(Pairs.of(human, metric), Resampling(resamples=100)))["pearson"]
+    assert found.value is not None
+    assert (found.low is not None) is is_there
 
 
 def test_pairwise_accuracy_by_hand() -> None:
