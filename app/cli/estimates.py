@@ -75,7 +75,10 @@ def estimate(  # noqa: PLR0917 - the command's options
     human: Annotated[str | None, column("With --table: what people said; empty where nobody did.")] = None,
     weight: Annotated[str | None, column("With --table: one over the probability that a row was drawn with.")] = None,
     stratum: Annotated[str | None, column("With --table: what rows were drawn within.")] = None,
-    cluster: Annotated[str | None, column("With --table: rows that were drawn together, such as the question.")] = None,
+    cluster: Annotated[
+        str | None,
+        column("With --table: what rows are drawn together by; '' for nothing.  [default: question, or item]"),
+    ] = None,
     group: Annotated[str | None, column("With --table: groups with means of their own, such as the system.")] = None,
     population: Annotated[
         int | None, option("N", "With --table: the rows are (of) a finite set of so many.", min=1)

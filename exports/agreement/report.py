@@ -136,6 +136,8 @@ class Report:
     def notes(self) -> list[str]:
         """What limits the figures, and what authors call such values."""
         found = []
+        together = dict.fromkeys(one.agreement.together for one in self.measured if one.agreement and one.n_ratings)
+        found += [one.in_words("--question") for one in together if one is not None]
         for criterion in self.measured:
             if criterion.agreement is None or not criterion.n_ratings:
                 continue

@@ -27,6 +27,7 @@ from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from exports.reading.columns import Columns, read_columns
+from exports.reading.together import rows_together
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ def align_table(
     found = mean_agreement(
         human, work.groups, work.asked, clusters=work.clusters, by=named.group, scale=ends, **work.about
     )
+    if work.together is not None:
+        notes.append(work.together.in_words("--cluster"))
     pairs = {name: work.pairs(name) for name in named.metrics}
     for name in named.metrics:
         found += work.of_metric(name, pairs[name])
@@ -155,9 +158,8 @@ class _Measuring:
         self.threshold, self.epsilon, self.scale = threshold, epsilon, scale
         self.about: dict[str, Any] = {"criterion": named.human}
         self.groups = table.keys(named.group)
-        owner = named.cluster or named.unit
-        keys = table.keys(owner)
-        self.clusters = None if keys is None else [i if key is None else key for i, key in enumerate(keys)]
+        self.clusters, self.together = rows_together(table, named.cluster, named.unit)
+        owner = named.cluster or (self.together.column if self.together else named.unit)
         self.asked = asked if owner is None else replace(asked, over=f"clusters by {owner}")
 
     def pairs(self, name: str) -> Pairs:

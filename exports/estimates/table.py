@@ -12,6 +12,7 @@ from annotators.errors import InvalidInput
 from annotators.estimates.sample import ITEMS, POPULATION, Units
 from exports.estimates.report import EstimateReport, report_of
 from exports.reading.columns import Columns, read_columns
+from exports.reading.together import rows_together
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,13 @@ def estimate_table(
     size: float | None = None if of == ITEMS else math.inf
     if population is not None:
         size = float(population)
+    clusters, together = rows_together(table, named.cluster)
+    if together is not None:
+        notes.append(together.in_words("--cluster"))
     units = Units.of(
         values,
         {name: _numbers(table, name) for name in named.predict},
-        clusters=_keys(table, named.cluster),
+        clusters=clusters,
         strata=_strata(table, named.stratum),
         groups=table.keys(named.group),
         probability=_chances(table, named, values),
@@ -80,12 +84,6 @@ def estimate_table(
 
 def _numbers(table: Columns, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array([math.nan if value is None else value for value in table.numbers(name)], dtype=np.float64)
-
-
-def _keys(table: Columns, name: str | None) -> list[object] | None:
-    """What rows are drawn together by; a row without one stands alone."""
-    keys = table.keys(name)
-    return None if keys is None else [(place,) if key is None else key for place, key in enumerate(keys)]
 
 
 def _strata(table: Columns, name: str | None) -> list[str] | None:
