@@ -95,6 +95,9 @@ def _in_words(statistic: Statistic, units: str) -> str:
             how += f"; {made.undefined:,} of them undefined"
         if made.note:
             how += f"; {made.note}"
+    elif made.kind == "jackknife":
+        over = units if made.over == "units" else made.over
+        how = f"jackknife over {over}, t with {made.freedom:,.0f} degrees of freedom"
     else:
         how = made.in_words()
     return f"{words}, {100 * made.level:g} % CI{ends(made.low, made.high)} ({how})"

@@ -84,7 +84,7 @@ def agreement_report(
     clustered: bool | None = None,
     own_weights: Mapping[str, OwnWeights] | None = None,
     units: str = "items",
-    raters: Raters | None = None,
+    raters: Raters = "fixed",
     least_shared: int = LEAST_SHARED,
 ) -> list[CriterionAgreement]:
     """Agreement on each criterion; arguments as of `measure`, which does the work.

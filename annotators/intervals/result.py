@@ -8,6 +8,8 @@ from typing import Any, Literal, Self
 
 IntervalKind = Literal["BCa", "percentile", "jackknife", "analytic"]
 BOOTSTRAPS = ("BCa", "percentile")
+OUTER = "percentile and basic"
+"""Both bootstraps, of which the outer ends count."""
 TWO_WAY = "two-way bootstrap"
 TWO_WAY_JACKKNIFE = "two-way jackknife"
 F_TEST = "F"
@@ -23,12 +25,12 @@ FIXED_RATERS, RANDOM_RATERS = "these raters", "raters like these"
 class Interval:
     """How an interval was made: by which method, at which level (0..1), from how many resamples and which seed.
 
-    `kind` is "BCa" or "percentile" (bootstrap), "two-way bootstrap", "jackknife", "two-way jackknife", or the name of
-    an analytic method; `raters` says which raters it is about ("these raters", "raters like these"), where that is a
-    question; `over` says what was resampled or left out ("units", "questions"). `undefined` is how many of the
-    resamples left the coefficient undefined and were left out; `low` and `high` are None when no interval could be
-    made, and `note` says why, or what else is to be known. `error` is the standard error and `freedom` the degrees of
-    freedom of t, where the method has them.
+    `kind` is "BCa", "percentile" or "percentile and basic" (bootstrap), "two-way bootstrap", "jackknife", "two-way
+    jackknife", or the name of an analytic method; `raters` says which raters it is about ("these raters", "raters like
+    these"), where that is a question; `over` says what was resampled or left out ("units", "questions"). `undefined` is
+    how many of the resamples left the coefficient undefined and were left out; `low` and `high` are None when no
+    interval could be made, and `note` says why, or what else is to be known. `error` is the standard error and
+    `freedom` the degrees of freedom of t, where the method has them.
     """
 
     low: float | None
@@ -50,7 +52,7 @@ class Interval:
             return f"no interval: {self.note}"
         level = f"{100 * self.level:g} %"
         about = f" ({self.raters})" if self.raters else ""
-        if self.kind in BOOTSTRAPS:
+        if self.kind in (*BOOTSTRAPS, OUTER):
             words = f"{self.kind} bootstrap over {self.over}{about}, {level}"
         else:
             over = f" over {self.over}" if self.kind in ("jackknife", TWO_WAY, TWO_WAY_JACKKNIFE) else ""
@@ -58,7 +60,7 @@ class Interval:
             if self.freedom is not None:
                 words += f", t with {self.freedom:,.0f} degree{'s' * (round(self.freedom) != 1)} of freedom"
             words += f", {level}"
-        if self.kind in (*BOOTSTRAPS, TWO_WAY):
+        if self.kind in (*BOOTSTRAPS, OUTER, TWO_WAY):
             words += f", {self.resamples:,} resamples, seed {self.seed}"
             if self.undefined:
                 words += f"; {self.undefined:,} of {self.resamples:,} resamples undefined"

@@ -28,7 +28,11 @@ def test_the_sentence_names_the_criterion_the_scale_and_the_units() -> None:
         'Four annotators labelled 11 pages (1 more with a single label left out); for "answer complete", '
         "Krippendorff's α (ordinal) = 0.82, 90 % CI ["
     )
-    assert "(BCa, 200 bootstrap resamples over pages, seed 0); raw agreement 81.8 %." in words
+    assert words.endswith("(jackknife over pages, t with 10 degrees of freedom); raw agreement 81.8 %.")
+    drawn = measure(ratings_of(KRIPPENDORFF, scale="ordinal"), resamples=200, level=0.9, kind="percentile")
+    assert "(percentile, 200 bootstrap resamples over pages, seed 0); raw agreement" in sentence(
+        drawn, scale="ordinal", units="pages"
+    )
 
 
 def test_another_coefficient_can_stand_in_the_sentence() -> None:
