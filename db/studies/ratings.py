@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 from sqlalchemy import ColumnElement, Select, String, case, cast, func, text, type_coerce
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
+from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
@@ -48,9 +47,6 @@ from db.query import is_sqlite, pick
 from db.studies.design import has_rechecks, protocol_of
 from db.studies.settlements import COUNTING, decided_units, plans_for
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _AT_ONCE = 500
 
 
@@ -183,7 +179,7 @@ def ratings(
         counting = [*counting_annotations(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
-        added = _added(session, study, counting) if "most_overlap" in study.settings else _integers([])
+        added = _added(session, study, counting)
         names = real_names(session, study_id, people=named and sees_names(session, actor, study))
     criteria = [
         column
@@ -435,11 +431,25 @@ def _annotations(
     return ids[order], Annotations(place, person[order], time[order], seconds[order])
 
 
+def added_assignments(session: Session, study: Study) -> IntArray:
+    """The assignments (their ids) of the sample that a study asked for only because people disagreed: see `_added`."""
+    assert study.id is not None
+    counting = [*counting_annotations(study.id, COUNTING), *_of_sample(study)]
+    added = _added(session, study, counting)
+    found: list[int] = []
+    for start in range(0, len(added), _AT_ONCE):
+        chosen = col(Annotation.id).in_(added[start : start + _AT_ONCE].tolist())
+        found += session.execute(pick(col(Annotation.assignment_id)).where(chosen)).scalars()
+    return _integers(found)
+
+
 def _added(session: Session, study: Study, counting: list[ColumnElement[bool]]) -> IntArray:
     """The annotations (their ids) of people beyond those that the study plans for their items, as they came.
 
-    Who corrects what they said keeps their place.
+    None in a study that asks no more people where they disagree. Who corrects what they said keeps their place.
     """
+    if "most_overlap" not in study.settings:
+        return _integers([])
     begun = aliased(Annotation)
     first = pick(func.min(begun.id)).where(col(begun.assignment_id) == Annotation.assignment_id).scalar_subquery()
     people = pick(Annotation.id, Annotation.study_item_id, first.label("first")).where(

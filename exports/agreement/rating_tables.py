@@ -80,7 +80,10 @@ def _long(columns: Columns, named: RatingColumns, scales: Sequence[str], labels:
     unit = _cells(columns, named.unit, "item", "--unit")
     rater = _cells(columns, named.rater, "annotator", "--rater")
     value = _cells(columns, named.value, "value", "--value")
-    added = None if named.added is None else _cells(columns, named.added, named.added, "--added")
+    # A table that Assay exported says itself which those are.
+    of_ours = "added" if "added" in columns.cells and set(FLAGS) <= set(columns.cells) else None
+    says_added = named.added or of_ours
+    added = None if says_added is None else _cells(columns, says_added, says_added, "--added")
     rows, left_out = _counting(columns, added)
 
     def perhaps(given: str | None, usual: str) -> list[Cell] | None:

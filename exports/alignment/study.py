@@ -33,6 +33,7 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from annotators.figures import held_in_words
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.intervals.result import Aligned
 from annotators.progress import Progress
 from db.designing.by_score import NOT_ALIKE
@@ -465,6 +466,8 @@ class _OfCriterion:
             found.append(f"{self.name}: {APART}")
         if human.positive is not None:
             found.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
+        if self.labels != "each" and human.binary and self.table.rows:
+            found.append(f"{self.name}: {TAKEN_AS_RIGHT}")
         if self.table.ties:
             found.append(f"{self.name}: {self.table.ties:,} units on which people split evenly left out")
         mine = [
