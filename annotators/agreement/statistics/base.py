@@ -17,11 +17,9 @@ from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import STACKED, Evaluate, Resampled, Resampling, resample
 from annotators.intervals.remarks import FEW_UNITS
 from annotators.intervals.result import FIXED_RATERS, RANDOM_RATERS, Interval, IntervalKind, Raters, Statistic
-from annotators.intervals.shares import share_interval
+from annotators.intervals.shares import interval_where_few_differ
 from annotators.registry import Registry
 
-FEW_DIFFER = 6
-"""Up to so many units that differ from all others, resamples say too little of how rare they are."""
 LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 OVERLAP = 0.5  # two boxes are the same find from this intersection over union on
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
@@ -227,21 +225,14 @@ class Sample:
             place += len(part.entries)
 
     def share_of(self, part: Measurement, i: int, sampling: Sampling) -> Interval | None:
-        """The interval of entry i, of a share of which at most `FEW_DIFFER` units (or clusters) differ from the rest.
-
-        None elsewhere: there the bootstrap covers as often as it says.
-        """
+        """The interval of entry i, if it is a share of which few units (or clusters) differ from the rest."""
         if part.share is None:
             return None
         hits, sizes = (numbers[self.of_unit[self.of_unit >= 0]] for numbers in part.share(i))
         if sampling.clusters is not None:
             cluster = sampling.clusters[self.of_unit >= 0]
             hits, sizes = (np.bincount(cluster, weights=numbers).astype(np.float64) for numbers in (hits, sizes))
-        there = sizes > 0
-        if min(int((hits[there] < sizes[there]).sum()), int((hits[there] > 0).sum())) > FEW_DIFFER:
-            return None
-        made = share_interval(hits, sizes, sampling.level, over=sampling.over)
-        return None if made.low is None else made
+        return interval_where_few_differ(hits, sizes, sampling.level, over=sampling.over)
 
     def resampled(self, parts: Sequence[Measurement], sampling: Sampling) -> Resampled:
         """The values of all entries of these parts, on the same resamples of units, or of clusters of them."""
