@@ -5,9 +5,9 @@ from annotators.alignment.statistics.alternative_annotator import alternative_an
 from annotators.alignment.statistics.anchoring import anchoring_effect, yielding
 from annotators.alignment.statistics.association import ASSOCIATION, association
 from annotators.alignment.statistics.base import title_of
-from annotators.alignment.statistics.calibration import Bin, calibration
+from annotators.alignment.statistics.calibration import ERROR, Bin, calibration
 from annotators.alignment.statistics.ceiling import human_ceiling
-from annotators.alignment.statistics.comparison import compare, steiger_z, williams_t
+from annotators.alignment.statistics.comparison import STEIGER_Z, WILLIAMS_T, compare, steiger_z, williams_t
 from annotators.alignment.statistics.means import mean_agreement
 from annotators.alignment.statistics.prediction_powered import prediction_powered_mean
 from annotators.alignment.statistics.preferences import preferred_alike
@@ -25,8 +25,12 @@ from annotators.alignment.units import (
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 
+TESTS = (WILLIAMS_T.name, STEIGER_Z.name, ERROR.name)
+"""The tests of which a report makes several, each over metrics, criteria and groups."""
+
 __all__ = [
     "ASSOCIATION",
+    "TESTS",
     "Aligned",
     "Bin",
     "DrawnUnit",

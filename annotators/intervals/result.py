@@ -169,9 +169,10 @@ class Aligned(Result):
 
     A test statistic has no interval, but a `p_value` (two-sided unless the method says otherwise). `n` is how many rows
     (units, or labels where each label is a row), systems, or people the value rests on; the method says which when it
-    is not units. `metric`, `criterion` and `group` say what it is about, `by` what the groups are (system, category,
-    …), `against` the metric, study or annotator it is compared with; `n_effective` is how many labels alone would give
-    as short an interval.
+    is not units. `p_holm` and `p_bh` are p adjusted for all tests of its name, by Holm and by Benjamini and Hochberg,
+    where there are several. `metric`, `criterion` and `group` say what it is about, `by` what the groups are (system,
+    category, …), `against` the metric, study or annotator it is compared with; `n_effective` is how many labels alone
+    would give as short an interval.
     """
 
     n: int
@@ -181,10 +182,12 @@ class Aligned(Result):
     by: str | None = None
     against: str | None = None
     p_value: float | None = None
+    p_holm: float | None = None
+    p_bh: float | None = None
     n_effective: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The statistic as `alignment` JSON has it; `by`, `against`, `p_value`, `n_effective` where there is one."""
+        """The statistic as `alignment` JSON has it; `by`, `against`, p values and `n_effective` where there is one."""
         found: dict[str, Any] = {
             "name": self.name,
             "metric": self.metric,
@@ -197,7 +200,7 @@ class Aligned(Result):
             "n": self.n,
             "reason": self.reason,
         }
-        for name in ("by", "against", "p_value", "n_effective"):
+        for name in ("by", "against", "p_value", "p_holm", "p_bh", "n_effective"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found

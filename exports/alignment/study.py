@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.alignment import (
+    TESTS,
     Pairs,
     alternative_annotator_test,
     anchoring_effect,
@@ -33,6 +34,7 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from annotators.figures import held_in_words
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.multiplicity import adjusted
 from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.intervals.result import Aligned
 from annotators.progress import Progress
@@ -168,7 +170,13 @@ def alignment_in_parts(
     for metric in data.metrics:
         for reason, n in metric.unscored.items():
             notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
-    yield replace(report, notes=notes, warnings=[words for of_study in plans for words in of_study.warnings()])
+    statistics = adjusted(report.statistics, TESTS)
+    yield replace(
+        report,
+        statistics=statistics,
+        notes=notes,
+        warnings=[words for of_study in plans for words in of_study.warnings()],
+    )
 
 
 alignment_report = whole(alignment_in_parts)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from annotators.alignment import (
+    TESTS,
     Pairs,
     alternative_annotator_test,
     association,
@@ -25,6 +26,7 @@ from annotators.alignment import (
 from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.multiplicity import adjusted
 from annotators.intervals.result import Aligned
 from exports.reading.columns import Columns, read_columns
 from exports.reading.together import rows_together
@@ -117,7 +119,7 @@ def align_table(
         found += work.compared(first, second)
     everything = Pairs.of(human, np.zeros(len(human)), clusters=work.clusters)
     warnings = small_sample_warnings(everything, work.asked.over)
-    return TableAlignment(table.name, len(table.lines), work.asked, found, notes, pairs, warnings)
+    return TableAlignment(table.name, len(table.lines), work.asked, adjusted(found, TESTS), notes, pairs, warnings)
 
 
 def _human_scale(
