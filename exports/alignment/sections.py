@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotators.alignment import title_of
+from annotators.alignment.statistics.calibration import ON_ONE_SCALE
 from annotators.alignment.statistics.ceiling import CEILING, TO_REST
 from annotators.alignment.statistics.comparison import DIFFERENCES, STEIGER_Z, WILLIAMS_T
 from annotators.intervals.result import Aligned
@@ -174,6 +175,8 @@ OTHERS = (
         tuple(statistic.name for statistic in (*DIFFERENCES, WILLIAMS_T, STEIGER_Z)),
     ),
     ("Do metric and people rank the systems alike", ("system_kendall_tau_b", "system_pairwise_accuracy")),
+    ("Do metric and people order the answers to one question alike", ("tie_calibrated_accuracy",)),
+    ("Does the metric give the same numbers as people", tuple(statistic.name for statistic in ON_ONE_SCALE)),
     (
         "The metric against the rest of the people, as one person would be",
         tuple(statistic.name for statistic in TO_REST.values()),

@@ -21,10 +21,12 @@ from annotators.alignment import (
     compare,
     human_ceiling,
     mean_agreement,
+    on_one_scale,
     prediction_powered_mean,
     preferred_alike,
     small_sample_warnings,
     system_ranking,
+    tie_calibrated_accuracy,
     yielding,
 )
 from annotators.alignment.statistics.alternative_annotator import ADVANTAGE, WINNING_RATE
@@ -509,6 +511,9 @@ class _OfCriterion:
             yield calibration(pairs, self.asked, scale=self.human.calibrated_on, **about)[0]
         if not self.human.about_pairs:  # whose groups are pairs of systems, and have no ranking
             yield from system_ranking(pairs, self.asked, **about)
+            yield from on_one_scale(pairs, self.asked, scale=self.human.scale, **about)
+            if pairs.clustered and self.labels != "each":
+                yield tie_calibrated_accuracy(pairs, self.asked, **about)
 
     def _of_groups(self, metric: Metric) -> Iterator[Aligned]:
         for by in self.groupings:

@@ -19,9 +19,11 @@ from annotators.alignment import (
     compare,
     human_ceiling,
     mean_agreement,
+    on_one_scale,
     prediction_powered_mean,
     small_sample_warnings,
     system_ranking,
+    tie_calibrated_accuracy,
 )
 from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
 from annotators.errors import InvalidInput
@@ -164,6 +166,11 @@ class _Measuring:
         owner = named.cluster or (self.together.column if self.together else named.unit)
         self.asked = asked if owner is None else replace(asked, over=f"clusters by {owner}")
 
+    @property
+    def _by_rater(self) -> bool:
+        """Whether rows are judgements of several raters of one unit, which are no two answers."""
+        return self.named.rater is not None
+
     def pairs(self, name: str) -> Pairs:
         """The rows of one metric."""
         rows = list(range(len(self.human)))
@@ -175,6 +182,9 @@ class _Measuring:
         found = association(pairs, self.asked, threshold=self.threshold, **about)
         if self.scale is not None:
             found.append(calibration(pairs, self.asked, scale=self.scale, **about)[0])
+        found += on_one_scale(pairs, self.asked, scale=self.scale, **about)
+        if pairs.clustered and not self._by_rater:
+            found.append(tie_calibrated_accuracy(pairs, self.asked, **about))
         found += self._powered(name)
         if self.groups is not None:
             found += system_ranking(pairs, self.asked, **about)
