@@ -454,11 +454,11 @@ def _emit_made(
 def _listed(path: Path) -> tuple[str, ...]:
     """The ids of items that a file lists."""
     from annotators.errors import NotFound
-    from annotators.items.conditions import item_ids
+    from exports.reading.item_lists import listed_items
 
     if not path.is_file():
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
-    return item_ids(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    return listed_items(path)
 
 
 def _drawn(path: Path) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from annotators.items.targets import target_kind
 from annotators.times import time_of
 from exports.cells import original
 from exports.reading.sources import wide_encoding
-from exports.reading.tables import ROW_TOO_LONG, BoundedLines, Table, named_table
+from exports.reading.tables import MOST_BAD, ROW_TOO_LONG, TOO_MANY_BAD, BoundedLines, Table, named_table
+from exports.reading.uploaded import reads_uploads
 
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
@@ -98,6 +99,7 @@ class LabelTable:
         )
 
 
+@reads_uploads
 def read_labels(path: Path) -> LabelTable:
     """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item,
     seconds, rationale, step.
@@ -115,6 +117,9 @@ def read_labels(path: Path) -> LabelTable:
     first: dict[tuple[str, str, str, str], int] = {}
     steps = _Steps()
     for line, row in _rows(path, table):
+        if len(table.rejected) == MOST_BAD:
+            table.rejected.append(Rejected(path.name, line, TOO_MANY_BAD))
+            break
         try:
             label = _label(line, row, table, steps)
         except AssayError as error:

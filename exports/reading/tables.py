@@ -6,9 +6,8 @@ import csv
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -49,6 +48,11 @@ LONGEST_ROW = 32 << 20
 """Characters that a row of a text table may have."""
 
 
+MOST_BAD = 10_000
+TOO_MANY_BAD = f"{MOST_BAD:,} rows are bad, and nothing behind them is read. Correct them first."
+"""What is said of the row after which a table is not read on: each bad row is kept with its reason."""
+
+
 @dataclass
 class Table:
     """A table whose first row names its columns. `lines` says where each row stands (Parquet: which row it is, from 1).
@@ -67,24 +71,6 @@ def is_table(name: str) -> bool:
     return name.endswith(ENDINGS)
 
 
-_READ_ALREADY: ContextVar[Mapping[Path, Callable[[], Table]] | None] = ContextVar("read_already", default=None)
-
-
-@contextmanager
-def read_already(tables: Mapping[Path, Callable[[], Table]]) -> Iterator[None]:
-    """In the block these files are not opened: another process has read them, and each function gives the table."""
-    token = _READ_ALREADY.set(tables)
-    try:
-        yield
-    finally:
-        _READ_ALREADY.reset(token)
-
-
-def has_types(path: Path) -> bool:
-    """Whether a table is none of plain text, by its name."""
-    return path.suffix.lower() in (".parquet", ".xlsx")
-
-
 def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, left_out: str | None = None) -> Table:
     """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one.
 
@@ -93,9 +79,6 @@ def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, 
     no value. `left_out` is a column of Parquet that is not read, whatever is in it.
     """
     ending = path.suffix.lower()
-    if (read := (_READ_ALREADY.get() or {}).get(path)) is not None:
-        table = read()
-        return table if table.columns[0] or not numbered else _without_numbers(path, table)
     parquet = partial(_parquet, empty_texts=empty_texts, left_out=left_out)
     readers: dict[str, Callable[[Path], Table]] = {".parquet": parquet, ".xlsx": _sheet}
     table = readers.get(ending, _delimited)(path)

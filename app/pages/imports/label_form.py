@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotators.errors import AssayError
 from app import ui, wording
-from app.uploads import Upload, stored_table
+from app.uploads import Upload, chosen_file, read_by_others
 from app.widgets import blocks
 from db.projects import ProjectRow
 from db.studies.design import list_studies
@@ -52,12 +52,13 @@ def draw(project: ProjectRow) -> None:
         _imported(project, *done)
     number = st.session_state.setdefault(_UPLOADER, 0)
     left, right = st.columns([3, 2], gap="large")
-    file = left.file_uploader(
-        "Table of labels (CSV, TSV, Parquet, XLSX)",
-        type=["csv", "tsv", "txt", "parquet", "xlsx"],
-        key=f"label-import-file-{number}",
-        help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale.",
-    )
+    with left:
+        file = chosen_file(
+            "Table of labels (CSV, TSV, Parquet, XLSX)",
+            ["csv", "tsv", "txt", "parquet", "xlsx"],
+            key=f"label-import-file-{number}",
+            help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale.",
+        )
     left.caption("It is looked through first. All labels are imported, or none.")
     if file is not None:
         _name_after(file)
@@ -91,7 +92,7 @@ def _name_after(file: Upload) -> None:
 def _planned(project: ProjectRow, file: Upload, into: _Into, *, bare_items: bool) -> LabelTablePlan | None:
     """What the import would do; None (and why, on the page) where there is no telling."""
     try:
-        with st.spinner("Looking through the table"), stored_table(file) as path:
+        with st.spinner("Looking through the table"), read_by_others(file) as path:
             return plan_label_table(
                 ui.db(),
                 ui.actor(),
@@ -174,7 +175,7 @@ def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan
     if not pressed:
         return
     try:
-        with st.spinner("Importing"), stored_table(file) as path:
+        with st.spinner("Importing"), read_by_others(file) as path:
             made = import_label_table(
                 ui.db(),
                 ui.actor(),
