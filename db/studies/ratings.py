@@ -234,8 +234,7 @@ def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, in
         withdrawn = session.execute(pick(func.max(col(Withdrawal.id)))).scalar_one()
         omitted = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id)
         surplus = pick(func.max(col(Surplus.id))).where(col(Surplus.study_id) == study_id)
-        last = (session.execute(query).scalar_one() for query in (omitted, surplus))
-        return withdrawn or 0, *(number or 0 for number in last)
+        return (withdrawn or 0, session.execute(omitted).scalar_one() or 0, session.execute(surplus).scalar_one() or 0)
 
 
 @operation(On.STUDY, READERS)
