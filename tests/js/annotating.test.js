@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { loadKinds, pass } from './browser.js';
-import { leave, press, refusal, Server, up } from './whole_page.js';
+import { DESKS, leave, press, refusal, Server, up } from './whole_page.js';
 
 await loadKinds();
 const { App } = await import('../../app/widgets/annotate/app.js');
 const { TEXT } = await import('../../app/widgets/shared/text.js');
-const { COMMON_KEYS } = await import('./keys_of_pages.js');
 
 const LABELS = [{ value: 'yes', title: 'Yes', key: '1', definition: '' }, { value: 'no', title: 'No', key: '2', definition: '' }];
 const right = { kind: 'choice', name: 'right', title: 'Right', help: '', target: 'item', required: true, per_hop: false, when: null, labels: LABELS, scale: 'nominal' };
@@ -26,7 +25,7 @@ const item = (assignment, more = {}) => ({
   units: { right: ['item'], clear: ['item'] }, assignment, sitting: 1, step: 0, returned: null, committed: [], previous: [], draft: null, ...more,
 });
 const STATE = { progress: { done: 0, of: 3, seconds_today: 0 }, finished: false, halted: null, enough: null, phase: null };
-const work = (items, more = {}) => ({ items, ...STATE, study: study(['right']), keys: COMMON_KEYS, person: { id: 7, name: 'ada' }, last: null, ...more });
+const work = (items, more = {}) => ({ items, ...STATE, study: study(['right']), keys: DESKS.keys.annotate, person: { id: 7, name: 'ada' }, last: null, ...more });
 const done = (items = [], more = {}) => ({ saved_at: '2026-03-02T09:00:00Z', status: 'done', items, ...STATE, ...more });
 
 let app;

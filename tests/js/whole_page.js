@@ -4,7 +4,11 @@
  */
 
 import './page.js';
+import { readFileSync } from 'node:fs';
 import { pass } from './browser.js';
+
+/** What the server sends to the desks, with the keys of each (tests/app/server/test_desks.py holds it to that). */
+export const DESKS = JSON.parse(readFileSync(new URL('../data/desks.json', import.meta.url), 'utf8'));
 
 class ShadowRoot extends Element {}
 
