@@ -7,6 +7,7 @@ import './whole_page.js';
 import { isFormula } from '../../app/widgets/texts/formula_source.js';
 import { DraftPanel } from '../../app/widgets/revise/drafts.js';
 import { Marker } from '../../app/widgets/viewer/pages/marker.js';
+import { TEXT } from '../../app/widgets/shared/text.js';
 import { Tip } from '../../app/widgets/shared/tip.js';
 import { WORDS } from '../../app/widgets/revise/text.js';
 
@@ -158,4 +159,20 @@ test('a panel that was closed takes nothing of what still comes', async () => {
   await pass(3000);
   assert.deepEqual([panel.text.hidden, said.closed, said.taken], [true, 1, []]);
   assert.ok(press);
+});
+
+test('of a document that was not supplied it is said whether there is a text in its place', async () => {
+  const { Passages } = await import('../../app/widgets/viewer/passages.js');
+  const doc = { id: 4, key: 'a.pdf', title: '', supplied: false, n_pages: 9 };
+  const unit = (text, document = 4) => ({ key: 'E1', kind: 'passage', document, pages: [2], text, title: '' });
+  const texts = { choice: () => null, fill: (element, text) => (element.append(text), element) };
+  for (const [units, words] of [
+    [[unit('It ran.'), unit(null)], TEXT.notSuppliedText], [[unit(''), unit(null)], TEXT.notSuppliedNothing], [[unit('It ran.', 5)], null],
+  ]) {
+    const passages = new Passages(() => undefined, texts);
+    passages.open(units, [doc]);
+    const said = passages.element.querySelector('not-supplied').textContent;
+    assert.deepEqual([TEXT.notSuppliedText, TEXT.notSuppliedNothing].filter((one) => said.includes(one)), words ? [words] : []);
+    assert.equal(passages.element.querySelectorAll('passage').filter((card) => card.textContent.includes(TEXT.noText)).length, units.filter((one) => !one.text).length);
+  }
 });
