@@ -38,6 +38,7 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
+    Surplus,
     UnpublishedBatch,
     Withdrawal,
 )
@@ -223,12 +224,13 @@ _SHARED = text(f"SELECT x.id {_OF_SHARED} ORDER BY x.id * 2654435761 % 429496729
 
 
 @operation(On.STUDY, READERS)
-def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, int]:
+def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, int, int]:
     """Numbers that change when labels of a study stop counting, or count again, without a new one: a look-up each."""
     with db.read() as session:
         withdrawn = session.execute(pick(func.max(col(Withdrawal.id)))).scalar_one()
         omitted = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id)
-        return withdrawn or 0, session.execute(omitted).scalar_one() or 0
+        surplus = pick(func.max(col(Surplus.id))).where(col(Surplus.study_id) == study_id)
+        return (withdrawn or 0, session.execute(omitted).scalar_one() or 0, session.execute(surplus).scalar_one() or 0)
 
 
 @operation(On.STUDY, READERS)
@@ -246,7 +248,8 @@ def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
         decided = pick(func.max(col(Adjudication.id))).where(col(Adjudication.study_id) == study_id).scalar_subquery()
         withdrawn = pick(func.max(col(Withdrawal.id))).scalar_subquery()
         left_out = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id).scalar_subquery()
-        found = session.execute(pick(newest, withdrawn, decided, left_out)).one()
+        surplus = pick(func.max(col(Surplus.id))).where(col(Surplus.study_id) == study_id).scalar_subquery()
+        found = session.execute(pick(newest, withdrawn, decided, left_out, surplus)).one()
         members = pick(Account.person_id, Account.name).join(
             StudyMember, col(StudyMember.person_id) == Account.person_id
         )

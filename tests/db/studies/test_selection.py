@@ -156,9 +156,16 @@ def test_items_without_a_readable_document_are_warned_of_or_left_out(there: Choo
         document.sha256, document.n_pages = "0" * 64, 3
     shown = PROTOCOLS.get("qa_verification")
     found = there.plan(shown)
-    assert found.n_items == 9
-    assert found.left_out == 0
+    assert (found.n_items, found.reasons) == (7, {"lacking": 2})
     assert found.notes == (
+        "2 items have no evidence with a text or a page that can be shown (x, y), by which “Evidence needed for this "
+        "answer” is judged. Left out.",
+    )
+    found = there.plan(shown, keep_lacking=True)
+    assert (found.n_items, found.left_out) == (9, 0)
+    assert found.notes == (
+        "2 items have no evidence with a text or a page that can be shown (x, y), by which “Evidence needed for this "
+        "answer” is judged: annotators read that it is missing.",
         "2 items have no readable document: annotators see no page of them. Supply the documents, or leave these items "
         "out.",
     )
