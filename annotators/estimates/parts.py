@@ -171,6 +171,11 @@ class Parts:
         varies = float((squares**2).sum() - squares.sum() ** 2 / len(np.unique(self.cluster[self.labelled])))
         return most if varies <= 0 else max(1, min(most, int(2 * squares.sum() ** 2 / varies)))
 
+    def variance(self, values: FloatArray) -> float:
+        """The variance of values (N) among the labelled units, within strata, by what each weighs."""
+        share = np.abs(self.own)
+        return float(share @ self._centred(values, self.own) ** 2) / max(float(share.sum()), 1e-300)
+
     def _centred(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Values less their stratum's mean, stretched so that their squares estimate the variance without bias."""
         here = weights != 0

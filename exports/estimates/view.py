@@ -99,7 +99,7 @@ def fewer_labels(
 ) -> FewerLabels:
     """Everything that the page shows; `criterion` None is the first that has estimates."""
     data = study_data(db, actor, study_id, settled=False, named=False)
-    names = [] if data.protocol.about_pairs else [human.criterion.name for human in estimable(data)]
+    names = [human.criterion.name for human in estimable(data)]
     chosen = criterion if criterion in names else (names[0] if names else None)
     standings, shown, labelled, draws = list[Standing](), None, 0, 0
     stop = data.study.settings.get("stop_at")
