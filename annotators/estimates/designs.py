@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any
 
 from annotators.arrays import np, stats
-from annotators.estimates.means import CLASSICAL, Mean, mean_of
+from annotators.estimates.means import CLASSICAL, POWERED, Mean, mean_of
 from annotators.estimates.planning import FEWEST, check_width
 from annotators.estimates.sample import Units
 
@@ -85,6 +85,10 @@ class Design:
             return math.ceil(self.part * items - 1e-9), self.several
         return (items, self.raters) if self.raters > 1 else (0, 0)
 
+    def measures_agreement(self, items: int) -> bool:
+        """Whether so many items leave enough that several rate to measure agreement on."""
+        return self.rated_by_several(items)[0] >= FEWEST_FOR_AGREEMENT
+
     @property
     def in_words(self) -> str:
         """ "1 rater, a drawn 10 % with 3"."""
@@ -116,11 +120,6 @@ class PlannedDesign:
     labels_needed: int | None = None
     items_needed_predicted: int | None = None
     labels_needed_predicted: int | None = None
-
-    @property
-    def measures_agreement(self) -> bool:
-        """Whether agreement can be measured: with the labels at hand, or with those that the wanted width takes."""
-        return self.agreement_width is not None
 
     @property
     def fewest(self) -> int | None:
@@ -175,8 +174,8 @@ class DesignPlan:
 
     @cached_property
     def cheapest_with_agreement(self) -> PlannedDesign | None:
-        """The same among the designs that measure agreement."""
-        return self._cheapest([row for row in self.rows if row.measures_agreement])
+        """The same among the designs of which so many labels leave agreement to be measured."""
+        return self._cheapest([row for row in self.rows if row.design.measures_agreement(row.items_of_fewest or 0)])
 
     @staticmethod
     def _cheapest(rows: Sequence[PlannedDesign]) -> PlannedDesign | None:
@@ -186,7 +185,7 @@ class DesignPlan:
     @cached_property
     def best_with_agreement(self) -> PlannedDesign | None:
         """The design with the shortest interval at equal labels among those that measure agreement."""
-        fit = [row for row in self.rows if row.measures_agreement and _narrowest(row) is not None]
+        fit = [row for row in self.rows if row.agreement_width is not None and _narrowest(row) is not None]
         return min(fit, key=lambda row: _narrowest(row) or math.inf, default=None)
 
     def to_json(self) -> dict[str, Any]:
@@ -232,7 +231,11 @@ def components_of(units: Units) -> Components | str:
     share = np.abs(parts.own) / np.abs(parts.own).sum()
     counts = np.maximum(units.labels.counts(units.n), 1) if units.labels is not None else np.ones(units.n)
     of_raters = float(share @ (units.noise.variance / counts))
-    predicted = made.factors[parts.stratum] * parts.metric
+    # What predictions are worth to a study of which not every item is labelled, also where all of the pilot's are.
+    factors = np.zeros(parts.n_strata)
+    if units.predicted.fitted and not made.limits.few_of_a_label:
+        factors = replace(parts, open=np.ones(units.n)).tuned()
+    predicted = factors[parts.stratum] * parts.metric
     between = max(0.0, parts.variance(parts.human) - of_raters)
     residual = min(between, max(0.0, parts.variance(parts.human - predicted) - of_raters))
     found = Components(between, residual, units.noise.variance, units.n_labelled, units.n_several, 1.0, 1.0)
@@ -246,8 +249,9 @@ def components_of(units: Units) -> Components | str:
 
 def _stretch(found: Components, made: Mean, units: Units, noise: float, *, predicted: bool) -> float:
     """How many times the variance of the pilot's own mean is what the components say of it."""
-    kind = "ppi" if predicted and (made.factors > 0).any() else CLASSICAL
-    said = _variance(found, units, units.n_labelled, noise, predicted=predicted)
+    powered = predicted and bool((made.factors > 0).any())
+    kind = POWERED if powered else CLASSICAL
+    said = _variance(found, units, units.n_labelled, noise, predicted=powered)
     return made.error(kind) ** 2 / said if said > 0 else 1.0
 
 
@@ -265,7 +269,10 @@ def planned_designs(
     level: float = 0.95,
     designs: Sequence[Design] = DESIGNS,
 ) -> DesignPlan:
-    """Each design with so many labels (None: as many as the pilot has), and how many it takes for a wanted width.
+    """Each design with so many labels, and how many it takes for a wanted width.
+
+    `labels` None: as many as the pilot has, but no more than one for each of these units, which is all that one rater
+    can give.
 
     The interval reaches t standard errors to either side with one degree of freedom less than items. What agreement is
     known to is the width of the F interval of the intraclass correlation of single labels, ICC(1), at the pilot's value
@@ -274,7 +281,7 @@ def planned_designs(
     """
     if width is not None:
         check_width(width)
-    spent = units.n_ratings if labels is None else labels
+    spent = min(units.n_ratings, units.n) if labels is None else labels
     found = components_of(units)
     if isinstance(found, str):
         return DesignPlan(spent, width, level, None, (), found)
@@ -337,7 +344,7 @@ def _items_for(
 
 def agreement_width(icc: float | None, items: int, raters: int, level: float = 0.95) -> float | None:
     """How wide the F interval of ICC(1) is to be, at this value of it; None with fewer than ten items by several."""
-    if icc is None or items < FEWEST_FOR_AGREEMENT or raters < 2:
+    if icc is None or raters < 2 or items < FEWEST_FOR_AGREEMENT:
         return None
     inside = min(icc, 0.999)
     ratio = (1 + (raters - 1) * inside) / (1 - inside)

@@ -134,7 +134,7 @@ def designs_in_words(plan: DesignPlan) -> list[str]:
     best = plan.best_with_agreement
     if best is not None and plan.width is None:
         found.append(
-            f"{plan.labels:,} labels buy the shortest interval that leaves agreement to be measured with: "
+            f"The shortest interval of {plan.labels:,} labels that leaves agreement to be measured: "
             f"{best.design.in_words}, {best.items:,} items."
         )
     if plan.width is not None:

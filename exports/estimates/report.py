@@ -49,6 +49,7 @@ class EstimateReport:
 
     `stop` is the half-width at which the study may stop, where its design has one. `called` is the title of the
     criterion, or the column of the table. `designs` are designs of equal cost, where they were asked for.
+    `wins`: the mean is the share of pairs that the first answer wins.
     """
 
     what: str
@@ -63,6 +64,7 @@ class EstimateReport:
     stop: float | None = None
     called: str = ""
     designs: DesignPlan | None = None
+    wins: bool = False
 
     def find(self, name: str, group: str | None = None) -> Estimate | None:
         """The estimate of this name."""
@@ -117,7 +119,8 @@ class EstimateReport:
         sequence = self.find("mean_anytime")
         if best.value is None:
             return f"There is no mean of “{self.called}” yet: {best.reason}."
-        parts = [f"The mean of “{self.called}” of {self.units.whom} is {number(best.value)}"]
+        figure = "share that the first answer wins" if self.wins else "mean"
+        parts = [f"The {figure} of “{self.called}” of {self.units.whom} is {number(best.value)}"]
         entry = best
         if self.stop is not None and sequence is not None and sequence.value is not None:
             entry = sequence
@@ -195,6 +198,7 @@ def estimate_report(
             what=f"study {found.study.name}",
             criterion=found.human.criterion.name,
             called=found.human.criterion.title,
+            wins=found.human.about_pairs,
             of=of,
             level=level,
             width=width,
@@ -213,6 +217,7 @@ def report_of(
     what: str,
     criterion: str,
     called: str | None = None,
+    wins: bool = False,
     of: str,
     level: float = 0.95,
     width: float | None = None,
@@ -237,7 +242,19 @@ def report_of(
     if width is not None or labels is not None:
         plan = planned_designs(units, labels=labels, width=width, level=level)
     return EstimateReport(
-        what, criterion, of, level, units.seed, found, notes, units, mean_of(units), stop, called or criterion, plan
+        what,
+        criterion,
+        of,
+        level,
+        units.seed,
+        found,
+        notes,
+        units,
+        mean_of(units),
+        stop,
+        called or criterion,
+        plan,
+        wins,
     )
 
 

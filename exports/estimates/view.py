@@ -17,6 +17,7 @@ from exports.alignment.data import StudyData, study_data
 from exports.drawing.tables import TextTable
 from exports.estimates.data import StudyUnits, estimable, study_units
 from exports.estimates.drawing import NextItem, proposed
+from exports.estimates.raters import raters_part
 from exports.estimates.report import EstimateReport, estimate_report, estimates_table, strata_table
 
 NOT_YET, REACHED, NOTHING_SAVED, NO_LABELS, NO_RULE = "not yet", "stop reached", "nothing saved", "no labels", ""
@@ -203,7 +204,7 @@ def _shown(
         statistics=estimates_table(report),
         strata=strata_table(report),
         sentence=report.sentence(),
-        notes=report.notes,
+        notes=[*report.notes, *raters_part(report.units).in_words],
         next_items=next_items,
         why_no_next=why_no_next,
         predictions=list(found.predictions),

@@ -23,13 +23,14 @@ from exports.estimates.view import Shown
 def draw(project: ProjectRow, study: StudyRow, shown: Shown, task: Estimates) -> None:
     """How wide the interval is in each design of as many labels, how many a width takes, and a study of one of them."""
     blocks.section("One rater or several")
-    words = "What so many labels buy: more items, or more raters of the same items. This study is the pilot."
+    words = "What so many labels buy: more items, or more raters of the same items. This study is the pilot. Half the "
+    words += "width of intervals is shown: of the mean, and of agreement (ICC of single labels, which α is close to)."
     st.html(f'<p class="assay-soft assay-small">{words}</p>')
     of = replace(task, criterion=shown.standing.name)
     with st.container(horizontal=True, vertical_alignment="bottom", key="estimates-designs-choice"):
         labels = st.number_input(
             "Labels to spend", min_value=2, value=None, step=10, key="estimates-designs-labels",
-            placeholder="as many as the pilot has",
+            placeholder="as the pilot has",
         )  # fmt: skip
         width = st.number_input(
             "Wanted width of the interval", min_value=0.001, value=None, step=0.01, format="%.3f",
@@ -49,13 +50,14 @@ def draw(project: ProjectRow, study: StudyRow, shown: Shown, task: Estimates) ->
 
 def _seen(plan: DesignPlan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """What of the table fits into the column: the labels are said above it."""
-    columns = ["Design", "Items", "Labels alone", "With predictions", "Agreement"]
+    columns = ["Design", "Items", "Labels", "Alone, ±", "Predicted, ±", "Agreement, ±"]
     if plan.width is not None:
         columns.append(f"Labels for {plan.width:g}")
     rows = []
     for row in plan.rows:
-        agreement = "none" if row.agreement_width is None else f"±{number(row.agreement_width / 2, 2)}"
-        cells = [row.design.in_words, f"{row.items:,}", _half(row.width), _half(row.width_predicted), agreement]
+        agreement = "–" if row.agreement_width is None else number(row.agreement_width / 2, 2)
+        cells = [row.design.in_words, f"{row.items:,}", f"{row.labels:,}"]
+        cells += [_half(row.width), _half(row.width_predicted), agreement]
         if plan.width is not None:
             cells.append("–" if row.fewest is None else f"{row.fewest:,}")
         rows.append(cells)
@@ -63,7 +65,7 @@ def _seen(plan: DesignPlan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
 
 
 def _half(width: float | None) -> str:
-    return "–" if width is None else f"±{number(width / 2)}"
+    return "–" if width is None else number(width / 2)
 
 
 def _new_study(project: ProjectRow, study: StudyRow, plan: DesignPlan) -> None:
@@ -74,7 +76,8 @@ def _new_study(project: ProjectRow, study: StudyRow, plan: DesignPlan) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="estimates-designs-new"):
         place = st.selectbox(
-            "Design", range(len(rows)), index=rows.index(first) if first in rows else 0, key="estimates-design",
+            "Design", range(len(rows)), index=rows.index(first) if first in rows else 0,
+            key=f"estimates-design-{plan.labels}-{plan.width}",
             format_func=lambda place: f"{rows[place].design.in_words}, {_items(plan, rows[place]):,} items",
         )  # fmt: skip
         chosen = rows[place]

@@ -78,8 +78,9 @@ def test_the_cheapest_design_of_a_width_has_as_few_labels_as_give_it() -> None:
     assert cheapest is not None
     assert measured is not None
     assert cheapest.design == Design(1)
-    assert measured.measures_agreement
+    assert measured.design.measures_agreement(measured.items_of_fewest or 0)
     assert (cheapest.fewest or 0) < (measured.fewest or 0) < 240
+    assert measured.design.rated_by_several(measured.items_of_fewest or 0)[0] >= 10
     for row in plan.rows:
         need = row.items_needed_predicted
         assert need is not None
@@ -102,6 +103,15 @@ def test_a_width_that_not_all_items_give_has_no_design() -> None:
 def test_a_useless_score_plans_nothing_with_predictions() -> None:
     plan = planned_designs(pilot(good=200.0))
     assert all(row.width_predicted is None for row in plan.rows)
+
+
+def test_of_a_pilot_that_is_labelled_in_full_predictions_are_planned_with() -> None:
+    """Its labels fit one each of its items; what its own mean gains from predictions, nothing, is no matter."""
+    plan = planned_designs(pilot(items=60, size=60))
+    assert plan.labels == 60
+    assert [row.items for row in plan.rows] == [20, 30, 50, 50, 54, 60]
+    two = plan.rows[1]
+    assert (two.width_predicted or 9) < 0.9 * (two.width or 0)
 
 
 def test_without_items_that_several_rated_the_pilot_lacks_them() -> None:
