@@ -10,6 +10,7 @@ from itertools import combinations
 from annotators.arrays import FloatArray, IntArray, np, stats
 from annotators.estimates.limits import Ends, Limits
 from annotators.estimates.parts import Parts
+from annotators.estimates.raters import joined_freedom
 from annotators.estimates.sample import Estimate, Units
 from annotators.figures import number
 from annotators.intervals.result import Interval
@@ -182,6 +183,40 @@ def means(units: Units, level: float = 0.95) -> list[Estimate]:
         made = mean_of(units, group)
         found += [_mean(made, kind, level) for kind in (CLASSICAL, POWERED, ACTIVE)]
     return found
+
+
+def mean_with_raters_alike(units: Units, level: float = 0.95) -> Estimate:
+    """The mean of all units with an interval for raters like these, of whom these are a sample (`mean_alike`).
+
+    How high a rater labels does not average out over units: the variance of the mean has Σ s_j² σ²_r besides, where
+    rater j gave a share s_j of the labels (a random effect of raters: Searle, Casella & McCulloch 1992, Variance
+    Components, section 5.5). It is taken at its most (`Leniency.at_most`), with one degree of freedom less than
+    raters; both variances together have the degrees of freedom of Satterthwaite (1946).
+    """
+    kind = kinds_of(units)[-1]
+    kind = kind if why_not(units, kind) is None else CLASSICAL
+    made = mean_of(units)
+    best = _mean(made, kind, level)
+    entry = replace(best, name="mean_alike")
+    if best.value is None or best.interval is None or best.interval.error is None:
+        return entry
+    found = units.leniency
+    if found is None:
+        why = "no two raters share units enough to say how far they differ in how high they label"
+        return Estimate(name=entry.name, n_labelled=entry.n_labelled, n_predicted=entry.n_predicted).undefined(why)
+    of_units = best.interval.error**2
+    free = joined_freedom([(of_units, float(best.interval.freedom or 1)), (found.at_most, found.raters - 1.0)])
+    freedom = max(1, int(min(free, 1e9)))
+    reach = float(stats.t.ppf((1 + level) / 2, max(1.0, free))) * math.sqrt(of_units + found.at_most)
+    low, high = min(best.value - reach, best.interval.low or 0.0), max(best.value + reach, best.interval.high or 0.0)
+    if units.scale is not None:
+        low, high = max(low, units.scale[0]), min(high, units.scale[1])
+    words = [f"of {units.whom}, with raters like these {found.raters}", f"t interval, {100 * level:g} %"]
+    words.append(f"{freedom:,} degree{'s' * (freedom != 1)} of freedom")
+    error = math.sqrt(of_units + found.at_most)
+    return replace(
+        entry, interval=Interval(low, high, "t", level, error=error, freedom=freedom), method="; ".join(words)
+    )
 
 
 def _about(units: Units, group: str | None) -> tuple[int, int]:

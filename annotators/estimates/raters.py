@@ -42,12 +42,15 @@ class Noise:
 class Leniency:
     """How far raters differ in how high they label: the variance of their means, and the number of them.
 
-    `of_mean` is the variance that it gives a mean of labels which these raters gave in the shares in which they did.
+    `of_mean` is the variance that it gives a mean of labels which these raters gave in the shares in which they did,
+    `at_most` the same of what their means differ by on the units that they share, chance included: it is never too
+    small for want of shared units, and as few raters say it as there are.
     """
 
     variance: float
     raters: int
     of_mean: float
+    at_most: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +118,8 @@ class LabelsByRater:
         variance = max(0.0, (between - len(pairs) * about) / (2 * n))
         own = np.bincount(self.rater, weights=1 / self.counts(max(unit) + 1)[self.unit])
         share = own / own.sum()
-        return Leniency(variance, int((own > 0).sum()), variance * float((share**2).sum()))
+        squares = float((share**2).sum())
+        return Leniency(variance, int((own > 0).sum()), variance * squares, between / (2 * n) * squares)
 
 
 def noise_within(unit: IntArray, value: FloatArray, n: int, step: float | None = None) -> Noise | None:

@@ -11,7 +11,7 @@ from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.errors import InvalidInput
 from annotators.estimates.combined import Combined, combined
 from annotators.estimates.parts import places
-from annotators.estimates.raters import FEWEST_OF_A_GROUP, LabelsByRater, Noise, least_step
+from annotators.estimates.raters import FEWEST_OF_A_GROUP, LabelsByRater, Leniency, Noise, least_step
 from annotators.intervals.result import Result
 
 ITEMS, POPULATION = "items", "population"
@@ -204,6 +204,11 @@ class Units:
     def noise(self) -> Noise | None:
         """The variance of one label within its unit; None where nobody's label can be set beside another's."""
         return self.noise_in(self.labels)
+
+    @cached_property
+    def leniency(self) -> Leniency | None:
+        """How far raters differ in how high they label; None where no two share units."""
+        return None if self.labels is None or not len(self.labels.value) else self.labels.leniency()
 
     def noise_in(self, labels: LabelsByRater | None) -> Noise | None:
         """The same of some of the labels."""

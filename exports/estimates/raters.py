@@ -60,7 +60,7 @@ class RatersPart:
             found.append(
                 f"these {self.leniency.raters} raters differ in how high they label by "
                 f"{number(math.sqrt(self.leniency.variance))} (standard deviation): others like them could move the "
-                f"mean by about ±{number(reach)}, which the interval leaves out"
+                f"mean by about ±{number(reach)}, which its interval leaves out and that of raters like these holds"
             )
         return found
 
@@ -85,7 +85,6 @@ def raters_part(units: Units) -> RatersPart:
     labels, noise = units.labels, units.noise
     known = components_of(units)
     icc = None if isinstance(known, str) else known.icc
-    leniency = None if labels is None or not len(labels.value) else labels.leniency()
     if labels is None or not units.n_labelled:
         how = UNKNOWN
     elif noise is not None:
@@ -93,7 +92,7 @@ def raters_part(units: Units) -> RatersPart:
     else:
         how = WITH_ITEMS if units.beyond == 1 else LEFT_OUT
     variance = None if noise is None else noise.variance
-    return RatersPart(how, units.n_ratings, units.n_labelled, units.n_several, icc, variance, leniency)
+    return RatersPart(how, units.n_ratings, units.n_labelled, units.n_several, icc, variance, units.leniency)
 
 
 # Designs --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,18 @@ import numpy as np
 from annotators.errors import InvalidInput
 from annotators.estimates.coefficients import coefficients
 from annotators.estimates.designs import DesignPlan, planned_designs
-from annotators.estimates.means import ACTIVE, CLASSICAL, HELPS, Mean, differences, kinds_of, mean_of, means, ranks
+from annotators.estimates.means import (
+    ACTIVE,
+    CLASSICAL,
+    HELPS,
+    Mean,
+    differences,
+    kinds_of,
+    mean_of,
+    mean_with_raters_alike,
+    means,
+    ranks,
+)
 from annotators.estimates.means import saves as saves_labels
 from annotators.estimates.planning import labels_needed, needed_for
 from annotators.estimates.sample import ITEMS, OF, Estimate, Units
@@ -40,6 +51,7 @@ KINDS = {
     "ppi": "with predictions",
     "active": "with predictions and weights",
     "anytime": "at every look",
+    "alike": "raters like these",
 }
 
 
@@ -231,6 +243,8 @@ def report_of(
     With a `width` or a number of `labels` there are the designs of equal cost as well.
     """
     found = [*means(units, level), mean_at_any_time(units, stop, level)]
+    if units.labels is not None:
+        found.append(mean_with_raters_alike(units, level))
     if units.groups:
         found += [*differences(units, level), *differences_at_any_time(units, stop, level), *ranks(units, level)]
     compared = coefficients(units, thresholds, level)

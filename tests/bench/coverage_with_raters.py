@@ -26,7 +26,7 @@ from scipy import optimize, stats
 
 from annotators.arrays import FloatArray
 from annotators.estimates.coefficients import coefficients
-from annotators.estimates.means import differences, means
+from annotators.estimates.means import differences, mean_with_raters_alike, means
 from annotators.estimates.raters import LabelsByRater
 from annotators.estimates.sample import Estimate, Units
 from tests.bench.coverage_of_estimates import ENDLESS, SHARED, TIMES, Found, Split, coefficient, covers, rows_of
@@ -116,6 +116,26 @@ def means_of(made: Raters, rng: np.random.Generator, seed: int) -> Iterator[Foun
     yield from ((entry.name, truth, entry) for entry in means(units)[:2] if entry.value is not None)
 
 
+def lenient(rng: np.random.Generator, seed: int) -> Iterator[Found]:
+    """Three people, one an item and all three for a tenth, who differ in how high they grade by a spread of 0.3.
+
+    The mean of what these three say on average, and of endlessly many like them, which only `mean_alike` is for.
+    """
+    size, n, people = 1000, 200, 3
+    high = 0.3 * rng.normal(size=people)
+    u = rng.normal(size=size)
+    table = np.full((size, people), np.nan)
+    for place, unit in enumerate(rng.permutation(size)[:n].tolist()):
+        who = rng.permutation(people)[: people if place < n // 10 else 1]
+        table[unit, who] = u[unit] + high[who] + rng.normal(size=len(who))
+    scores = {"s": 0.7 * u + 0.7 * rng.normal(size=size)}
+    units = Units.of(LabelsByRater.of(table), scores, n=size, seed=seed)
+    made = means(units)[1]
+    yield "mean_ppi of these three", float(u.mean() + high.mean()), made
+    yield "mean_ppi of others like them", float(u.mean()), made
+    yield "mean_alike of others like them", float(u.mean()), mean_with_raters_alike(units)
+
+
 def systems_of(made: Raters, rng: np.random.Generator, seed: int) -> Iterator[Found]:
     """The difference of the first two systems."""
     units, expects, *_ = made.split(rng, seed)
@@ -150,6 +170,9 @@ for _kind in CUTS:
     )
     MADE[f"{_kind}, ICC 0.5, coefficients, 150 of 300"] = partial(coefficients_of, Raters(_kind, 0.5, 150, 300))
     MADE[f"{_kind}, ICC 0.5, coefficients, all of 200"] = partial(coefficients_of, Raters(_kind, 0.5, 200, 200))
+
+LENIENT = "three people who differ in how high they grade, 200 of 1,000"
+MADE[LENIENT] = lenient
 
 # Real ratings ---------------------------------------------------------------------------------------------------------
 

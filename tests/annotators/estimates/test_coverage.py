@@ -46,7 +46,10 @@ def test_intervals_of_splits_of_real_ratings_cover(design: str) -> None:
 @pytest.mark.parametrize("design", raters.MADE)
 def test_intervals_cover_where_raters_differ(design: str) -> None:
     for row in rows_of(design, split=raters.MADE[design]):
-        check(row, 92.5, 97.5)
+        if row.figure == "mean_ppi of others like them":
+            assert row.covered < 90, "it is said beside the figure that the interval leaves this out"
+        else:
+            check(row, 92.5, 97.5)
 
 
 @pytest.mark.nightly

@@ -11,7 +11,7 @@ import pytest
 from annotators.arrays import FloatArray
 from annotators.errors import InvalidInput
 from annotators.estimates.coefficients import coefficients
-from annotators.estimates.means import CLASSICAL, differences, mean_of, means
+from annotators.estimates.means import CLASSICAL, differences, mean_of, mean_with_raters_alike, means
 from annotators.estimates.raters import LabelsByRater, joined_freedom
 from annotators.estimates.sample import Units
 from annotators.estimates.sequence import error_with
@@ -181,12 +181,29 @@ def test_leniency_is_by_how_much_raters_means_differ_on_what_they_share() -> Non
     strict = np.array([1.0, 2, 3, 4])
     found = LabelsByRater.of(np.stack([strict, strict + 2], axis=1)).leniency()
     assert found is not None
-    assert (found.variance, found.raters, found.of_mean) == (2.0, 2, 1.0)
+    assert (found.variance, found.raters, found.of_mean, found.at_most) == (2.0, 2, 1.0, 1.0)
     # Chance alone, ±1 in turn, is no leniency: (n d² - 1 · s²) below 0 counts as 0.
     alike = LabelsByRater.of(np.stack([strict, strict + np.array([1, -1, 1, -1])], axis=1)).leniency()
     assert alike is not None
     assert alike.variance == 0
     assert LabelsByRater.of(np.array([[1.0, NAN], [NAN, 2.0]])).leniency() is None
+
+
+def test_the_mean_with_raters_like_these_has_their_differences_in_its_interval() -> None:
+    """Besides the error of the mean: 1, with one degree of freedom; nothing without raters who share units."""
+    strict = np.array([1.0, 2, 3, 4])
+    units = of_table(np.stack([strict, strict + 2], axis=1), population=math.inf)
+    [plain, *_] = means(units)
+    found = mean_with_raters_alike(units)
+    assert plain.interval is not None
+    assert found.interval is not None
+    assert found.value == plain.value == 3.5
+    assert found.interval.error == pytest.approx(math.sqrt((plain.interval.error or 0) ** 2 + 1))
+    assert found.interval.freedom == 1, "(5/12 + 1)² / ((5/12)²/3 + 1²/1) = 1.9"
+    assert (found.half_width or 0) > 2 * (plain.half_width or 9)
+    alone = mean_with_raters_alike(of_table(np.array([[1.0, NAN], [NAN, 2.0], [3.0, NAN]])))
+    assert alone.value is None
+    assert "no two raters share units" in str(alone.reason)
 
 
 def test_degrees_of_freedom_of_two_parts_lie_between_theirs_and_their_sum() -> None:

@@ -97,7 +97,7 @@ def test_a_table_with_a_column_a_rater_says_what_raters_differ_by(assay: Command
     assert designs["cheapest"]["raters"] == 1
     words = assay(*call, "--plan", "0.6").out
     assert "The fewest labels for an interval 0.6 wide: 1 rater" in words
-    assert "A study of it: assay study create … --overlap 1 --part 0.1 --part-overlap" in words
+    assert "A study of it: assay study create … --overlap 1 --part 0." in words
     assert "raters' error included" in words
     assert "no column 'cem'" in assay("estimate", "--table", path, "--human", "ada,cem", code=3).err
 

@@ -56,7 +56,7 @@ def test_raters_who_differ_in_how_high_they_label_are_named_beside_the_figure() 
     strict = np.arange(12.0)
     part = raters_part(units_of(np.stack([strict, strict + 2], axis=1)))
     assert any("differ in how high they label by 1.414" in words for words in part.in_words)
-    assert any("±2.000, which the interval leaves out" in words for words in part.in_words)
+    assert any("±2.000, which its interval leaves out" in words for words in part.in_words)
 
 
 def one_rater(db: Database, n: int = 60) -> StudyInUse:
