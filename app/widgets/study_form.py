@@ -34,6 +34,7 @@ from app.state import app_state
 from app.uploads import chosen_file, read_by_others, text_of
 from app.widgets import blocks, forms, protocol_view
 from app.widgets.designing import known_items
+from db.annotating.status import study_status
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.designing.making import create_study, plan_study
 from db.items.proposed import judges_by_protocol
@@ -43,7 +44,7 @@ from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import LONGEST_NAME, list_studies, studies_to_compare
+from db.studies.design import LONGEST_NAME, list_studies, protocol_of, studies_to_compare, study_facts
 from db.studies.library import list_protocols
 from exports.reading.item_lists import listed_items
 
@@ -207,11 +208,24 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
 
 
 def begin_planned(
-    project: ProjectRow, protocol: Protocol, *, items: int, overlap: int, annotators: Sequence[str]
+    project: ProjectRow,
+    pilot: int,
+    *,
+    items: int,
+    overlap: int,
+    part: float | None = None,
+    part_overlap: int | None = None,
 ) -> None:
-    """Open the form for a study like a pilot, with the numbers that a plan found."""
+    """Open the form for a study like a pilot (a study), with its protocol and annotators, and what a plan found."""
+    status = study_status(ui.db(), ui.actor(), pilot)
+    protocol = protocol_of(study_facts(ui.db(), ui.actor(), pilot))
+    team = [row["annotator"] for row in status["annotators"] if not row["left"]]
+    there = {row.name for row in who_may_annotate(ui.db(), ui.actor(), project.project_id)}
+    annotators = [name for name in team if name in there]
     sizes = {"study-sample": _SOME, "study-sample-size": items, f"study-overlap-{protocol.name}": overlap}
-    _begin_with(project, {**_values_of_protocol(project, protocol), **sizes, "study-annotators": list(annotators)})
+    if part:
+        sizes |= {"study-part": forms.percent_of(part), "study-part-overlap": part_overlap}
+    _begin_with(project, {**_values_of_protocol(project, protocol), **sizes, "study-annotators": annotators})
     ui.go("studies", project=project.project_id, new=1)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from annotators.errors import InvalidInput
+from annotators.estimates.raters import LabelsByRater
 from annotators.estimates.sample import ITEMS, POPULATION, Units
 from exports.estimates.report import EstimateReport, report_of
 from exports.reading.columns import Columns, read_columns
@@ -17,9 +18,12 @@ from exports.reading.together import rows_together
 
 @dataclass(frozen=True)
 class EstimateColumns:
-    """Which columns of a table are what; `weight` is one over the probability with which a row was drawn."""
+    """Which columns of a table are what; `human` has one for each rater, or one with a value a row.
 
-    human: str
+    `weight` is one over the probability with which a row was drawn.
+    """
+
+    human: tuple[str, ...]
     predict: tuple[str, ...] = ()
     weight: str | None = None
     stratum: str | None = None
@@ -36,6 +40,7 @@ def estimate_table(
     positive: str | None = None,
     scale: tuple[float, float] | None = None,
     width: float | None = None,
+    labels: int | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> EstimateReport:
@@ -46,15 +51,22 @@ def estimate_table(
     NotFound for a column that is not there.
     """
     table = read_columns(path)
-    human, word = table.judgements(named.human, positive)
-    notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
-    values = np.array([math.nan if value is None else value for value in human], dtype=np.float64)
-    known = values[~np.isnan(values)]
+    columns, notes, words = list[list[float | None]](), list[str](), dict[str, str | None]()
+    for name in named.human:
+        column, words[name] = table.judgements(name, positive)
+        columns.append(column)
+        if words[name]:
+            notes.append(f'{name}: "{words[name]}" counts as 1, any other value as 0')
+    said = np.array([[math.nan if value is None else value for value in column] for column in columns]).T
+    by_rater = LabelsByRater.of(said)
+    values, known = by_rater.means(len(said)), by_rater.value
     if scale is None and len(known) and np.isin(known, (0.0, 1.0)).all():
         scale = (0.0, 1.0)
     if scale is not None and len(known) and not ((known >= scale[0]) & (known <= scale[1])).all():
         wrong = known[(known < scale[0]) | (known > scale[1])][0]
-        raise InvalidInput(f"{named.human!r} has the value {wrong:g}, outside the scale {scale[0]:g} to {scale[1]:g}.")
+        raise InvalidInput(
+            f"{', '.join(named.human)} has the value {wrong:g}, outside the scale {scale[0]:g} to {scale[1]:g}."
+        )
     if of == ITEMS and population is not None and population > len(values):
         raise InvalidInput(
             f"The rows are {len(values):,} of {population:,} items: leave --of out, or leave --population out."
@@ -66,8 +78,9 @@ def estimate_table(
     if together is not None:
         notes.append(together.in_words("--cluster"))
     units = Units.of(
-        values,
+        by_rater if len(named.human) > 1 else values,
         {name: _numbers(table, name) for name in named.predict},
+        n=len(values),
         clusters=clusters,
         strata=_strata(table, named.stratum),
         groups=table.keys(named.group),
@@ -78,7 +91,14 @@ def estimate_table(
     )
     about = ITEMS if units.beyond < 1 else POPULATION
     return report_of(
-        units, what=f"table {table.name}", criterion=named.human, of=about, level=level, width=width, notes=notes
+        units,
+        what=f"table {table.name}",
+        criterion=", ".join(named.human),
+        of=about,
+        level=level,
+        width=width,
+        labels=labels,
+        notes=notes,
     )
 
 
