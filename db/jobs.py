@@ -371,7 +371,9 @@ def _moment(session: Session) -> datetime:
 
 
 def _claimable(session: Session, worker: str) -> Any:
-    waiting = sql_select(Job.id, Job.result).where(Job.state == JobState.WAITING, col(Job.result).is_not(None))
+    waiting = sql_select(col(Job.id), col(Job.result)).where(
+        col(Job.state) == JobState.WAITING, col(Job.result).is_not(None)
+    )
     left = [job_id for job_id, result in session.execute(waiting) if worker in (result or {}).get(_LEFT_BY, ())]
     silent_since = _moment(session) - timedelta(seconds=STALE_SECONDS)
     is_left = (col(Job.state) == JobState.RUNNING) & (col(Job.heartbeat_at) < silent_since)
