@@ -198,8 +198,8 @@ def summary(measured: Sequence[Measured]) -> TextTable:
 
 
 RATERS_IN_WORDS = {
-    FIXED_RATERS: "Intervals are about these raters: they would rate other units.",
-    RANDOM_RATERS: "Intervals are about raters like these: other people would rate other units.",
+    FIXED_RATERS: "The intervals hold for these raters on other units, not for other raters.",
+    RANDOM_RATERS: "The intervals hold for raters like these, on other units.",
 }
 
 
