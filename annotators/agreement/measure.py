@@ -23,7 +23,16 @@ from annotators.agreement.tables.ratings import Ratings
 from annotators.agreement.two_way import two_way_intervals
 from annotators.arrays import IntArray, np
 from annotators.errors import InvalidInput
-from annotators.intervals.result import F_TEST, GENERALIZED, RANDOM_RATERS, WALD, IntervalKind, Raters, Statistic
+from annotators.intervals.result import (
+    F_TEST,
+    GENERALIZED,
+    RANDOM_RATERS,
+    WALD,
+    Interval,
+    IntervalKind,
+    Raters,
+    Statistic,
+)
 
 
 def measure(
@@ -121,6 +130,7 @@ def _about_raters_like_these(
         entries = found[coefficient.name]
         for place, entry in enumerate(entries):
             made = intervals.get((entry.name, entry.label))
+            made = None if made is None else _no_surer(made, entry)
             if made is None or entry.value is None or entry.interval is None or entry.raters is not None:
                 continue
             first = [entry.interval, made] if _is_mcgraw_wong(entry) else [made, entry.interval]
@@ -133,6 +143,17 @@ def _is_about_any(entry: Statistic) -> bool:
     return any(
         interval.kind == GENERALIZED or (interval.kind, interval.raters) == (WALD, RANDOM_RATERS) for interval in made
     )
+
+
+def _no_surer(made: Interval, entry: Statistic) -> Interval:
+    """The interval about raters like these, which is on neither side shorter than the one about these raters.
+
+    A claim about more people cannot be surer; ± t is symmetric, though, and Wilson's and BCa's ends are not.
+    """
+    these = entry.interval
+    if made.low is None or made.high is None or these is None or these.low is None or these.high is None:
+        return made
+    return replace(made, low=min(made.low, these.low), high=max(made.high, these.high))
 
 
 def _is_mcgraw_wong(entry: Statistic) -> bool:

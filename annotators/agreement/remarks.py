@@ -67,7 +67,9 @@ def sentence(
         return f"{words[0].upper()}{words[1:]}."
     n = chosen.n_raters
     who = f"{NUMBERS[n] if n < len(NUMBERS) else f'{n:,}'} annotator{'' if n == 1 else 's'}"
-    parts = [f"{who} labelled {_count(chosen.n_units, units)}"]
+    all_of_them = chosen.n_ratings == n * chosen.n_units
+    gave = "labelled" if all_of_them else f"gave {chosen.n_ratings:,} labels to"
+    parts = [f"{who} {gave} {_count(chosen.n_units, units)}"]
     if chosen.left_out:
         parts[0] += f" ({chosen.left_out:,} more with a single label left out)"
     parts.append(about + _in_words(chosen, units))
@@ -196,7 +198,9 @@ def _rare(ratings: Ratings) -> tuple[Any, int, str] | None:
 def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
     n = len(ratings.raters)
     two_way = any(
-        statistic.interval is not None and statistic.interval.kind in (TWO_WAY, TWO_WAY_JACKKNIFE)
+        statistic.interval is not None
+        and statistic.interval.low is not None
+        and statistic.interval.kind in (TWO_WAY, TWO_WAY_JACKKNIFE)
         for statistic in statistics
     )
     if n > FEW_RATERS or not two_way:

@@ -23,7 +23,7 @@ class Together:
 
     def in_words(self, option: str) -> str:
         """What is resampled, and which option says otherwise, such as `--cluster`."""
-        words = f"What has the same {self.column} is resampled together"
+        words = f"What has the same {self.column} counts as one cluster"
         if not self.others:
             return f"{words}; {option} names another column."
         also = " and ".join(self.others)

@@ -417,5 +417,6 @@ def _alike(criterion: Measured, ratings: Ratings) -> tuple[Similarity, str]:
 
 
 def _how(resamples: int, seed: int, level: float) -> list[tuple[str, str]]:
-    made = f"bootstrap, {resamples:,} resamples, seed {seed}, {100 * level:g} %" if resamples else "none"
+    drawn = f"each by its own method; those of the bootstrap from {resamples:,} resamples, seed {seed}"
+    made = f"{100 * level:g} %, {drawn}" if resamples else "none"
     return [("Intervals", made), made_by()]

@@ -61,7 +61,7 @@ class AlignmentStatistic:
         if made.low is None and kind is not None:
             made = found.interval(place, asked.level, asked.kind)
         if found.n_units < LEAST_DRAWN and made.low is not None:
-            why = f"{found.n_units} {found.over} are too few to draw from, {LEAST_DRAWN} are not"
+            why = f"{found.n_units} {found.over} are too few, at least {LEAST_DRAWN} are needed"
             made = replace(made, low=None, high=None, note=why)
         return entry.measured(value, [made], note)
 

@@ -12,6 +12,7 @@ from annotators.alignment.statistics.thresholds import FOLDS
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import DrawnRows
 from annotators.arrays import FloatArray, IntArray, ratio
+from annotators.figures import count
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 
@@ -94,7 +95,7 @@ def tie_calibrated_accuracy(pairs: Pairs, asked: Resampling | None = None, **abo
     low, high = min(chosen), max(chosen)
     ties = int((people == 0).sum())
     note = f"ε of {len(chosen)} folds: {low:.4g}" + (f" to {high:.4g}" if high > low else "")
-    note += f"; {ties:,} pairs that people hold equal"
+    note += f"; people hold {count(ties, 'pair')} equal: who holds all equal is right in {ties / n:.3f}"
     return TIE_CALIBRATED.measured(
         TIE_CALIBRATED.about(n, **about), sample.resampled(share, asked), 0, asked, note=note
     )

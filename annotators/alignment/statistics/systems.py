@@ -78,7 +78,10 @@ def system_ranking(pairs: Pairs, asked: Resampling | None = None, **about: Any) 
 
     found = sample.resampled(together, asked)
     apart = _told_apart(found, k)
-    why = f"people and the metric both tell only {apart} of {len(a)} pairs of systems apart, the rest is chance"
+    why = (
+        f"too uncertain: only {apart} of {len(a)} pairs of systems differ by two standard errors both for people and "
+        "for the metric"
+    )
     entries = []
     for place, statistic in enumerate(RANKING):
         entry = statistic.measured(statistic.about(k, **about), found, place, asked, note=f"{k} systems")

@@ -122,3 +122,24 @@ def test_clusters_and_raters_are_resampled_together() -> None:
     clusters = {unit: place // 4 for place, unit in enumerate(ratings.units)}
     statistic = measure(ratings, ["fleiss_kappa"], 100, raters="random", clusters=clusters)[0]
     assert (statistic.method or "").startswith("two-way bootstrap over questions and raters (raters like these)")
+
+
+@pytest.mark.parametrize("rare", [0.05, 0.3])
+def test_a_claim_about_more_raters_is_on_neither_side_surer(rare: float) -> None:
+    """Wilson's and BCa's ends are not symmetric: ± t alone gave .947 where these raters have .900."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(60) < rare
+    ratings = ratings_of(np.where(rng.random((3, 60)) < 0.97, truth, ~truth).astype(int).tolist())
+    names = ["percent_agreement", "krippendorff_alpha_nominal", "gwet_ac1", "specific_agreement"]
+    these, like = (measure(ratings, names, 300, raters=raters) for raters in ("fixed", "random"))  # type: ignore[arg-type]
+    for one, other in zip(these, like, strict=True):
+        if one.low is not None and one.high is not None and other.low is not None and other.high is not None:
+            assert other.low <= one.low <= one.high <= other.high, one.name
+            assert other.low >= 0 or "agreement" not in one.name
+    assert any(other.low is not None for other in like)
+
+
+def test_two_raters_who_have_no_such_interval_are_not_warned_of() -> None:
+    ratings = ratings_of([[0, 1] * 20, [0, 1] * 19 + [1, 1]])
+    statistics = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters="random")
+    assert not any("raters like these covered" in words for words in warnings_about(ratings, statistics))

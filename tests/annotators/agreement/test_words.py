@@ -25,7 +25,7 @@ def test_the_sentence_names_the_criterion_the_scale_and_the_units() -> None:
     found = measure(ratings_of(KRIPPENDORFF, scale="ordinal"), resamples=200, level=0.9)
     words = sentence(found, scale="ordinal", criterion="answer complete", units="pages")
     assert words.startswith(
-        'Four annotators labelled 11 pages (1 more with a single label left out); for "answer complete", '
+        'Four annotators gave 40 labels to 11 pages (1 more with a single label left out); for "answer complete", '
         "Krippendorff's α (ordinal) = 0.82, 90 % CI ["
     )
     assert words.endswith("(jackknife over pages, t with 10 degrees of freedom); raw agreement 81.8 %.")

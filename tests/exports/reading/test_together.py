@@ -58,7 +58,7 @@ def test_a_document_is_said_and_never_taken() -> None:
     found = drawn_together({"question": [1, 1, 2, 2]}, range(4), {"document": [1, 1, 1, 1]})
     assert found == Together("question", ("document",))
     assert found.in_words("--cluster") == (
-        "What has the same question is resampled together. It could also be document: --cluster names the column."
+        "What has the same question counts as one cluster. It could also be document: --cluster names the column."
     )
     assert drawn_together({}, range(4), {"document": [1, 1, 1, 1]}) is None
 
@@ -102,14 +102,14 @@ def test_parts_of_one_item_are_resampled_with_their_item(tmp_path: Path) -> None
     assert "over items" in (statistic.method or "")
     assert width(found) > 1.8 * width(one_by_one)  # six parts that are all alike say no more than one: √6 = 2.4
     assert found.to_json()["together"] == "item"
-    assert "What has the same item is resampled together; --question names another column." in report.notes
+    assert "What has the same item counts as one cluster; --question names another column." in report.notes
     assert "together" not in one_by_one.to_json()
 
 
 def test_a_table_with_one_unit_an_item_has_nothing_together(tmp_path: Path) -> None:
     found, report = agreement(write(tmp_path / "t.csv", parts_of_items(1)))
     assert found.together is None
-    assert not any("resampled together" in note for note in report.notes)
+    assert not any("one cluster" in note for note in report.notes)
 
 
 def test_a_unit_without_a_question_stands_alone(tmp_path: Path) -> None:
@@ -139,19 +139,19 @@ def judged(several: int) -> list[Row]:
 def test_alignment_and_estimates_take_the_question_of_a_table_and_say_so(tmp_path: Path) -> None:
     rows = judged(3)
     path = write(tmp_path / "t.csv", rows)
-    said = "What has the same question is resampled together. It could also be document: --cluster names the column."
+    said = "What has the same question counts as one cluster. It could also be document: --cluster names the column."
     aligned = align_table(path, MetricColumns("grade", ("m",)), QUICK)
     named = align_table(path, MetricColumns("grade", ("m",), cluster="question"), QUICK)
     alone = align_table(path, MetricColumns("grade", ("m",), cluster=""), QUICK)
     assert said in aligned.notes
     assert aligned.to_json()["statistics"] == named.to_json()["statistics"]
-    assert not any("together" in note for note in [*named.notes, *alone.notes])
+    assert not any("one cluster" in note for note in [*named.notes, *alone.notes])
     [pearson] = [statistic for statistic in alone.statistics if statistic.name == "pearson"]
     assert "over units" in (pearson.method or "")
 
-    estimate = estimate_table(path, EstimateColumns("grade", ("m",)))
-    as_named = estimate_table(path, EstimateColumns("grade", ("m",), cluster="question"))
-    one_by_one = estimate_table(path, EstimateColumns("grade", ("m",), cluster=""))
+    estimate = estimate_table(path, EstimateColumns(("grade",), ("m",)))
+    as_named = estimate_table(path, EstimateColumns(("grade",), ("m",), cluster="question"))
+    one_by_one = estimate_table(path, EstimateColumns(("grade",), ("m",), cluster=""))
     assert said in estimate.notes
     assert estimate.to_json()["statistics"] == as_named.to_json()["statistics"]
     means = [found.find("mean_classical") for found in (estimate, one_by_one)]
@@ -163,4 +163,4 @@ def test_one_answer_a_question_changes_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", judged(1))
     found, alone = (align_table(path, MetricColumns("grade", ("m",), cluster=c), QUICK) for c in (None, ""))
     assert found.to_json() == alone.to_json()
-    assert not any("together" in note for note in estimate_table(path, EstimateColumns("grade", ("m",))).notes)
+    assert not any("one cluster" in note for note in estimate_table(path, EstimateColumns(("grade",), ("m",))).notes)
