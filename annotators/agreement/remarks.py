@@ -122,7 +122,7 @@ def warnings_about(
 
     `clusters` has the cluster of each unit where clusters are resampled, and `over` is what they are called.
     """
-    found = [prevalence_warning(ratings, statistics), small_sample_warning(ratings)]
+    found = [_numbers_as_names(ratings), prevalence_warning(ratings, statistics), small_sample_warning(ratings)]
     if clusters is not None:
         counting = np.flatnonzero(ratings.sizes >= 2)
         found.append(cluster_warning(len({clusters[ratings.units[place]] for place in counting.tolist()}), over))
@@ -145,6 +145,17 @@ def warnings_about(
             "others and are too narrow."
         )
     return [words for words in found if words]
+
+
+def _numbers_as_names(ratings: Ratings) -> str | None:
+    """That labels which are numbers count as names: 2 is then as far from 1 as 5 is."""
+    numbers = [label for label in ratings.labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    if ratings.scale != "nominal" or len(numbers) < max(3, len(ratings.labels)):
+        return None
+    return (
+        f"The labels are numbers ({min(numbers):g} to {max(numbers):g}), but count as names without an order. If they "
+        "are grades, say so: the scale ordinal or interval (--scale)."
+    )
 
 
 def added_where_disputed(n: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotators.agreement.measure import measure
-from annotators.agreement.remarks import prevalence_warning, sentence
+from annotators.agreement.remarks import prevalence_warning, sentence, warnings_about
+from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import KRIPPENDORFF, ratings_of, table_rows
 
@@ -86,3 +87,15 @@ def test_a_dominant_label_is_warned_about() -> None:
 def test_nothing_else_is_warned_about(table: list[list[int]]) -> None:
     ratings = ratings_of(table_rows(table), labels=[0, 1])
     assert prevalence_warning(ratings, measure(ratings, resamples=0)) is None
+
+
+@pytest.mark.parametrize(("labels", "scale", "said"), [
+    ([1, 2, 3], "nominal", True), ([1, 2, 3], "ordinal", False), ([0, 1], "nominal", False),
+    ([1, 2, "none"], "nominal", False), (["a", "b", "c"], "nominal", False),
+])  # fmt: skip
+def test_grades_that_count_as_names_are_said(labels: list[object], scale: Scale, said: bool) -> None:
+    n = len(labels)
+    values = [labels[i % n] for i in range(40)]
+    ratings = Ratings.from_triples([i // 2 for i in range(40)], [i % 2 for i in range(40)], values, None, scale)
+    found = [words for words in warnings_about(ratings, []) if "count as names without an order" in words]
+    assert len(found) == said
