@@ -84,7 +84,7 @@ def test_the_first_table_has_a_row_a_criterion_that_leads_to_its_units(pages: Pa
     assert [f"criterion={name}" in link for name, link in zip(CRITERIA, links(page, "agreement"), strict=False)] == [
         True
     ] * len(CRITERIA)
-    assert page.code[0].value.startswith("Four annotators labelled 60 items")
+    assert page.code[0].value.startswith("Four annotators gave 231 labels to 60 items")
 
 
 def test_own_weights_are_uploaded_and_what_is_wrong_with_them_is_said(pages: Pages, study: Labelled) -> None:
