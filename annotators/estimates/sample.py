@@ -65,7 +65,8 @@ class Units:
     share of the population that is not among the units. `scale` has the ends of human values. `by_rater` is what each
     rater said, where that is known: `human` is then the mean of a unit's labels, and an estimate is of what raters say
     of a unit on average. `beside` are the predictions that are no scores, such as lengths: they are combined with the
-    others, and nothing else is made of them.
+    others, and nothing else is made of them. `alike` (N) numbers units that are like each other although each was drawn
+    by itself, as of one question: none of them is predicted by the label of another. None: the clusters.
     """
 
     human: FloatArray
@@ -83,6 +84,7 @@ class Units:
     seed: int = field(default=0)
     by_rater: LabelsByRater | None = None
     beside: tuple[str, ...] = ()
+    alike: IntArray | None = None
 
     @classmethod
     def of(
@@ -100,6 +102,7 @@ class Units:
         scale: tuple[float, float] | None = None,
         seed: int = 0,
         beside: Sequence[str] = (),
+        alike: Sequence[Hashable] | None = None,
     ) -> Units:
         """From columns of one length (N); `population` is how many units there are in all (None: these; inf: no end).
 
@@ -115,7 +118,8 @@ class Units:
             human = human.means(n)
         n = len(human)
         columns: dict[str, Sequence[object] | FloatArray | None] = {
-            **predictions, "clusters": clusters, "strata": strata, "groups": groups, "probabilities": probability,
+            **predictions, "clusters": clusters, "alike": alike, "strata": strata, "groups": groups,
+            "probabilities": probability,
         }  # fmt: skip
         for name, column in columns.items():
             if column is not None and len(column) != n:
@@ -151,6 +155,7 @@ class Units:
             seed,
             by_rater,
             tuple(beside),
+            None if alike is None else places(every, alike),
         )
 
     @property
@@ -244,7 +249,12 @@ class Units:
     def combined_for(self, human: FloatArray, predictions: FloatArray) -> Combined:
         """Predictions (N × K) combined for any value (N) of the labelled units."""
         return combined(
-            human, predictions, cluster=self.cluster, stratum=self.stratum, weights=self.weights, seed=self.seed
+            human,
+            predictions,
+            cluster=self.cluster if self.alike is None else self.alike,
+            stratum=self.stratum,
+            weights=self.weights,
+            seed=self.seed,
         )
 
     @property

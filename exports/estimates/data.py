@@ -119,6 +119,7 @@ class StudyUnits:
             scale=(0.0, 1.0) if self.human.about_pairs else self.human.scale,
             seed=seed,
             beside=self.beside,
+            alike=self.question.tolist(),
         )
 
     def first(self, n: int) -> BoolArray:

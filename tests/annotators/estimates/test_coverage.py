@@ -49,7 +49,7 @@ def test_intervals_cover_where_raters_differ(design: str) -> None:
         if row.figure == "mean_ppi of others like them":
             assert row.covered < 90, "it is said beside the figure that the interval leaves this out"
         else:
-            check(row, 92.5, 97.5)
+            check(row, 92, 98)  # 93 to 97 %, with the error of 500 sets
 
 
 @pytest.mark.nightly
@@ -57,7 +57,7 @@ def test_intervals_cover_where_raters_differ(design: str) -> None:
 @pytest.mark.parametrize("name", raters.REAL)
 def test_one_rater_an_item_is_no_wider_than_two_of_half_the_items(name: str) -> None:
     made = raters.at_equal_labels(raters.REAL[name](), 200)
-    assert 93 - 3 <= made.covers <= 97 + 3
+    assert 90 <= made.covers <= 100, "93 to 97 %, with twice the error of 200 splits"
     assert made.no_wider_than_two >= 80 or made.icc < 0.2, "where raters hardly agree, all labels are worth as much"
 
 

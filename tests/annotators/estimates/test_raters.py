@@ -224,3 +224,16 @@ def test_labels_left_out_take_their_raters_with_them() -> None:
     assert some.noise is not None
     assert some.noise.variance == 2.0
     assert correlated(10, 20, 0.5).noise is None
+
+
+def test_what_is_alike_is_not_predicted_by_the_labels_of_each_other() -> None:
+    """The score is the question's number, which says nothing but what its other items were labelled."""
+    rng = np.random.default_rng(7)
+    question = np.repeat(np.arange(40), 4)
+    y = rng.normal(size=40)[question]
+    human = np.where(rng.random(160) < 0.6, y, NAN)
+    apart = Units.of(human, {"s": rng.permutation(40)[question].astype(float)}, alike=question.tolist())
+    folds = apart.predicted.fold.reshape(40, 4)
+    assert (folds == folds[:, :1]).all()
+    assert len(np.unique(apart.cluster)) == 160, "each was drawn by itself"
+    assert (mean_of(apart).effective or 0) < 1.2 * apart.n_labelled
