@@ -46,6 +46,7 @@ def add_to(app: typer.Typer) -> None:
         "estimate",
         "assay --home ./assay-home estimate finance verification --criterion correct",
         "assay --home ./assay-home estimate finance grading --criterion complete --predict token_f1,judge:qwen --json",
+        "assay --home ./assay-home estimate finance grading --criterion complete --plan 0.1 --labels 400",
         "assay estimate --table judged.csv --human grade --predict rouge_l,token_f1 --cluster question",
     )(estimate)
     command(app, "next", "assay --home ./assay-home next finance grading --n 50 --seed 7 --json")(next_items)

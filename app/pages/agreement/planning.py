@@ -40,7 +40,8 @@ def draw(view: View) -> None:
         return
     note(
         "The labels of this criterion serve as the pilot: studies of each size are simulated from them, and the width "
-        "of their intervals (upper end minus lower end) is measured."
+        "of their intervals (upper end minus lower end) is measured. How many raters an item a mean needs, often "
+        "one, is on the page Fewer labels."
     )
     name = criterion.criterion.name
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-plan-choice"):
