@@ -120,6 +120,37 @@ test('an item goes back to one of its raters with a reason', async () => {
   await pass(700);
   assert.deepEqual(server.sent('return'), [{ annotation: DESKS.dispute.annotations.R2, reason: WORDS.returnReasons[0] }]);
   assert.match(seen(), /Question 2\?/);
+  assert.match(app.shell.top.textContent, new RegExp(WORDS.returned('R2').slice(0, 12)));
+});
+
+test('progress counts what is settled once, and not what was settled before', async () => {
+  await begin({ disputes: disputes([1, 2]), 1: [dispute(1), dispute(1, { state: 'adjudicated', again: true })] });
+  const counted = () => app.topLine.count.textContent;
+  assert.match(counted(), /^0\D+2/);
+  await press('1');
+  await press('Enter');
+  await pass(50);
+  assert.match(counted(), /^1\D+2/);
+  await press('z');
+  await pass(700);
+  assert.equal(app.decisions.again, true);
+  await press('2');
+  await press('Enter');
+  await pass(50);
+  assert.match(counted(), /^1\D+2/, 'it was settled before');
+  assert.deepEqual(server.sent('adjudicate').map((one) => one.again), [false, true]);
+});
+
+test('a letter takes one annotator’s labels for the rest, and the key of going back takes them off first', async () => {
+  const both = DESKS.dispute.units.map((unit) => ({ ...unit, needs_decision: true }));
+  await begin({ disputes: disputes([1]), 1: dispute(1, { units: both }) });
+  await press('1');
+  await press('A');
+  const list = app.judgement.dock.element.querySelectorAll('button');
+  (list.find((one) => one.textContent.includes('R1')) ?? list[0]).click();
+  assert.equal(app.decisions.missing().length, 0);
+  await press('z');
+  assert.deepEqual([app.decisions.missing().length, server.sent('1').length], [1, 1], 'the item is not fetched again');
 });
 
 test('who may not decide reads why, and nothing is sent', async () => {

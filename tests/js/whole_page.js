@@ -12,6 +12,12 @@ export const DESKS = JSON.parse(readFileSync(new URL('../data/desks.json', impor
 
 class ShadowRoot extends Element {}
 
+class Image extends Element {
+  constructor() {
+    super('img');
+  }
+}
+
 class Watcher {
   observe() {}
 
@@ -31,6 +37,7 @@ Object.assign(Element.prototype, {
     return root;
   },
   getBoundingClientRect: () => NOWHERE,
+  decode: async () => undefined,
   scrollIntoView() {},
   scrollTo() {},
   prepend(...nodes) {
@@ -51,11 +58,12 @@ document.documentElement = new Element('html');
 document.body = new Element('body');
 document.documentElement.append(document.body);
 document.activeElement = null;
+document.getSelection = () => null;
 const media = () => Object.assign(new EventTarget(), { matches: false });
 const painted = (task) => setTimeout(task, 16);
 const intervals = new Map();
 Object.assign(globalThis, {
-  ShadowRoot, ResizeObserver: Watcher, IntersectionObserver: Watcher, MutationObserver: Watcher,
+  Image, ShadowRoot, ResizeObserver: Watcher, IntersectionObserver: Watcher, MutationObserver: Watcher,
   requestAnimationFrame: painted, cancelAnimationFrame: clearTimeout, devicePixelRatio: 1, getSelection: () => null,
   getComputedStyle: () => ({ getPropertyValue: () => '', lineHeight: '20px', direction: 'ltr' }),
 });
