@@ -38,6 +38,14 @@ Object.assign(Element.prototype, {
   },
   getBoundingClientRect: () => NOWHERE,
   decode: async () => undefined,
+  select() {},
+  setSelectionRange() {},
+  showModal() {
+    this.open = true;
+  },
+  close() {
+    this.open = false;
+  },
   scrollIntoView() {},
   scrollTo() {},
   prepend(...nodes) {
