@@ -22,6 +22,7 @@ from annotators.judges.client import Client, ServerRefuses, TryAgain
 from annotators.servers import bounded
 from annotators.servers.bounded import Bounds
 from annotators.servers.secret import Secret
+from tests.judging.answering import logprobs_of
 from tests.judging.test_asking import a_call
 
 KEY = "sk-hostile-0123456789abcdef"
@@ -195,6 +196,21 @@ def test_log_probabilities_that_are_none_lose_no_reply(serve: Callable[[Trick], 
     said["choices"][0]["logprobs"] = logprobs
     reply = Client(serve(says(said)).url, "m", KEY, chances=True).once(a_call())
     assert (reply.ending, reply.chances) == (Ending.WHOLE, {})
+
+
+@pytest.mark.parametrize(
+    ("asked", "finished", "kept"), [(True, "stop", True), (False, "stop", False), (True, "length", False)]
+)
+def test_log_probabilities_are_kept_of_whole_replies_that_were_asked_for_them(
+    serve: Callable[[Trick], Hostile], asked: bool, finished: str, kept: bool
+) -> None:
+    said = body()
+    text = said["choices"][0]["message"]["content"]
+    said["choices"][0] |= {
+        "logprobs": logprobs_of(text, [("yes", {"yes": 0.7, "no": 0.3})], 5),
+        "finish_reason": finished,
+    }
+    assert bool(Client(serve(says(said)).url, "m", KEY, chances=asked).once(a_call()).chances) is kept
 
 
 ECHOES = {
