@@ -115,6 +115,15 @@ def is_to_be_reopened(error: DBAPIError) -> bool:
     return sqlite_code(error.orig) in _REOPENED
 
 
+_OF_SCHEMAS = frozenset({"42P01", "42P07", "42701", "42703", "42704", "42710"})
+"""PostgreSQL's states for tables, columns, types and other things that are not there, or are there already."""
+
+
+def lacks_or_has_twice(error: DBAPIError) -> bool:
+    """Whether a statement names what is not there, or makes what is there: the schema is another than thought."""
+    return sqlite_code(error.orig) == sqlite3.SQLITE_ERROR or getattr(error.orig, "sqlstate", None) in _OF_SCHEMAS
+
+
 def sqlite_code(error: BaseException | None) -> int | None:
     """SQLite's code of this error; None for an error of something else."""
     code = getattr(error, "sqlite_errorcode", None)

@@ -7,19 +7,21 @@ commands and the server need not wait for it.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect
+from sqlalchemy.exc import DBAPIError
 
 from annotators.errors import Conflict, listed
 from annotators.files import written_aside
 from annotators.version import program_version
 from db import guards
 from db.engine import Database, connected
-from db.faults import told
+from db.faults import lacks_or_has_twice, told
 from db.revisions import MIGRATIONS, head_revision, known_revisions
 
 if TYPE_CHECKING:
@@ -31,6 +33,17 @@ UPDATE = "`git pull` and then `make setup` in its folder, or as it was installed
 
 class ForeignDatabase(Conflict):
     """A database that is none of Assay's."""
+
+
+class OtherSchema(Conflict):
+    """A database that is not as Assay made the revision that it says to be at; `said` is what the database says."""
+
+    def __init__(self, name: str, revision: str | None, said: str) -> None:
+        super().__init__(
+            f"The database {name} says that it is at revision {revision}, and is not as Assay made that ({said}). "
+            "Nothing was changed. Put a backup back that was made before somebody changed it."
+        )
+        self.said = said
 
 
 class NewerDatabase(Conflict):
@@ -56,8 +69,8 @@ def current_revision(database: Database) -> str | None:
 def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    return None if found is None else str(found)
+    found = sorted(str(row[0]) for row in connection.exec_driver_sql("SELECT version_num FROM alembic_version"))
+    return ", ".join(found) or None  # several are none of ours
 
 
 def usable_revision(database: Database) -> str | None:
@@ -102,7 +115,8 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
 
     A database that is behind is first copied into `backups` (SQLite; on PostgreSQL a backup is the operator's, by
     pg_dump). One that a newer version or another program has written is refused unchanged, as by `usable_revision`.
-    A SQLite database is had alone for it: Conflict while others have it open, who know only what it was before.
+    A SQLite database is had alone for it: Conflict while others have it open, who know only what it was before. Raises
+    OtherSchema for one that lacks what its revision has, or has it already.
     """
     if database.is_sqlite and database.url.database:
         Path(database.url.database).parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +157,8 @@ def _migrated(database: Database, found: str | None, backups: Path | None, revis
                 return False
             if database.is_sqlite:  # which renames no table while the trigger of another one names it
                 guards.remove(connection)
-            command.upgrade(alembic_config(connection), revision)
+            with _as_its_revision_says(database, found):
+                command.upgrade(alembic_config(connection), revision)
             if database.is_sqlite and (lost := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
                 raise Conflict(
                     f"After the migration a row of {lost[0]!r} would point at one of {lost[2]!r} that is not there. "
@@ -157,6 +172,18 @@ def _migrated(database: Database, found: str | None, backups: Path | None, revis
                         settle_again(connection)
                 guards.install(connection)
     return True
+
+
+@contextmanager
+def _as_its_revision_says(database: Database, found: str | None) -> Iterator[None]:
+    """OtherSchema where a migration finds other things than its revision has."""
+    try:
+        yield
+    except DBAPIError as error:
+        if not lacks_or_has_twice(error):
+            raise
+        name = Path(str(database.url.database)).name
+        raise OtherSchema(name, found, str(error.orig).splitlines()[0]) from error
 
 
 def backup(database: Database, target: Path) -> Path:

@@ -211,6 +211,11 @@ def _checked(copy: Path, source: Path) -> str:
             )
     except schema.ForeignDatabase:
         raise InvalidInput(f"{source} is a SQLite database, but none of Assay's. Take another file.") from None
+    except schema.OtherSchema as error:
+        raise InvalidInput(
+            f"{source} says that it is at revision {revision}, and is not as Assay made that ({error.said}). Somebody "
+            "has changed it. Take another backup."
+        ) from None
     except schema.NewerDatabase:
         raise Conflict(
             f"A newer version of Assay made {source}. Take a backup that was made before, or update Assay "

@@ -33,6 +33,14 @@ def test_a_revision_is_the_number_its_file_begins_with() -> None:
         assert revision.revision in revision.module.__file__
 
 
+def test_a_database_that_is_not_what_its_revision_says_is_said_to_be_so(sqlite_database: Database) -> None:
+    with sqlite_database.write() as session:
+        session.connection().exec_driver_sql("UPDATE alembic_version SET version_num = '0009'")
+    with pytest.raises(schema.OtherSchema, match=r"revision 0009, and is not as Assay made that \(.*already exists"):
+        schema.migrate(sqlite_database)
+    assert schema.current_revision(sqlite_database) == "0009"
+
+
 _numbers = count()
 
 

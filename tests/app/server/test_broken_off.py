@@ -85,6 +85,36 @@ def test_a_second_request_that_stays_half_open_is_ended_and_a_whole_one_is_answe
         assert answer(connection) == b""
 
 
+CHUNKED = b"POST /sign-in HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + HEAD + b"\r\n"
+ENDLESS = {
+    "an address": (b"GET /", b"x" * 8000),
+    "a line": (b"GET /sign-in HTTP/1.1\r\nX-More: ", b"x" * 8000),
+    "lines": (b"GET /sign-in HTTP/1.1\r\n", b"a: b\r\n" * 1000),
+    "lines after a body": (CHUNKED + b"0\r\n", b"a: b\r\n" * 1000),
+    "a line after a body": (CHUNKED + b"0\r\nX-More: ", b"x" * 8000),
+    "words behind the size of a chunk": (CHUNKED + b"1;", b"x" * 8000),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_head_that_goes_on_and_on_is_ended(port: int, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Long before its time is up: a head of 97 MB in small lines took two gigabytes."""
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 60.0)
+    monkeypatch.setattr(web, "BODY_SECONDS", 60.0)
+    begun, more = ENDLESS[name]
+    with connected(port) as connection, pytest.raises(OSError):
+        connection.sendall(begun)
+        for _ in range(2_000):
+            connection.sendall(more)
+
+
+def test_a_long_head_is_answered(port: int) -> None:
+    with connected(port) as connection:
+        lines = b"".join(b"X-%d: %s\r\n" % (n, b"x" * 1000) for n in range(40))
+        connection.sendall(b"GET /sign-in HTTP/1.1\r\nConnection: close\r\n" + HEAD + lines + b"\r\n")
+        assert b"200" in answer(connection)
+
+
 def test_a_body_that_never_comes_is_answered_in_words(port: int) -> None:
     with connected(port) as connection:
         head = b"POST /sign-in HTTP/1.1\r\nConnection: close\r\nContent-Length: 50\r\n" + HEAD + b"\r\n"

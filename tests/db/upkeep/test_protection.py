@@ -35,6 +35,8 @@ CHANGES = {
     "a table": ("has foreign tables", "CREATE TABLE mine (id INTEGER)"),
     "an index": ("has foreign indexes", "CREATE INDEX mine ON person (is_admin)"),
     "a column": ("has other tables", "ALTER TABLE person ADD COLUMN mine TEXT"),
+    "an earlier revision than it has": ("is not as Assay made that", "UPDATE alembic_version SET version_num = '0009'"),
+    "two revisions": ("none of Assay's", "INSERT INTO alembic_version VALUES ('0009')"),
     "a rule less": (
         "has other tables",
         "PRAGMA writable_schema = 1",
