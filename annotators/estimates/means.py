@@ -254,7 +254,7 @@ def why_not(units: Units, kind: str) -> str | None:
     if kind == POWERED and units.probability is not None:
         return "the labels were drawn with probabilities of their own: see the active estimate"
     if kind != CLASSICAL and not units.names:
-        return "no score and no judge predicts the label"
+        return "there are no predictions: no score and no judge with values of these units"
     if kind == POWERED and units.labelled.all():
         return "every unit is labelled: there is nothing that predictions could add"
     return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotators.errors import InvalidInput
+from annotators.estimates.chosen import unlike_a_draw
 from annotators.estimates.coefficients import coefficients
 from annotators.estimates.designs import DesignPlan, planned_designs
 from annotators.estimates.means import (
@@ -240,7 +241,8 @@ def report_of(
 ) -> EstimateReport:
     """Every estimate of these units; `called` is what people know the criterion as, where that is not its name.
 
-    With a `width` or a number of `labels` there are the designs of equal cost as well.
+    Labels that do not look drawn are said in the notes. With a `width` or a number of `labels` there are the designs of
+    equal cost as well.
     """
     found = [*means(units, level), mean_at_any_time(units, stop, level)]
     if units.labels is not None:
@@ -252,6 +254,9 @@ def report_of(
     if width is not None:
         found += labels_needed(units, width, level)
         found += _needed_for_others(units, [*compared, *differences(units, level)], width)
+    picked = unlike_a_draw(units)
+    if picked is not None:
+        notes = [f"Caution: {picked.in_words()}", *notes]
     plan = None
     if width is not None or labels is not None:
         plan = planned_designs(units, labels=labels, width=width, level=level)

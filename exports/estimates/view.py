@@ -232,7 +232,7 @@ def _used(report: EstimateReport) -> str:
     """ "2 scores and 1 judge combined, cross-fitted"."""
     combined = report.units.predicted
     if not report.units.names:
-        return "no score and no judge predicts it"
+        return "there are no predictions"
     if not combined.fitted or not (report.mean.factors > 0).any():
         return "no prediction helps"
     n = int((combined.used > 0).sum())

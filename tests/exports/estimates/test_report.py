@@ -173,5 +173,5 @@ def test_what_is_ahead_goes_from_now_to_beyond_where_it_may_stop(stops: int | No
 def test_what_predicts_is_counted_in_words() -> None:
     assert _used(made(correlated(60, 300, 0.9))) == "1 prediction, cross-fitted"
     assert _used(made(correlated(60, 300, 0.9, scores=2))) == "2 predictions combined, cross-fitted"
-    assert _used(made(correlated(60, 300, 0.9, scores=0))) == "no score and no judge predicts it"
+    assert _used(made(correlated(60, 300, 0.9, scores=0))) == "there are no predictions"
     assert _used(made(units_of([1.0, 2, 3, 4, NAN], [1, 1, 1, 1, 1]))) == "no prediction helps"
