@@ -10,9 +10,17 @@ import typer
 from app.cli.alignment import two_ends
 from app.cli.base import (
     AsJson,
+    Delimiter,
+    Encoded,
+    FoldCase,
+    LeaveOut,
     Level,
+    Missing,
+    OfTable,
     ProjectName,
+    Records,
     ReportFile,
+    Sheet,
     SomeProject,
     SomeStudy,
     StudyName,
@@ -20,10 +28,12 @@ from app.cli.base import (
     check_names,
     column,
     command,
+    mapped_columns,
     one_of,
     opened,
     option,
     study_id_of,
+    table_mapping,
     table_or_study,
 )
 from app.cli.output import emit, say_aside, working
@@ -82,6 +92,14 @@ def estimate(  # noqa: PLR0917 - the command's options
     ] = None,
     positive: Annotated[str | None, option("VALUE", "With --table: the human value that counts as yes.")] = None,
     human_scale: Annotated[str | None, option("LOW,HIGH", "With --table: the ends of the people's scale.")] = None,
+    mapping: OfTable = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    missing: Missing = None,
+    fold_case: FoldCase = False,
+    delimiter: Delimiter = None,
+    leave_out: LeaveOut = None,
     report: ReportFile = None,
     level: Level = 0.95,
     seed: Dice = 0,
@@ -95,7 +113,9 @@ def estimate(  # noqa: PLR0917 - the command's options
     """
     of_tables = {
         "human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group,
-        "population": population, "positive": positive, "human_scale": human_scale,
+        "population": population,
+        "positive": positive, "human_scale": human_scale, "map": mapping, "encoding": encoding, "sheet": sheet,
+        "records": records, "missing": missing, "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
     names = tuple(name.strip() for name in (predict or "").split(",") if name.strip())
@@ -105,11 +125,17 @@ def estimate(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         if criterion or by:
             raise typer.BadParameter("A table has no --criterion and no --by. Leave them out.", param_hint="--table")
+        given = {"human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group}
+        said = mapped_columns(mapping, {**given, "predict": list(names)})
+        human, names = said["human"], tuple(said.pop("predict"))
+        mapped = table_mapping(
+            encoding=encoding, sheet=sheet, records=records, missing=missing, fold_case=fold_case, delimiter=delimiter,
+            leave_out=leave_out,
+        )  # fmt: skip
         if human is None:
             raise typer.BadParameter("Name the column of people's values with --human.", param_hint="--table")
-        given = {"human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group}
-        columns = {name: f"--{kind}" for kind, name in given.items() if name}
-        check_columns(what, columns | dict.fromkeys(names, "--predict"))
+        columns = {name: f"--{kind}" for kind, name in said.items() if name}
+        check_columns(what, columns | dict.fromkeys(names, "--predict"), mapped.opening)
     else:
         check_names(context, *what)
     if report is not None:
@@ -122,11 +148,11 @@ def estimate(  # noqa: PLR0917 - the command's options
         from exports.estimates.table import EstimateColumns, estimate_table
 
         assert human is not None
-        named = EstimateColumns(human, names, weight, stratum, cluster, group)
+        named = EstimateColumns(predict=names, **said)
         with working("Estimating"):
             found = estimate_table(
                 what, named, of=whom, population=population, positive=positive, scale=scale, width=plan, level=level,
-                seed=seed,
+                seed=seed, mapping=mapped,
             )  # fmt: skip
     else:
         from exports.estimates.report import estimate_report

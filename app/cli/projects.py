@@ -114,7 +114,8 @@ def import_items(
     left as they are, to be accepted or declined in the app; --accept-revisions makes each a new version at once.
     """
     from annotators.errors import InvalidInput
-    from exports.formats.base import check_files, columns_of
+    from exports.formats.base import check_files
+    from exports.reading.mapping import columns_of
 
     columns = columns_of(mapping or ())
     check_files(paths, format_name, columns, labels=labels_into is not None)  # before anything large is imported

@@ -11,7 +11,8 @@ import numpy as np
 from annotators.errors import InvalidInput
 from annotators.estimates.sample import ITEMS, POPULATION, Units
 from exports.estimates.report import EstimateReport, report_of
-from exports.reading.columns import Columns, read_columns
+from exports.reading.columns import Columns
+from exports.reading.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,16 @@ def estimate_table(
     width: float | None = None,
     level: float = 0.95,
     seed: int = 0,
+    mapping: TableMapping = AS_IT_IS,
 ) -> EstimateReport:
     """Every estimate of a table's rows, of which few have a human value.
 
     About the population that the rows stand for, or with `of` items about the rows themselves; `population` says that
-    they are a sample of so many. Raises InvalidInput naming file, line and column for a cell that is no number, and
+    they are a sample of so many. `mapping` says how the table is opened and its values are read.
+    Raises InvalidInput naming file, line and column for a cell that is no number, and
     NotFound for a column that is not there.
     """
-    table = read_columns(path)
+    table = read_mapped(path, mapping)
     human, word = table.judgements(named.human, positive)
     notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
     values = np.array([math.nan if value is None else value for value in human], dtype=np.float64)
@@ -73,6 +76,8 @@ def estimate_table(
         seed=seed,
     )
     about = ITEMS if units.beyond < 1 else POPULATION
+    cautions = [f"Caution: {caution}" for caution in table.cautions]
+    notes += [*cautions, said_of_columns(vars(named)), *table.what_was_read()]
     return report_of(
         units, what=f"table {table.name}", criterion=named.human, of=about, level=level, width=width, notes=notes
     )

@@ -158,17 +158,6 @@ FORMATS: Registry[Format] = Registry("format", "exports.formats")
 """All formats that items are imported from, by name."""
 
 
-def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
-    """The mapping that texts `FIELD=COLUMN` say; InvalidInput for one that says none."""
-    mapping: dict[str, list[str]] = {}
-    for text in given:
-        name, equals, column = text.partition("=")
-        if not equals or not name.strip():
-            raise InvalidInput(f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage.")
-        mapping.setdefault(name.strip(), []).extend([column.strip()] if column.strip() else [])
-    return mapping
-
-
 def read_sources(sources: Sources, format_name: str | None, mapping: Columns | None = None) -> FileReading:
     """The sources as the format of this name reads them, or (None) the one that recognises them.
 

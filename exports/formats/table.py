@@ -23,7 +23,7 @@ from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading, Misnamed
 from exports.formats.labels import NEEDED as OF_LABELS
 from exports.reading.json_files import lost_of
-from exports.reading.sources import SourceFile, Sources, wide_encoding
+from exports.reading.sources import SourceFile, Sources
 from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
 
 SCORER = "imported:table"
@@ -67,8 +67,6 @@ class TableOfItems:
         for ending, first in _FIRST.items():
             if file.basename.endswith(ending):
                 return None if file.head().startswith(first) else f"it is no {ending} file inside"
-        if wide_encoding(file.head()):  # no name can be read in it, and whoever reads it says so
-            return None
         columns = heading_of(file.head())
         if set(OF_LABELS) <= {column.lower() for column in columns}:
             return "it is a table of labels, which is imported as labels"

@@ -1,113 +1,154 @@
-"""Tables that are read as columns: CSV, TSV, JSON lines, Parquet, XLSX; and their cells as numbers or as yes and no."""
+"""Tables that are read as columns: CSV, TSV, JSON, JSON lines, Parquet, XLSX; their cells as values, names, numbers."""
 
 from __future__ import annotations
 
-import csv
-import json
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from io import TextIOWrapper
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from annotators.assent import YES
-from annotators.errors import InvalidInput, NotFound
-from exports.reading.parquet import parquet_batches, said_of_unread, values_of
-from exports.reading.tables import named_table
+from annotators.errors import InvalidInput, NotFound, shown
+from exports.reading.records import is_path, paths_in, value_at, with_paths
+from exports.reading.tables import USUAL as AS_IT_LOOKS
+from exports.reading.tables import Opening, is_read_already, named_table
+from exports.reading.values import USUAL, Value, ValueRule, read_names, read_values, said_of_missing
 
-ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx")
-MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
+ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
 MOST_CELLS = 50_000_000
-"""Cells of a table with types, all of which are in memory at once."""
-
-_DELIMITERS = ",;\t|"
-_ROWS_AT_ONCE = 50_000
+"""Cells of a table, all of which are in memory at once."""
 
 Cell = str | float | bool | None
 
 
 @dataclass(frozen=True)
 class Columns:
-    """A table by column; `lines` says where each row stands in the file (Parquet: which row it is, from 1)."""
+    """A table by column; `lines` says where each row stands in the file (Parquet, JSON: which row it is, from 1).
+
+    `rule` is how its values are read; `said` collects what was read and how, for whoever reads the figures, and
+    `cautions` what may make them wrong.
+    """
 
     name: str
-    cells: dict[str, list[Cell]]
+    cells: dict[str, list[Any]]
     lines: list[int]
+    rule: ValueRule = USUAL
+    said: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
+    missing: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def __getitem__(self, column: str) -> list[Cell]:
-        """A column; NotFound lists those that are there."""
+    def __getitem__(self, column: str) -> list[Any]:
+        """A column as it stands; NotFound lists those that are there."""
         if column not in self.cells:
-            raise NotFound(f"{self.name} has no column {column!r}. It has: {', '.join(self.cells) or 'none'}.")
+            if is_path(column) and (first := column.replace("[", ".").partition(".")[0]) in self.cells:
+                self.cells[column] = [value_at(cell, column[len(first) :]) for cell in self.cells[first]]
+                return self.cells[column]
+            raise NotFound(f"{self.name} has no column {column!r}. It has: {', '.join(self.names()) or 'none'}.")
         return self.cells[column]
 
+    def names(self) -> list[str]:
+        """The names of the columns, and the paths of what is nested in them."""
+        return [path for name, cells in self.cells.items() for path in (name, *paths_in(cells[:50], name))]
+
     def keys(self, column: str | None) -> list[str | None] | None:
-        """A column as names; None without a column."""
+        """A column as names, of which the words for a missing value are none; None without a column."""
         if column is None:
             return None
-        return [None if _missing(cell) else _word(cell) for cell in self[column]]
+        return [None if name is None or self.rule.is_missing(name) else name for name in self.named(column)]
+
+    def named(self, column: str) -> list[str | None]:
+        """A column as names; InvalidInput, with the line, for a cell that is none."""
+        cells = self[column]
+        try:
+            return read_names(cells)
+        except TypeError as error:
+            place = int(str(error))
+            raise InvalidInput(
+                f"{self.name}: line {self.lines[place]} has {shown(cells[place])} as its {column}: give a text or a "
+                "number"
+            ) from None
+
+    def values(self, column: str, *, declared: Sequence[str] = ()) -> list[Value]:
+        """A column as values, read together; what is to be said of them is kept."""
+        read = read_values(self[column], self.rule, declared=declared, about=column)
+        self.heard(column, read.missing, read.notes, read.cautions)
+        return read.values
+
+    def heard(self, column: str, missing: Counter[str], notes: Sequence[str], cautions: Sequence[str]) -> None:
+        """Keep what was said of a column, once."""
+        if missing:
+            self.missing[column] = missing
+        self.said.extend(note for note in notes if note not in self.said)
+        self.cautions.extend(caution for caution in cautions if caution not in self.cautions)
+
+    def what_was_read(self) -> list[str]:
+        """What was read and how: what the file is, and how many values are missing."""
+        missing = (
+            f"{column}: {said}" for column, counted in self.missing.items() if (said := said_of_missing(counted))
+        )
+        return [*self.said, *missing]
 
     def numbers(self, column: str) -> list[float | None]:
         """A column as numbers, true and false as 1 and 0; InvalidInput names the line of what is no number."""
-        return [self._number(column, place, cell) for place, cell in enumerate(self[column])]
+        return [self._number(column, place, value) for place, value in enumerate(self.values(column))]
 
     def judgements(self, column: str, positive: str | None = None) -> tuple[list[float | None], str | None]:
         """A column of numbers, or of two words, as numbers; and which word counts as 1 where it holds words.
 
         `positive` says which; without it "yes", "true", "correct", "positive" and "pass" do.
         """
-        words = {_word(cell) for cell in self[column] if not _missing(cell)}
-        if positive is None and all(_is_number(word) for word in words):
+        values = self.values(column)
+        words = {str(value) for value in values if value is not None}
+        wanted = None if positive is None else str(read_values([positive], self.rule).values[0])
+        if positive is None and not any(isinstance(value, str) and value not in _TRUTH for value in values):
             return self.numbers(column), None
         if len(words) > 2:
             return self.numbers(column), None  # names the first one that is no number
-        chosen = positive if positive is not None else next((word for word in words if word.lower() in YES), None)
-        if chosen is None or (positive is not None and positive not in words):
+        chosen = wanted if wanted is not None else next((word for word in words if word.lower() in YES), None)
+        if chosen is None or (wanted is not None and wanted not in words):
             raise InvalidInput(
                 f"Column {column!r} of {self.name} has the values {', '.join(sorted(words))}. "
                 "Say which of them counts as yes, with --positive."
             )
-        return [None if _missing(cell) else float(_word(cell) == chosen) for cell in self[column]], chosen
+        return [None if value is None else float(str(value) == chosen) for value in values], chosen
 
-    def _number(self, column: str, place: int, cell: Cell) -> float | None:
-        if _missing(cell):
+    def _number(self, column: str, place: int, value: Value) -> float | None:
+        if value is None:
             return None
-        word = _word(cell)
-        if word.lower() in ("true", "false"):
-            return float(word.lower() == "true")
-        if not _is_number(word):
+        if isinstance(value, str) and value in _TRUTH:
+            return float(value == "true")
+        if not isinstance(value, int | float):
             raise InvalidInput(
-                f"{self.name}, line {self.lines[place]}: {column!r} is {word[:80]!r}, which is no number. "
+                f"{self.name}, line {self.lines[place]}: {column!r} is {str(value)[:80]!r}, which is no number. "
                 "Give numbers, or leave the cell empty."
             )
-        return float(word)
+        return float(value)
 
 
-def check_columns(path: Path, wanted: Mapping[str, str]) -> None:
+_TRUTH = ("true", "false")
+
+
+def check_columns(path: Path, wanted: Mapping[str, str], opening: Opening = AS_IT_LOOKS) -> None:
     """NotFound for the first column that a table lacks, by its heading alone; `wanted` is column → what names it.
 
     What `read_columns` says of a file that is no table is said here as well. Nothing large is imported, so that a
     wrong name is refused at once.
     """
-    ending = _ending(path)
-    names: dict[str, None] = {}
-    if ending == ".parquet":
-        names = dict.fromkeys(_parquet_names(path))
-    elif ending == ".xlsx":
-        names = dict.fromkeys(named_table(path, numbered=False).columns)
-    else:
-        with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
-            if ending == ".jsonl":
-                for _, row in _json_lines(text, path.name):
-                    names |= dict.fromkeys(row)
-                    if all(column in names for column in wanted):
-                        return
-            else:
-                names = dict.fromkeys(_heading(text, path.name)[0])
+    names = heading_names(path, opening, list(wanted))
     for column, option in wanted.items():
         if column not in names:
             there = ", ".join(names) or "none"
             raise NotFound(f"{path.name} has no column {column!r}. It has: {there}. Name the right one with {option}.")
+
+
+def heading_names(path: Path, opening: Opening = AS_IT_LOOKS, paths: Sequence[str] = ()) -> list[str]:
+    """The names of a table's columns, by its heading alone, and those of `paths` that begin in one."""
+    if _ending(path) == ".parquet":
+        names = _parquet_names(path)
+    else:
+        names = named_table(path, numbered=False, opening=opening).columns
+    return with_paths(names, iter(()), paths)[0]
 
 
 def _ending(path: Path) -> str:
@@ -120,65 +161,66 @@ def _ending(path: Path) -> str:
     return ending
 
 
-def read_columns(path: Path) -> Columns:
-    """Read a table; NotFound for a path that is not there, InvalidInput for what is no table of a known kind."""
-    ending = _ending(path)
-    if ending == ".parquet":
-        return _parquet(path)
-    if ending == ".xlsx":
-        return _of_sheet(path)
-    rows: list[dict[str, Any]] = []
+def read_columns(
+    path: Path,
+    rule: ValueRule = USUAL,
+    opening: Opening = AS_IT_LOOKS,
+    *,
+    bad: list[tuple[int, str]] | None = None,
+) -> Columns:
+    """Read a table; NotFound for a path that is not there, InvalidInput for what is no table of a known kind.
+
+    Rows that are wrong go into `bad`; without it they are InvalidInput, those that are wrong in the same way together.
+    """
+    if _ending(path) == ".parquet" and not is_read_already(path):
+        _check_size(path)
+    table = named_table(path, numbered=False, opening=opening)
+    cells: list[list[Any]] = [[] for _ in table.columns]
     lines: list[int] = []
-    with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
-        for line, row in _json_lines(text, path.name) if ending == ".jsonl" else _csv(text, path.name):
-            rows.append(row)
+    wrong: dict[str, list[int]] = {}
+    texts: dict[str, str] = {}
+    try:
+        for line, row in table.rows:
+            if isinstance(row, str):
+                wrong.setdefault(row, []).append(line)
+                continue
             lines.append(line)
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return Columns(path.name, {name: [row.get(name) for row in rows] for name in names}, lines)
+            if len(lines) * len(cells) > MOST_CELLS:
+                raise InvalidInput(f"it has more than {MOST_CELLS:,} cells. Leave out the columns not needed.")
+            for column, cell in zip(cells, row, strict=True):
+                column.append(texts.setdefault(cell, cell) if isinstance(cell, str) and len(cell) < 64 else cell)
+    except InvalidInput as error:
+        raise InvalidInput(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
+    if bad is not None:
+        bad += [(line, reason) for reason, places in wrong.items() for line in places]
+    elif wrong:
+        said = [f"{path.name}, {at_lines(places)}: {reason}" for reason, places in list(wrong.items())[:20]]
+        raise InvalidInput("\n".join(said))
+    return Columns(path.name, dict(zip(table.columns, cells, strict=True)), lines, rule, list(table.notes))
 
 
-def _heading(text: TextIOWrapper, name: str) -> tuple[list[str], Any]:
-    """The names of the columns of a CSV file, and the reader that stands behind them."""
-    first = text.readline()
-    text.seek(0)
-    reader = csv.reader(text, delimiter=max(_DELIMITERS, key=first.count))
+def _check_size(path: Path) -> None:
+    """InvalidInput for a Parquet file that says of itself that it has more cells than are read."""
+    import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     try:
-        heading = next(reader, None)
-    except csv.Error as error:
-        raise InvalidInput(f"{name}, line {reader.line_num}: {error}. Save the table as CSV in UTF-8.") from None
-    if not heading:
-        raise InvalidInput(f"{name} is empty. The first line names the columns.")
-    if len(set(heading)) < len(heading):
-        raise InvalidInput(f"{name} names a column twice: {', '.join(heading)}. Rename one.")
-    return heading, reader
+        about = pq.read_metadata(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInput(f"{path.name}: it cannot be read as Parquet ({error}). Write it again.") from None
+    if about.num_rows * about.num_columns > MOST_CELLS:
+        raise InvalidInput(
+            f"{path.name} has {about.num_rows:,} rows of {about.num_columns:,} columns, more than {MOST_CELLS:,} "
+            "cells. Leave out the columns that are not needed."
+        )
 
 
-def _csv(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    heading, reader = _heading(text, name)
-    try:
-        for row in reader:
-            if row:
-                if len(row) > len(heading):
-                    raise InvalidInput(
-                        f"{name}, line {reader.line_num}: {len(row)} cells for {len(heading)} columns. "
-                        "Quote cells that hold the separator."
-                    )
-                yield reader.line_num, dict(zip(heading, row, strict=False))
-    except csv.Error as error:
-        raise InvalidInput(f"{name}, line {reader.line_num}: {error}. Save the table as CSV in UTF-8.") from None
-
-
-def _json_lines(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InvalidInput(f"{name}, line {number}: {error}. Each line is one JSON object.") from None
-        if not isinstance(row, dict):
-            raise InvalidInput(f"{name}, line {number} is not an object. Each line is one JSON object.")
-        yield number, row
+def at_lines(lines: Sequence[int]) -> str:
+    """Where something is, in words: `line 3`, or `lines 3, 4, 5 and 4,997 more`."""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    named = ", ".join(map(str, lines[:3]))
+    return f"lines {named} and {len(lines) - 3:,} more" if len(lines) > 3 else f"lines {named}"
 
 
 def _parquet_names(path: Path) -> list[str]:
@@ -188,85 +230,4 @@ def _parquet_names(path: Path) -> list[str]:
     try:
         return [str(name) for name in pq.read_schema(path).names]
     except (pa.ArrowInvalid, OSError) as error:
-        raise InvalidInput(f"{path.name} cannot be read as Parquet: {error}. Write it again.") from None
-
-
-def _parquet(path: Path) -> Columns:
-    import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    cells: dict[str, list[Cell]] = {name: [] for name in _parquet_names(path)}
-    try:
-        n = pq.read_metadata(path).num_rows
-        if n * len(cells) > MOST_CELLS:
-            raise InvalidInput(
-                f"{path.name} has {n:,} rows of {len(cells):,} columns, more than {MOST_CELLS:,} cells. Leave out the "
-                "columns that are not needed."
-            )
-        row = 0
-        for batch in parquet_batches(path, _ROWS_AT_ONCE):
-            for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                cells[name] += _cells_read(name, column, row)
-            row += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidInput(f"{path.name} cannot be read as Parquet: {error}. Write it again.") from None
-    except InvalidInput as error:
-        raise InvalidInput(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    return Columns(path.name, cells, list(range(1, n + 1)))
-
-
-def _of_sheet(path: Path) -> Columns:
-    table = named_table(path, numbered=False)
-    cells: list[list[Cell]] = [[] for _ in table.columns]
-    lines: list[int] = []
-    for line, row in table.rows:
-        if isinstance(row, str):
-            raise InvalidInput(f"{path.name}, line {line}: {row}")
-        lines.append(line)
-        if len(lines) * len(cells) > MOST_CELLS:
-            raise InvalidInput(f"{path.name} has more than {MOST_CELLS:,} cells. Leave out the columns not needed.")
-        for column, cell in zip(cells, row, strict=True):
-            column.append(cell)
-    return Columns(path.name, dict(zip(table.columns, cells, strict=True)), lines)
-
-
-def _cells_read(name: str, column: Any, before: int) -> list[Cell]:
-    """The cells of a column, `before` which so many rows stand; InvalidInput names the first that cannot be read."""
-    try:
-        return _cells(column)
-    except (ValueError, OverflowError):
-        found = values_of(column)
-    for row, cell in enumerate(found, before + 1):
-        if said := said_of_unread([name], [cell]):
-            raise InvalidInput(f"row {row}: {said}")
-    return found
-
-
-def _cells(column: Any) -> list[Cell]:
-    """The cells of a column; a text that stands in it many times is kept once."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
-    if not pa.types.is_dictionary(column.type):
-        found: list[Cell] = column.to_pylist()
-        return found
-    texts = column.dictionary.to_pylist()
-    return [None if place is None else texts[place] for place in column.indices.to_pylist()]
-
-
-def _missing(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell)) or _word(cell).lower() in MISSING
-
-
-def _word(cell: Cell) -> str:
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return f"{cell:g}" if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
-
-
-def _is_number(word: str) -> bool:
-    if word.lower() in ("true", "false"):
-        return True
-    try:
-        return math.isfinite(float(word)) and "_" not in word
-    except ValueError:
-        return False
+        raise InvalidInput(f"{path.name}: it cannot be read as Parquet ({error}). Write it again.") from None
