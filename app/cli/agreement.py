@@ -14,6 +14,7 @@ from app.cli.base import (
     RATERS,
     AsJson,
     Delimiter,
+    Each,
     Encoded,
     FoldCase,
     IntervalKindName,
@@ -103,6 +104,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     encoding: Encoded = None,
     sheet: Sheet = None,
     records: Records = None,
+    each: Each = None,
     missing: Missing = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
@@ -167,8 +169,8 @@ def agreement(  # noqa: PLR0917 - the command's options
     of_tables = {
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
         "target": target, "question": question, "added": added, "wide": wide, "map": mapping, "encoding": encoding,
-        "sheet": sheet, "records": records, "missing": missing, "fold-case": fold_case, "delimiter": delimiter,
-        "leave-out": leave_out,
+        "sheet": sheet, "records": records, "each": each, "missing": missing,
+        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     named = [name.strip() for name in statistics.split(",") if name.strip()]
@@ -189,7 +191,7 @@ def agreement(  # noqa: PLR0917 - the command's options
 
     columns = RatingColumns(unit, rater, value, criterion, target, question, added)
     mapped = table_mapping(
-        mapping, encoding=encoding, sheet=sheet, records=records, missing=missing, fold_case=fold_case,
+        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
         delimiter=delimiter, leave_out=leave_out,
     )  # fmt: skip
     if isinstance(what, Path):

@@ -12,6 +12,7 @@ from app.cli.base import (
     INTERVAL_KINDS,
     AsJson,
     Delimiter,
+    Each,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -100,6 +101,7 @@ def alignment(  # noqa: PLR0917 - the command's options
     encoding: Encoded = None,
     sheet: Sheet = None,
     records: Records = None,
+    each: Each = None,
     missing: Missing = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
@@ -124,8 +126,8 @@ def alignment(  # noqa: PLR0917 - the command's options
     of_tables = {
         "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
         "positive": positive, "threshold": threshold, "human_scale": human_scale, "map": mapping, "encoding": encoding,
-        "sheet": sheet, "records": records, "missing": missing, "fold-case": fold_case, "delimiter": delimiter,
-        "leave-out": leave_out,
+        "sheet": sheet, "records": records, "each": each, "missing": missing,
+        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     which = one_of(labels, LABELS, "--labels")
@@ -137,8 +139,8 @@ def alignment(  # noqa: PLR0917 - the command's options
         said = mapped_columns(mapping, {**single, "metric": list(metric or ())})
         human, metric = said["human"], said.pop("metric")
         mapped = table_mapping(
-            encoding=encoding, sheet=sheet, records=records, missing=missing, fold_case=fold_case, delimiter=delimiter,
-            leave_out=leave_out,
+            encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
+            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
         )  # fmt: skip
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")

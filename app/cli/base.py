@@ -87,6 +87,15 @@ Records = Annotated[
     str | None,
     option("FIELD", "Where in a JSON file the rows are.  [default: the list that it is or has]", "--records"),
 ]
+Each = Annotated[
+    list[str] | None,
+    option(
+        "FIELD",
+        "Each element of this list is a row of its own: FIELD.NAME are its fields, FIELD# its place, # the row's "
+        "number; repeatable.",
+        "--each",
+    ),
+]
 Missing = Annotated[
     str | None,
     option(
@@ -258,6 +267,7 @@ def table_mapping(
     encoding: str | None = None,
     sheet: str | None = None,
     records: str | None = None,
+    each: Sequence[str] | None = None,
     missing: str | None = None,
     fold_case: bool = False,
     delimiter: str | None = None,
@@ -273,7 +283,7 @@ def table_mapping(
         named_encoding(encoding)
     return TableMapping.of(
         fields or (),
-        opening=Opening(encoding, sheet, records),
+        opening=Opening(encoding, sheet, records, tuple(each or ())),
         rule=ValueRule.of(missing, fold_case=fold_case, delimiter=delimiter),
         left_out=leave_out or (),
     )

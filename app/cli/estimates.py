@@ -11,6 +11,7 @@ from app.cli.alignment import two_ends
 from app.cli.base import (
     AsJson,
     Delimiter,
+    Each,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -96,6 +97,7 @@ def estimate(  # noqa: PLR0917 - the command's options
     encoding: Encoded = None,
     sheet: Sheet = None,
     records: Records = None,
+    each: Each = None,
     missing: Missing = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
@@ -115,7 +117,8 @@ def estimate(  # noqa: PLR0917 - the command's options
         "human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group,
         "population": population,
         "positive": positive, "human_scale": human_scale, "map": mapping, "encoding": encoding, "sheet": sheet,
-        "records": records, "missing": missing, "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
+        "records": records, "each": each, "missing": missing,
+        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
     names = tuple(name.strip() for name in (predict or "").split(",") if name.strip())
@@ -129,8 +132,8 @@ def estimate(  # noqa: PLR0917 - the command's options
         said = mapped_columns(mapping, {**given, "predict": list(names)})
         human, names = said["human"], tuple(said.pop("predict"))
         mapped = table_mapping(
-            encoding=encoding, sheet=sheet, records=records, missing=missing, fold_case=fold_case, delimiter=delimiter,
-            leave_out=leave_out,
+            encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
+            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
         )  # fmt: skip
         if human is None:
             raise typer.BadParameter("Name the column of people's values with --human.", param_hint="--table")

@@ -12,6 +12,7 @@ from annotators.figures import count
 from app.cli.base import (
     AsJson,
     Delimiter,
+    Each,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -94,6 +95,7 @@ def import_labels(
     encoding: Encoded = None,
     sheet: Sheet = None,
     records: Records = None,
+    each: Each = None,
     missing: Missing = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
@@ -119,7 +121,7 @@ def import_labels(
     from exports.formats.labels import check_heading
 
     mapped = table_mapping(
-        mapping, encoding=encoding, sheet=sheet, records=records, missing=missing, fold_case=fold_case,
+        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
         delimiter=delimiter, leave_out=leave_out,
     )  # fmt: skip
     check_heading(file, mapped)

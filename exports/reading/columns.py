@@ -144,7 +144,7 @@ def check_columns(path: Path, wanted: Mapping[str, str], opening: Opening = AS_I
 
 def heading_names(path: Path, opening: Opening = AS_IT_LOOKS, paths: Sequence[str] = ()) -> list[str]:
     """The names of a table's columns, by its heading alone, and those of `paths` that begin in one."""
-    if _ending(path) == ".parquet":
+    if _ending(path) == ".parquet" and not opening.each:
         names = _parquet_names(path)
     else:
         names = named_table(path, numbered=False, opening=opening).columns

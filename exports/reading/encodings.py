@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from io import TextIOWrapper
@@ -94,8 +95,22 @@ def named_encoding(name: str) -> Encoding:
     return Encoding({"shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030"}.get(codec.name, codec.name))
 
 
+_ENCODED_AS: ContextVar[str | None] = ContextVar("encoded_as", default=None)
+
+
+@contextmanager
+def encoded_as(name: str | None) -> Iterator[None]:
+    """In the block text files are in this encoding, where one is named."""
+    token = _ENCODED_AS.set(name)
+    try:
+        yield
+    finally:
+        _ENCODED_AS.reset(token)
+
+
 def encoding_of(path: Path, named: str | None = None) -> Encoding:
     """In which encoding a text file is written; `named` says so."""
+    named = named or _ENCODED_AS.get()
     if named is not None:
         return named_encoding(named)
     about = path.stat()
@@ -125,6 +140,8 @@ def _encoding_of(path: str, _size: int, _changed: int) -> Encoding:
 
 def encoding_of_bytes(data: bytes) -> Encoding:
     """The encoding of what begins so, or of a part of it in which something is not UTF-8."""
+    if (named := _ENCODED_AS.get()) is not None:
+        return named_encoding(named)
     if found := _by_mark(data):
         return found
     parts = _OTHERWISE.findall(data)

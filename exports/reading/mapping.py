@@ -79,7 +79,8 @@ def plain(name: str) -> str:
 
 @dataclass(frozen=True)
 class TableMapping:
-    """Field → its columns; how the table is opened and its values read; which rows are left out.
+    """Field → its columns (several of an item: their names are joined); how the table is opened and its values read;
+    which rows are left out.
 
     `left_out` is column → values (in lower case) whose rows are left out; no value: rows are kept, whatever the column
     says.
@@ -123,9 +124,9 @@ class TableMapping:
     def to_json(self) -> dict[str, Any]:
         """As it is kept; what is as usual is left out."""
         said: dict[str, Any] = {"fields": {name: list(columns) for name, columns in self.fields.items()}}
-        for name in ("encoding", "sheet", "records"):
-            if (value := getattr(self.opening, name)) is not None:
-                said[name] = value
+        for name in ("encoding", "sheet", "records", "each"):
+            if value := getattr(self.opening, name):
+                said[name] = list(value) if isinstance(value, tuple) else value
         if self.rule.missing is not None:
             said["missing"] = list(self.rule.missing)
         if self.rule.fold_case:
@@ -142,7 +143,7 @@ class TableMapping:
         missing = said.get("missing")
         return cls(
             {str(name): tuple(map(str, columns)) for name, columns in said.get("fields", {}).items()},
-            Opening(said.get("encoding"), said.get("sheet"), said.get("records")),
+            Opening(said.get("encoding"), said.get("sheet"), said.get("records"), tuple(said.get("each", ()))),
             ValueRule(None if missing is None else tuple(missing), bool(said.get("fold_case")), said.get("delimiter")),
             {str(name): tuple(map(str, values)) for name, values in said.get("left_out", {}).items()},
         )
@@ -195,7 +196,7 @@ def found_columns(
         except NotFound as error:
             option = how.get(name, f"--map {name}=COLUMN")
             raise NotFound(f"{error} Name the right one with {option}.") from None
-        if len(there) > 1 and name not in MANY:
+        if len(there) > 1 and name not in (*MANY, "item"):
             raise InvalidInput(f"`{name}` is read from one column, not from {' and '.join(map(repr, there))}.")
         if there:
             columns[name], why[name] = there, f"named with {how.get(name, '--map')}"
@@ -277,9 +278,8 @@ def melted(columns: Columns, mapping: TableMapping, found: Found, rows: Sequence
     Rows that a platform or its requester has turned down are left out and counted.
     """
     kept, left_out = _kept(columns, mapping, range(len(columns.lines)) if rows is None else rows)
-    named = {
-        name: columns.named(of[0]) for name, of in found.columns.items() if name in ("item", "annotator", "criterion")
-    }
+    of_names = ("item", "annotator", "criterion")
+    named = {name: _named(columns, of_field) for name, of_field in found.columns.items() if name in of_names}
     many = next((name for name in found.columns if name in MANY), None)
     if many is None:
         value = columns[found.columns["value"][0]]
@@ -309,6 +309,14 @@ def melted(columns: Columns, mapping: TableMapping, found: Found, rows: Sequence
         places,
         left_out,
     )
+
+
+def _named(columns: Columns, of_field: Sequence[str]) -> list[str | None]:
+    """The names in a column, or of several (an item is a question and a system, say) with colons between them."""
+    several = [columns.named(column) for column in of_field]
+    if len(several) == 1:
+        return several[0]
+    return [None if None in names else ":".join(map(str, names)) for names in zip(*several, strict=True)]
 
 
 def _kept(columns: Columns, mapping: TableMapping, rows: Iterable[int]) -> tuple[list[int], dict[str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,18 @@ _LOOKED_AT = 2_000
 """Rows by which the columns of JSON lines are known."""
 
 _MOST_PATHS = 200
+_SHOWN = 20
 _PART = re.compile(r"([^.\[\]]+)|\[(\d*)\]")
 
 Rows = Iterator[tuple[int, list[Any] | str]]
+
+
+def has_rows(file: SourceFile) -> bool:
+    """Whether a file of JSON holds objects in a list or a line each, as rows do, by its beginning."""
+    begun = file.beginning()
+    if _has_lines(file):
+        return begun.startswith(b"{")
+    return file.basename.endswith(".json") and begun.startswith(b"[") and begun[1:].lstrip().startswith(b"{")
 
 
 def rows_of_json(path: Path, *, encoding: str | None, records: str | None) -> tuple[list[str], Rows, list[str]]:
@@ -34,7 +44,7 @@ def rows_of_json(path: Path, *, encoding: str | None, records: str | None) -> tu
     file = SourceFile(path.name, path, path.parent.name, given=True)
     note = encoding_of(path, encoding).note(path.name)
     notes = [note] if note else []
-    if path.suffix.lower() == ".jsonl":
+    if _has_lines(file):
         columns: dict[str, None] = {}
         first: tuple[int, list[Any] | str] | None = None
         for number, (line, row) in enumerate(_lines(file, encoding)):
@@ -57,6 +67,17 @@ def rows_of_json(path: Path, *, encoding: str | None, records: str | None) -> tu
         if isinstance(row, dict):
             names |= dict.fromkeys(row)
     return _named(names), _cells(list(names), enumerate(rows, 1)), notes
+
+
+def _has_lines(file: SourceFile) -> bool:
+    """Whether a file holds an object on each line, whatever its name ends with."""
+    if file.basename.endswith(".jsonl"):
+        return True
+    first, _, others = file.beginning().partition(b"\n")
+    try:
+        return others.lstrip().startswith(b"{") and isinstance(orjson.loads(first), dict)
+    except orjson.JSONDecodeError:
+        return False
 
 
 def _named(columns: Iterable[str]) -> list[str]:
@@ -129,7 +150,7 @@ def _turned(data: dict[str, dict[str, Any]]) -> list[Any]:
 
 def is_path(name: str) -> bool:
     """Whether the name of a column may be the path of a nested field."""
-    return "." in name or "[" in name
+    return ("." in name or "[" in name) and "*" not in name
 
 
 def value_at(value: Any, path: str) -> Any:
@@ -186,6 +207,60 @@ def _first(path: str) -> str:
     return found[0] if found else ""
 
 
+def exploded(columns: list[str], rows: Rows, each: Sequence[str]) -> tuple[list[str], Rows]:
+    """The columns and rows with a row for each element of these fields, in place of one for the whole list.
+
+    Of an element that is an object each field becomes a column (`field.name`), any other stands in the field's own;
+    `field#` is its place from 1, or its key where the field is an object, and `#` the number of the row it was in.
+    """
+    rows = (
+        (line, cells if isinstance(cells, str) else [number, *cells]) for number, (line, cells) in enumerate(rows, 1)
+    )
+    columns = ["#", *columns]
+    for field in each:
+        if field not in columns:
+            raise InvalidInput(f"there is no list {field!r} to take apart. There are: {', '.join(columns)[:500]}.")
+        columns, rows = _apart(columns, rows, field)
+    return columns, rows
+
+
+def _numbered(rows: Rows) -> Rows:
+    for number, (line, cells) in enumerate(rows, 1):
+        yield line, cells if isinstance(cells, str) else [number, *cells]
+
+
+def _apart(columns: list[str], rows: Rows, field: str) -> tuple[list[str], Rows]:
+    place = columns.index(field)
+    begun = list(islice(rows, _LOOKED_AT))
+    names: dict[str, None] = {}
+    for _, cells in begun:
+        for _, element in () if isinstance(cells, str) else _elements(cells[place]):
+            names |= dict.fromkeys(element) if isinstance(element, dict) else {}
+
+    def apart() -> Rows:
+        for line, cells in chain(begun, rows):
+            if isinstance(cells, str):
+                yield line, cells
+                continue
+            for key, element in _elements(cells[place]):
+                kept = [*cells[:place], None if isinstance(element, dict) else element, *cells[place + 1 :]]
+                inner = [element.get(name) if isinstance(element, dict) else None for name in names]
+                yield line, [*kept, key, *inner]
+
+    return [*columns, f"{field}#", *(f"{field}.{name}" for name in names)], apart()
+
+
+def _elements(value: Any) -> list[tuple[Any, Any]]:
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return []
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value, 1)) if isinstance(value, list) else []
+
+
 def paths_in(cells: Iterable[Any], column: str) -> list[str]:
     """The paths of the fields that the cells of a column have within them, in the order in which they appear."""
     found: dict[str, None] = {}
@@ -195,6 +270,18 @@ def paths_in(cells: Iterable[Any], column: str) -> list[str]:
             if len(found) >= _MOST_PATHS:
                 return list(found)
     return list(found)
+
+
+def nested_in(columns: Sequence[str], rows: Rows) -> tuple[list[str], Rows]:
+    """The paths of what is nested in the first rows, and the rows as they were."""
+    begun = list(islice(rows, _SHOWN))
+    there = [cells for _, cells in begun if not isinstance(cells, str)]
+    found = [
+        path
+        for place, column in enumerate(columns)
+        for path in paths_in((cells[place] for cells in there if place < len(cells)), column)
+    ]
+    return list(dict.fromkeys(found)), chain(begun, rows)
 
 
 def _paths(value: Any, at: str, deep: int) -> Iterator[str]:

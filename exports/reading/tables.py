@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from io import TextIOWrapper
@@ -25,9 +25,9 @@ from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
 from exports.reading.budget import Budget
-from exports.reading.encodings import as_utf8, encoding_of, encoding_of_bytes, opened_text
+from exports.reading.encodings import as_utf8, encoded_as, encoding_of, encoding_of_bytes, opened_text
 from exports.reading.parquet import parquet_batches, said_of_unread, values_of
-from exports.reading.records import ROWS, rows_of_json, with_paths
+from exports.reading.records import ROWS, exploded, rows_of_json, with_paths
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
 LONGEST_CELL = 16 << 20
@@ -69,12 +69,13 @@ class Table:
 @dataclass(frozen=True)
 class Opening:
     """How a table is opened where it is to be otherwise than it looks: its encoding, its sheet, where in JSON its rows
-    are, and the nested fields (by their paths) that are columns of their own.
+    are, of which nested lists each element is a row, and the nested fields (by path) that are columns of their own.
     """
 
     encoding: str | None = None
     sheet: str | None = None
     records: str | None = None
+    each: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
 
@@ -84,6 +85,20 @@ USUAL = Opening()
 def is_table(name: str) -> bool:
     """Whether a file's name, in lower case, says that it is a table."""
     return name.endswith(ENDINGS)
+
+
+_OPENED_AS: ContextVar[Opening] = ContextVar("opened_as", default=USUAL)
+
+
+@contextmanager
+def opened_as(opening: Opening) -> Iterator[None]:
+    """In the block tables are opened so, and texts read in its encoding, where nothing else is said of them."""
+    token = _OPENED_AS.set(opening)
+    try:
+        with encoded_as(opening.encoding):
+            yield
+    finally:
+        _OPENED_AS.reset(token)
 
 
 _READ_ALREADY: ContextVar[Mapping[Path, Callable[[], Table]] | None] = ContextVar("read_already", default=None)
@@ -124,6 +139,8 @@ def open_table(
     no value. `left_out` is a column of Parquet that is not read, whatever is in it.
     """
     ending = path.suffix.lower()
+    if replace(opening, paths=()) == USUAL:
+        opening = replace(_OPENED_AS.get(), paths=opening.paths)
     if (read := (_READ_ALREADY.get() or {}).get(path)) is not None:
         table = read()
     elif ending == ".parquet":
@@ -136,6 +153,8 @@ def open_table(
     else:
         table = _without_questions(path, _delimited(path, opening.encoding))
     table = table if table.columns[0] or not numbered else _without_numbers(path, table)
+    if opening.each:
+        table.columns, table.rows = exploded(table.columns, table.rows, opening.each)
     table.columns, table.rows = with_paths(table.columns, table.rows, opening.paths)
     return table
 
