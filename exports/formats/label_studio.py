@@ -63,8 +63,8 @@ class LabelStudio:
         if file.basename.endswith(CONFIG_ENDING):
             return None if b"<View" in file.head()[:2_000] else "it does not begin with <View>"
         if file.basename.endswith(_FLAT_TABLES):
-            missing = FLAT - set(heading_of(file.head()))
-            return "it is no CSV of Label Studio: it lacks id, annotation_id or annotator" if missing else None
+            is_flat = set(heading_of(file.head())) >= FLAT
+            return None if is_flat else "it is no CSV of Label Studio: it lacks id, annotation_id or annotator"
         if not file.basename.endswith(JSON_ENDING):
             return Misnamed(f"it ends neither with {JSON_ENDING} nor with {CONFIG_ENDING}")
         if not file.beginning().startswith(b"["):
@@ -168,7 +168,8 @@ class _Reading(FilesReading):
             if not isinstance(data, list):
                 yield Rejected(file.name, 1, "the file is no list of tasks. Export the project as JSON.")
                 continue
-            rows = data if isinstance(data, _Rows) else zip(element_lines(file, None, len(data)), data, strict=True)
+            lines = element_lines(file, None, len(data))
+            rows = list(data) if isinstance(data, _Rows) else list(zip(lines, data, strict=True))
             if self._is_flat(data):
                 if self._theirs is None:
                     yield Rejected(file.name, 1, _NEEDS_CONFIG)

@@ -129,7 +129,8 @@ def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
         recognise(sources)
     lines = str(raised.value).splitlines()
     assert "mine.json, double_bench: its records lack `answer`, `reference_page`." in lines
-    assert lines[-2] == "mine.json: the other 7 formats take no file of this name or ending."
+    assert "--map question=FIELD" in lines[-2]
+    assert lines[-3] == "mine.json: the other 7 formats take no file of this name or ending."
 
 
 @pytest.mark.parametrize(
