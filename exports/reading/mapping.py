@@ -199,7 +199,7 @@ def found_columns(
         if len(there) > 1 and name not in (*MANY, "item"):
             raise InvalidInput(f"`{name}` is read from one column, not from {' and '.join(map(repr, there))}.")
         if there:
-            columns[name], why[name] = there, f"named with {how.get(name, '--map')}"
+            columns[name], why[name] = there, "as named"
     several = [name for name in columns if name in MANY]
     if len(several) > 1:
         raise InvalidInput(f"Columns are {' and '.join(several)} at once. Name many columns for one of them.")
@@ -212,7 +212,7 @@ def found_columns(
         known = next((by_plain[alias] for alias in aliases if by_plain.get(alias, "") not in ("", *taken)), None)
         if known is not None:
             usual = plain(known) == name
-            columns[name], why[name] = (known,), "its name" if usual else "what such columns are called"
+            columns[name], why[name] = (known,), "its name" if usual else "as such columns are called"
             taken.add(known)
     missing = [
         name for name in needed if name not in columns and name not in instead and not (several and name == "value")

@@ -165,8 +165,8 @@ def test_what_was_read_is_said_in_text_and_json(tmp_path: Path) -> None:
         frame.assign(label="y").to_excel(book, sheet_name="second", index=False)
     found = read_ratings(tmp_path / "t.xlsx", RatingColumns())
     assert found.read == [
-        "Columns: item = Item ID (what such columns are called); annotator = WorkerId (what such columns are called); "
-        "value = label (what such columns are called).",
+        "Columns: item = Item ID (as such columns are called); annotator = WorkerId (as such columns are called); "
+        "value = label (as such columns are called).",
         "t.xlsx: the sheet 'first' is read, not 'second'.",
         "label: 1 value is missing: NA 1.",
     ]
