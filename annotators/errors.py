@@ -126,6 +126,10 @@ class TooManyAttempts(AssayError):
     exit_code = 4
 
 
+class NotEquipped(InvalidInput):
+    """Work needs a setting that this process has not, such as a key; one with other settings may do it."""
+
+
 class Interrupted(AssayError):
     """A command was ended by Ctrl-C."""
 

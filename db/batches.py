@@ -12,8 +12,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.allotting.ledger import balance, end_leases_of
-from db.allotting.settling import update_settlements
+from db.allotting.ledger import end_leases_of
+from db.allotting.settling import fill, update_settlements
 from db.engine import Database
 from db.items.current import is_published, unpublished_batches, withdrawn_batches
 from db.items.unpublished import clear_broken_off, only_import
@@ -163,7 +163,7 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> int:
     for study_id, study_item_ids in touched.items():
         study, of_study = session.get_one(Study, study_id), counts.setdefault(study_id, Tallies(study_id))
         update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids), of_study)
-        balance(session.connection(), study, sorted(study_item_ids), of_study)
+        fill(session.connection(), study, sorted(study_item_ids), of_study)
     for _, tallies in sorted(counts.items()):
         tallies.write(session.connection())
     return len(skips)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, UniqueConstraint
 
@@ -79,37 +80,50 @@ def _sqlite(table: Table) -> Iterator[str]:
     )
 
 
-def _postgresql(table: Table) -> Iterator[str]:
+class Guard(NamedTuple):
+    """A guard on PostgreSQL: its name, before what and for each of what (`ROW`, `STATEMENT`) it calls a function."""
+
+    name: str
+    before: tuple[str, ...]
+    each: str
+    function: str
+
+
+_REFUSES = "assay_refuse_change"
+
+
+def _guards_of(table: Table) -> Iterator[Guard]:
     name = table.name
-    changes = "UPDATE OR TRUNCATE" if name in _BATCH_OF else "UPDATE OR DELETE OR TRUNCATE"
-    yield from _dropped(table)
-    yield (
-        f"CREATE TRIGGER keep_{name} BEFORE {changes} ON {name} "
-        "FOR EACH STATEMENT EXECUTE FUNCTION assay_refuse_change()"
-    )
-    if name in _BATCH_OF:
-        yield (
-            f"CREATE OR REPLACE FUNCTION assay_refuse_delete_of_{name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-            f"IF {_is_published(name)} THEN RAISE EXCEPTION '{name} is append-only: DELETE is refused'; END IF; "
-            "RETURN OLD; END $$"
+    if name not in _BATCH_OF:
+        yield Guard(f"keep_{name}", ("UPDATE", "DELETE", "TRUNCATE"), "STATEMENT", _REFUSES)
+        return
+    yield Guard(f"keep_{name}", ("UPDATE", "TRUNCATE"), "STATEMENT", _REFUSES)
+    yield Guard(f"keep_{name}_delete", ("DELETE",), "ROW", f"assay_refuse_delete_of_{name}")
+
+
+def functions_on_postgresql() -> dict[str, str]:
+    """The functions that guards call, name → what it does, in PL/pgSQL."""
+    bodies = {_REFUSES: "BEGIN RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP; END"}
+    for name in _BATCH_OF:
+        bodies[f"assay_refuse_delete_of_{name}"] = (
+            f"BEGIN IF {_is_published(name)} THEN RAISE EXCEPTION '{name} is append-only: DELETE is refused'; END IF; "
+            "RETURN OLD; END"
         )
+    return bodies
+
+
+def _postgresql(table: Table) -> Iterator[str]:
+    yield from _dropped(table)
+    for guard in _guards_of(table):
         yield (
-            f"CREATE TRIGGER keep_{name}_delete BEFORE DELETE ON {name} "
-            f"FOR EACH ROW EXECUTE FUNCTION assay_refuse_delete_of_{name}()"
+            f"CREATE TRIGGER {guard.name} BEFORE {' OR '.join(guard.before)} ON {table.name} "
+            f"FOR EACH {guard.each} EXECUTE FUNCTION {guard.function}()"
         )
 
 
 def _dropped(table: Table) -> Iterator[str]:
     yield f"DROP TRIGGER IF EXISTS keep_{table.name} ON {table.name}"
     yield f"DROP TRIGGER IF EXISTS keep_{table.name}_delete ON {table.name}"
-
-
-_POSTGRESQL_FUNCTION = """
-CREATE OR REPLACE FUNCTION assay_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP;
-END $$
-"""
 
 
 def on_sqlite() -> dict[str, list[str]]:
@@ -120,18 +134,17 @@ def on_sqlite() -> dict[str, list[str]]:
     }
 
 
-def on_postgresql() -> dict[str, list[str]]:
-    """Append-only table → the names of its guards on PostgreSQL."""
-    return {
-        table.name: [f"keep_{table.name}", *([f"keep_{table.name}_delete"] if table.name in _BATCH_OF else [])]
-        for table in _append_only()
-    }
+def on_postgresql() -> dict[str, list[Guard]]:
+    """Append-only table → its guards on PostgreSQL."""
+    return {table.name: list(_guards_of(table)) for table in _append_only()}
 
 
 def install(connection: Connection) -> None:
     """Make the triggers of every append-only table, replacing what is there."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(_POSTGRESQL_FUNCTION.replace("%", "%%"))
+        for name, body in functions_on_postgresql().items():
+            made = f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$"
+            connection.exec_driver_sql(made.replace("%", "%%"))
     for table in _append_only():
         statements = _postgresql(table) if connection.dialect.name == "postgresql" else _sqlite(table)
         for statement in statements:

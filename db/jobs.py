@@ -21,8 +21,8 @@ from db.query import is_sqlite
 STALE_SECONDS = 30
 """A running job whose worker has not been heard of for so long may be taken up by another."""
 
-NOT_EQUIPPED = "not_equipped"
-"""In the result of a job that failed because its worker has not the settings for it."""
+_LEFT_BY = "left_by"
+"""In the result of a job that waits: the workers that lack a setting for it, and do not take it again."""
 
 MOST_ATTEMPTS = 3
 """A job that was taken up so often without getting any further has failed: it kills its workers."""
@@ -61,9 +61,9 @@ class JobRow:
         return max(0, self.total - self.done) / self.rate
 
     @property
-    def lacked_settings(self) -> bool:
-        """Whether it failed because its worker has not the settings for it."""
-        return self.state == JobState.FAILED and bool((self.result or {}).get(NOT_EQUIPPED))
+    def is_left(self) -> bool:
+        """Whether it waits for a worker that has what it needs, as `message` says."""
+        return self.state == JobState.WAITING and self.message is not None
 
     @property
     def is_unfinished(self) -> bool:
@@ -214,7 +214,7 @@ class WorkerDesk:
     def has_work(self) -> bool:
         """Whether there is a job that could be taken."""
         with self.db.read() as session:
-            return session.execute(_claimable(session).limit(1)).first() is not None
+            return session.execute(_claimable(session, self.name).limit(1)).first() is not None
 
     def take(self, job_id: int | None = None) -> TakenJob | None:
         """The job that has waited longest (or this one), now this worker's; None when there is none to be had.
@@ -224,7 +224,7 @@ class WorkerDesk:
         """
         while True:
             with self.db.write() as session:
-                query = _claimable(session)
+                query = _claimable(session, self.name)
                 if job_id is not None:
                     query = query.where(col(Job.id) == job_id)
                 # On SQLite there is one writer; on PostgreSQL another worker passes over what this one has locked.
@@ -283,13 +283,12 @@ class WorkerDesk:
                 job.done, job.total, job.result = done, total, result
                 _end(session, job, JobState.DONE, None)
 
-    def fail(self, job_id: int, message: str, *, details: str | None = None, not_equipped: bool = False) -> None:
-        """The job failed, and why in words; `details` is for whoever looks into it (a traceback). `not_equipped`: this
-        worker has not the settings for it, and another one may."""
+    def fail(self, job_id: int, message: str, *, details: str | None = None) -> None:
+        """The job failed, and why in words; `details` is for whoever looks into it (a traceback)."""
         with self.db.write() as session:
             job = self._mine(session, job_id)
             if job is not None:
-                job.result = {"details": details} if details else {NOT_EQUIPPED: True} if not_equipped else None
+                job.result = {"details": details} if details else None
                 _end(session, job, JobState.FAILED, message)
 
     def cancelled(self, job_id: int, *, result: dict[str, Any] | None = None) -> None:
@@ -314,6 +313,21 @@ class WorkerDesk:
                 else:
                     _requeue(job)
                 session.add(job)
+
+    def leave(self, job_id: int, message: str) -> None:
+        """Put a job back that this worker lacks a setting for, as the message says, for one that has it."""
+        with self.db.write() as session:
+            job = self._mine(session, job_id)
+            if job is None:
+                return
+            if job.cancel_requested:
+                _end(session, job, JobState.CANCELLED, message)
+                return
+            left_by = [*(job.result or {}).get(_LEFT_BY, ()), self.name]
+            _requeue(job)
+            job.attempts -= 1
+            job.message, job.result = message, {_LEFT_BY: left_by}
+            session.add(job)
 
     def _mine(self, session: Session, job_id: int) -> Job | None:
         query = select(Job).where(Job.id == job_id, Job.worker == self.name, Job.state == JobState.RUNNING)
@@ -356,12 +370,20 @@ def _moment(session: Session) -> datetime:
     return moment
 
 
-def _claimable(session: Session) -> Any:
+def _claimable(session: Session, worker: str) -> Any:
+    waiting = sql_select(col(Job.id), col(Job.result)).where(
+        col(Job.state) == JobState.WAITING, col(Job.result).is_not(None)
+    )
+    left = [job_id for job_id, result in session.execute(waiting) if worker in (result or {}).get(_LEFT_BY, ())]
     silent_since = _moment(session) - timedelta(seconds=STALE_SECONDS)
     is_left = (col(Job.state) == JobState.RUNNING) & (col(Job.heartbeat_at) < silent_since)
     return (
         sql_select(Job)
-        .where((col(Job.state) == JobState.WAITING) | is_left, col(Job.project_id).is_not(None))
+        .where(
+            (col(Job.state) == JobState.WAITING) | is_left,
+            col(Job.project_id).is_not(None),
+            col(Job.id).not_in(left),
+        )
         .order_by(col(Job.id))
     )
 
@@ -374,7 +396,7 @@ def _is_stale(session: Session, job: Job) -> bool:
 
 
 def _give(job: Job, worker: str, at: datetime) -> None:
-    job.state, job.worker, job.heartbeat_at = JobState.RUNNING, worker, at
+    job.state, job.worker, job.heartbeat_at, job.message = JobState.RUNNING, worker, at, None
     job.started_at = job.started_at or at
     job.attempts += 1
 

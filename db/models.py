@@ -874,7 +874,11 @@ class Submission(Table, table=True):
 
 
 class AnnotationKind(StrEnum):
-    """How an annotation counts. Statistics take `regular` and `imported` unless told otherwise."""
+    """How an annotation counts. Statistics take `regular` and `imported` unless told otherwise.
+
+    `surplus` never counts: it came to a closed study, or from somebody whose labels may not. What only found no slot is
+    `regular`, and set aside until its item wants it (`SetAside`).
+    """
 
     REGULAR = "regular"
     SURPLUS = "surplus"
@@ -957,7 +961,10 @@ class Omission(Table, table=True):
 
 
 class OmissionSurplus(Table, table=True):
-    """An annotation that does not count under a decision: its slot was taken while it was left out. Append-only."""
+    """An annotation that did not count under a decision, as its slot was taken while it was left out. Append-only.
+
+    Decisions of before revision 0016 have such rows; since then `Surplus` says it.
+    """
 
     append_only: ClassVar[bool] = True
     __tablename__ = "omission_surplus"
@@ -965,10 +972,24 @@ class OmissionSurplus(Table, table=True):
     annotation_id: int = _ref("annotation.id", primary_key=True, index=True)
 
 
-class SetAside(Table, table=True):
-    """An annotation that does not count whatever its kind says: `left_out`, or `surplus` since it was restored.
+class Surplus(Table, table=True):
+    """That an annotation does not count, as its item has all that are planned, or `counts` since. Append-only.
 
-    It follows from `Omission`, `OmissionSurplus` and the time of the annotation, and is kept for queries.
+    The latest row of an annotation holds.
+    """
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    study_id: int = _ref("study.id", index=True)
+    annotation_id: int = _ref("annotation.id", index=True)
+    counts: bool
+    created_at: datetime = _time()
+
+
+class SetAside(Table, table=True):
+    """An annotation that does not count whatever its kind says: `left_out`, or `surplus` while its item has enough.
+
+    It follows from `Omission`, `Surplus`, `OmissionSurplus` and the time of the annotation, and is kept for queries.
     """
 
     __tablename__ = "set_aside"

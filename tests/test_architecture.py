@@ -297,3 +297,18 @@ def test_no_test_waits_for_a_promise_that_is_there_at_once() -> None:
         if re.search(r"wait_for_function\(\s{0,200}[rf]?[\"']{1,3}\s{0,200}async\b", path.read_text())
     ]
     assert wrong == []
+
+
+def test_what_a_stranger_sends_comes_through_one_door() -> None:
+    """Only `app/uploads.py` has uploaded bytes: what it gives to others is read by processes of their own.
+
+    So that a new reader cannot forget it, pages get a path at which there is no file; `exports/reading/uploaded.py`
+    says how a reader is entered, and `tests/exports/reading/test_bombs.py` asks for its bomb.
+    """
+    asks = re.compile(r"\b(file_uploader|camera_input|audio_input|accept_file|getbuffer|getvalue|UploadedFile)\b")
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "app").rglob("*.py")
+        if asks.search(path.read_text()) and "server" not in path.parts
+    }
+    assert found == {"app/uploads.py"}

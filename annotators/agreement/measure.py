@@ -23,7 +23,16 @@ from annotators.agreement.tables.ratings import Ratings
 from annotators.agreement.two_way import two_way_intervals
 from annotators.arrays import IntArray, np
 from annotators.errors import InvalidInput
-from annotators.intervals.result import F_TEST, GENERALIZED, WALD, IntervalKind, Raters, Statistic
+from annotators.intervals.result import (
+    F_TEST,
+    GENERALIZED,
+    RANDOM_RATERS,
+    WALD,
+    Interval,
+    IntervalKind,
+    Raters,
+    Statistic,
+)
 
 
 def measure(
@@ -40,7 +49,7 @@ def measure(
     any_scale: bool = False,
     overlap: float = OVERLAP,
     least_shared: int = LEAST_SHARED,
-    raters: Raters | None = None,
+    raters: Raters = "fixed",
 ) -> list[Statistic]:
     """Statistics of agreement with their intervals, in the order asked for.
 
@@ -55,8 +64,8 @@ def measure(
     `beside`. 0 `resamples` leave out the bootstrap and the jackknife. `clusters` has the question (or whatever `over`
     calls it) of each unit: then clusters are resampled, and analytic intervals, which take units for independent, are
     left out. `own_weights` are the weights of the statistics with own weights, and add them.
-    `raters` says which raters the intervals are about: "fixed" these ones (units are resampled), "random" raters like
-    these as well (units and raters: `two_way`); None takes raters as fixed, but as random for ICC(A,1) and ICC(A,k).
+    `raters` says which raters all intervals are about: "fixed" these ones (units are resampled), "random" raters like
+    these as well (units and raters: `two_way`, or the F interval of ICC(A,1) and ICC(A,k)).
     `overlap` (0..1) is the intersection over union from which on two boxes are one find. With three raters and more a
     pair has a κ from `least_shared` units on that both rated.
 
@@ -105,40 +114,51 @@ def _about_raters_like_these(
     asked: Asked,
     sampling: Sampling,
 ) -> None:
-    """Put the two-way interval first where raters are a sample: when asked for, and in ICC(A,·) with gaps."""
+    """Put the two-way interval first where raters like these are asked for."""
+    if sampling.raters != "random" or not sampling.resamples:
+        return
     wanted = [
         coefficient
         for coefficient in coefficients
         for first in found[coefficient.name][:1]
-        if first.value is not None
-        and asks_which_raters(first)
-        and (
-            sampling.raters == "random"
-            or (coefficient.random_raters and sampling.raters is None and not _is_by_f(first))
-        )
-        and not _is_about_any(first)
+        if first.value is not None and asks_which_raters(first) and not _is_about_any(first)
     ]
-    if not wanted or not sampling.resamples:
+    if not wanted:
         return
     intervals = two_way_intervals(ratings, wanted, asked, sampling)
     for coefficient in wanted:
         entries = found[coefficient.name]
         for place, entry in enumerate(entries):
             made = intervals.get((entry.name, entry.label))
+            made = None if made is None else _no_surer(made, entry)
             if made is None or entry.value is None or entry.interval is None or entry.raters is not None:
                 continue
-            first = [entry.interval, made] if _is_by_f(entry) else [made, entry.interval]
+            first = [entry.interval, made] if _is_mcgraw_wong(entry) else [made, entry.interval]
             entries[place] = entry.measured(entry.value, [*first, *entry.beside], entry.note)
 
 
 def _is_about_any(entry: Statistic) -> bool:
     """Whether its interval, or the reason for none, holds for raters like these as well: of an ICC with gaps."""
     made = [] if entry.interval is None else [entry.interval, *entry.beside]
-    return any(interval.kind in (WALD, GENERALIZED) for interval in made)
+    return any(
+        interval.kind == GENERALIZED or (interval.kind, interval.raters) == (WALD, RANDOM_RATERS) for interval in made
+    )
 
 
-def _is_by_f(entry: Statistic) -> bool:
-    return entry.interval is not None and entry.interval.kind == F_TEST
+def _no_surer(made: Interval, entry: Statistic) -> Interval:
+    """The interval about raters like these, which is on neither side shorter than the one about these raters.
+
+    A claim about more people cannot be surer; ± t is symmetric, though, and Wilson's and BCa's ends are not.
+    """
+    these = entry.interval
+    if made.low is None or made.high is None or these is None or these.low is None or these.high is None:
+        return made
+    return replace(made, low=min(made.low, these.low), high=max(made.high, these.high))
+
+
+def _is_mcgraw_wong(entry: Statistic) -> bool:
+    """Whether its interval is McGraw & Wong's about raters like these."""
+    return entry.interval is not None and (entry.interval.kind, entry.interval.raters) == (F_TEST, RANDOM_RATERS)
 
 
 def chosen(ratings: Ratings, statistics: Sequence[str] | str | None, *, own_weights: bool = False) -> list[Coefficient]:

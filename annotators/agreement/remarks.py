@@ -67,7 +67,9 @@ def sentence(
         return f"{words[0].upper()}{words[1:]}."
     n = chosen.n_raters
     who = f"{NUMBERS[n] if n < len(NUMBERS) else f'{n:,}'} annotator{'' if n == 1 else 's'}"
-    parts = [f"{who} labelled {_count(chosen.n_units, units)}"]
+    all_of_them = chosen.n_ratings == n * chosen.n_units
+    gave = "labelled" if all_of_them else f"gave {chosen.n_ratings:,} labels to"
+    parts = [f"{who} {gave} {_count(chosen.n_units, units)}"]
     if chosen.left_out:
         parts[0] += f" ({chosen.left_out:,} more with a single label left out)"
     parts.append(about + _in_words(chosen, units))
@@ -95,6 +97,9 @@ def _in_words(statistic: Statistic, units: str) -> str:
             how += f"; {made.undefined:,} of them undefined"
         if made.note:
             how += f"; {made.note}"
+    elif made.kind == "jackknife":
+        over = units if made.over == "units" else made.over
+        how = f"jackknife over {over}, t with {made.freedom:,.0f} degrees of freedom"
     else:
         how = made.in_words()
     return f"{words}, {100 * made.level:g} % CI{ends(made.low, made.high)} ({how})"
@@ -117,7 +122,7 @@ def warnings_about(
 
     `clusters` has the cluster of each unit where clusters are resampled, and `over` is what they are called.
     """
-    found = [prevalence_warning(ratings, statistics), small_sample_warning(ratings)]
+    found = [_numbers_as_names(ratings), prevalence_warning(ratings, statistics), small_sample_warning(ratings)]
     if clusters is not None:
         counting = np.flatnonzero(ratings.sizes >= 2)
         found.append(cluster_warning(len({clusters[ratings.units[place]] for place in counting.tolist()}), over))
@@ -140,6 +145,17 @@ def warnings_about(
             "others and are too narrow."
         )
     return [words for words in found if words]
+
+
+def _numbers_as_names(ratings: Ratings) -> str | None:
+    """That labels which are numbers count as names: 2 is then as far from 1 as 5 is."""
+    numbers = [label for label in ratings.labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    if ratings.scale != "nominal" or len(numbers) < max(3, len(ratings.labels)):
+        return None
+    return (
+        f"The labels are numbers ({min(numbers):g} to {max(numbers):g}), but count as names without an order. If they "
+        "are grades, say so: the scale ordinal or interval (--scale)."
+    )
 
 
 def added_where_disputed(n: int) -> str:
@@ -193,7 +209,9 @@ def _rare(ratings: Ratings) -> tuple[Any, int, str] | None:
 def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
     n = len(ratings.raters)
     two_way = any(
-        statistic.interval is not None and statistic.interval.kind in (TWO_WAY, TWO_WAY_JACKKNIFE)
+        statistic.interval is not None
+        and statistic.interval.low is not None
+        and statistic.interval.kind in (TWO_WAY, TWO_WAY_JACKKNIFE)
         for statistic in statistics
     )
     if n > FEW_RATERS or not two_way:

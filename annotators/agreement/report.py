@@ -15,6 +15,7 @@ from annotators.agreement.tables.columns import ITEM, CriterionTable
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings, Scale
 from annotators.intervals.result import IntervalKind, Raters, Statistic
+from annotators.intervals.together import Together, drawn_together
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class CriterionAgreement:
     """One criterion: its numbers, the share of each label, its statistics, and the words for them.
 
     `labels` are the declared ones; of sets they are the elements that occur, of stretches their labels, and of rankings
-    and texts there are none to list.
+    and texts there are none to list. `together` says which column of a table units were drawn together by.
     """
 
     criterion: str
@@ -37,6 +38,7 @@ class CriterionAgreement:
     sentence: str | None
     warnings: list[str]
     weights: OwnWeights | None = None
+    together: Together | None = None
 
     def find(self, name: str, **about: Any) -> Statistic | None:
         """The first statistic of this name (and `label`, or `raters`)."""
@@ -64,6 +66,8 @@ class CriterionAgreement:
             "statistics": [statistic.to_json() for statistic in self.statistics],
             "warnings": self.warnings,
         }
+        if self.together is not None:
+            found["together"] = self.together.column
         if self.weights is not None:
             found["weights"] = {"labels": self.weights.labels or found["labels"], "rows": self.weights.rows}
         return found
@@ -80,13 +84,13 @@ def agreement_report(
     clustered: bool | None = None,
     own_weights: Mapping[str, OwnWeights] | None = None,
     units: str = "items",
-    raters: Raters | None = None,
+    raters: Raters = "fixed",
     least_shared: int = LEAST_SHARED,
 ) -> list[CriterionAgreement]:
     """Agreement on each criterion; arguments as of `measure`, which does the work.
 
     `clustered` resamples questions instead of units, or the items of the units where a table says no questions; None
-    does so where the table says the questions and some question has several units. `units` is what units are called in
+    does so where some question, or some item, has several units (`drawn_together`). `units` is what units are called in
     the sentence, in the plural, where the target is the item. `own_weights` are those of each criterion that has some.
     """
     return [
@@ -99,7 +103,8 @@ def agreement_report(
             seed=seed,
             level=level,
             kind=kind,
-            **_clusters(table, clustered),
+            **_clusters(table, together := _together(table, clustered)),
+            together=together,
             raters=raters,
             least_shared=least_shared,
             own_weights=(own_weights or {}).get(table.criterion),
@@ -110,7 +115,14 @@ def agreement_report(
 
 
 def criterion_agreement(
-    criterion: str, target: str, ratings: Ratings, *, title: str | None = None, units: str = "items", **asked: Any
+    criterion: str,
+    target: str,
+    ratings: Ratings,
+    *,
+    title: str | None = None,
+    units: str = "items",
+    together: Together | None = None,
+    **asked: Any,
 ) -> CriterionAgreement:
     """Agreement on one criterion; `asked` are arguments of `measure`, `title` is its name in the sentence."""
     statistics = measure(ratings, **asked)
@@ -134,15 +146,30 @@ def criterion_agreement(
         sentence=sentence(statistics, coefficient=said, criterion=title or criterion, units=units) if said else None,
         warnings=warnings_about(ratings, statistics, asked.get("clusters"), asked.get("over", "questions")),
         weights=asked.get("own_weights"),
+        together=together,
     )
 
 
-def _clusters(table: CriterionTable, clustered: bool | None) -> dict[str, Any]:
-    """What is resampled together, and what it is called, as arguments of `measure`."""
-    if clustered is False or (clustered is None and not (table.questions and share_clusters(table.questions))):
-        return {}
+def _together(table: CriterionTable, clustered: bool | None) -> Together | None:
+    """By which column the units of a table are drawn together, unless units are asked for."""
+    if clustered is False:
+        return None
+    units, items = table.ratings.units, table.items
+    said: dict[str, Sequence[Hashable]] = {"item": items}
     if table.questions is not None:
-        return {"clusters": dict(table.questions), "over": "questions"}
+        said = {"question": [table.questions[unit] for unit in units], **said}
+    found = drawn_together(said, units)
+    return found or (Together(next(iter(said))) if clustered else None)
+
+
+def _clusters(table: CriterionTable, together: Together | None) -> dict[str, Any]:
+    """What is resampled together, and what it is called, as arguments of `measure`."""
+    if together is None:
+        return {}
+    if together.column == "question":
+        said = table.questions or {}
+        alone = {unit: said.get(unit) or (unit,) for unit in table.ratings.units}  # without a question: by itself
+        return {"clusters": alone, "over": "questions"}
     return {"clusters": dict(zip(table.ratings.units, table.items, strict=True)), "over": "items"}
 
 

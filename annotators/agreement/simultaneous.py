@@ -14,6 +14,7 @@ from annotators.agreement.tables.columns import CriterionTable
 from annotators.arrays import FloatArray, IntArray, np, special
 from annotators.errors import InvalidInput
 from annotators.intervals.analytic import ROUNDING
+from annotators.intervals.multiplicity import holm
 
 
 @dataclass(frozen=True)
@@ -115,17 +116,6 @@ def jointly(
         tuple(tuple(row) for row in correlation.tolist()),
         method,
     )
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p values adjusted for how many there are, whatever their dependence: Holm (1979)."""
-    order = np.argsort(p_values)
-    n, highest = len(p_values), 0.0
-    adjusted = [0.0] * n
-    for rank, place in enumerate(order.tolist()):
-        highest = max(highest, min(1.0, (n - rank) * p_values[place]))
-        adjusted[place] = highest
-    return adjusted
 
 
 def _items(tables: Sequence[CriterionTable], *, by_question: bool) -> tuple[list[IntArray], int]:

@@ -80,10 +80,17 @@ def two_way_intervals(
         _measured(ratings.of_raters([other for other in raters if other not in left_out]), wanted, asked, few)
         for left_out in groups_of_raters
     ]
-    return {key: _interval(found, [part.get(key) for part in parts], sampling) for key, found in whole.items()}
+    shares = {coefficient.name for coefficient in wanted if getattr(coefficient, "share", None) is not None}
+    return {
+        key: _interval(found, [part.get(key) for part in parts], sampling, 0.0 if key[0] in shares else -np.inf)
+        for key, found in whole.items()
+    }
 
 
-def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], sampling: Sampling) -> Interval:
+def _interval(
+    whole: _WithoutEach, parts: Sequence[_WithoutEach | None], sampling: Sampling, floor: float = -np.inf
+) -> Interval:
+    """The interval, cut at the `floor` of what is a share."""
     of_units = whole.of_units()
     if np.isnan(of_units):
         return _without(sampling, "no resamples of units define it" if sampling.resamples else "no resamples")
@@ -103,7 +110,7 @@ def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], samplin
     freedom = total**2 / shares if shares > 0 else float(n - 1)
     reach = float(special.stdtrit(freedom, (1 + sampling.level) / 2)) * float(np.sqrt(total))
     return Interval(
-        min(whole.value - reach, 1.0),
+        max(min(whole.value - reach, 1.0), floor),
         min(whole.value + reach, 1.0),
         TWO_WAY_JACKKNIFE if whole.once else TWO_WAY,
         sampling.level,

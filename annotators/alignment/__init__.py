@@ -5,12 +5,12 @@ from annotators.alignment.statistics.alternative_annotator import alternative_an
 from annotators.alignment.statistics.anchoring import anchoring_effect, yielding
 from annotators.alignment.statistics.association import ASSOCIATION, association
 from annotators.alignment.statistics.base import title_of
-from annotators.alignment.statistics.calibration import Bin, calibration
+from annotators.alignment.statistics.calibration import ERROR, Bin, calibration, on_one_scale
 from annotators.alignment.statistics.ceiling import human_ceiling
-from annotators.alignment.statistics.comparison import compare, steiger_z, williams_t
+from annotators.alignment.statistics.comparison import STEIGER_Z, WILLIAMS_T, compare, steiger_z, williams_t
 from annotators.alignment.statistics.means import mean_agreement
 from annotators.alignment.statistics.prediction_powered import prediction_powered_mean
-from annotators.alignment.statistics.preferences import preferred_alike
+from annotators.alignment.statistics.preferences import preferred_alike, tie_calibrated_accuracy
 from annotators.alignment.statistics.systems import SystemMeans, system_means, system_ranking
 from annotators.alignment.statistics.thresholds import confusion, cross_validated, decide, roc_curve
 from annotators.alignment.tables.pairs import Pairs
@@ -25,8 +25,12 @@ from annotators.alignment.units import (
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 
+TESTS = (WILLIAMS_T.name, STEIGER_Z.name, ERROR.name)
+"""The tests of which a report makes several, each over metrics, criteria and groups."""
+
 __all__ = [
     "ASSOCIATION",
+    "TESTS",
     "Aligned",
     "Bin",
     "DrawnUnit",
@@ -48,6 +52,7 @@ __all__ = [
     "human_ceiling",
     "mean_agreement",
     "next_to_label",
+    "on_one_scale",
     "prediction_powered_mean",
     "preferred_alike",
     "roc_curve",
@@ -55,6 +60,7 @@ __all__ = [
     "steiger_z",
     "system_means",
     "system_ranking",
+    "tie_calibrated_accuracy",
     "title_of",
     "williams_t",
     "yielding",

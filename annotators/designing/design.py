@@ -30,6 +30,9 @@ from annotators.moments import moment
 from annotators.protocols import Protocol
 
 RULES = ("unanimous", "majority")
+ONE_RATER = (1, 0.1, 3)
+"""The overlap, the part, and the overlap of the part of a study with one annotator an item and three for a drawn tenth:
+the shortest interval of a mean for its labels that leaves agreement to be measured (docs/fewer-labels.md)."""
 LONGEST_LEASE = 366 * 24 * 60
 DYNAMIC, BALANCED = "dynamic", "balanced"
 QUEUES = (DYNAMIC, BALANCED)

@@ -5,17 +5,24 @@ influence of a unit on the coefficient and ψ' what the predictions make of it, 
 - mean(λ ψ') over the labelled ones: one step from the labels' own value (van der Vaart 1998, Asymptotic Statistics,
 section 5.7) of prediction-powered inference for any estimand (Angelopoulos, Duchi & Zrnic 2023, arXiv:2311.01453,
 section 3). Influences: Hampel (1974), Journal of the American Statistical Association 69, 383-393.
+
+Where some units have labels of more raters than others, a coefficient is that with the mean (of yes and no: the
+majority) of as many raters as most units have: of a unit with more, every so many of its labels count alike. By how
+much raters differ on a unit is then the variance of the influences that each label of it would have by itself.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from math import comb
 
 from annotators.arrays import BoolArray, FloatArray, IntArray, np, stats
 from annotators.estimates.means import CLASSICAL, kinds_of, numbered, why_not
 from annotators.estimates.parts import Parts
+from annotators.estimates.raters import LabelsByRater, noise_within
 from annotators.estimates.sample import Estimate, Units
 from annotators.intervals.result import Interval
 
@@ -24,6 +31,9 @@ FEWEST = 10
 
 FITTED = 5
 """What of a coefficient is fitted on the labels: two means, two spreads, and itself."""
+
+MOST_SUBSETS = 60
+"""So many subsets of a unit's labels are taken at most; beyond, its first ones by a fixed rule."""
 
 Influence = Callable[[FloatArray, FloatArray, FloatArray], tuple[float, FloatArray]]
 """From labels, scores and weights that sum to 1 (n each) the coefficient and each unit's influence on it (n)."""
@@ -102,14 +112,14 @@ def coefficients(units: Units, thresholds: dict[str, float] | None = None, level
     Units are those that have the prediction. Intervals are t intervals of Fisher's z (1915) of a correlation and of the
     logit of AUROC and F1.
     """
-    return [entry for name in units.names for entry in _of_metric(units, name, (thresholds or {}).get(name), level)]
+    named = [name for name in units.names if name not in units.beside]
+    return [entry for name in named for entry in _of_metric(units, name, (thresholds or {}).get(name), level)]
 
 
 def _of_metric(units: Units, name: str, threshold: float | None, level: float) -> Iterable[Estimate]:
     score = units.predictions[:, units.names.index(name)]
     kept = ~np.isnan(score)
-    there = kept & units.labelled
-    binary = bool(np.isin(units.human[there], (0.0, 1.0)).all()) and units.scale in (None, (0.0, 1.0))
+    binary = units.binary and units.scale in (None, (0.0, 1.0))
     if threshold is None and kept.any() and score[kept].min() >= 0 and score[kept].max() <= 1:
         threshold = 0.5
     wanted: dict[str, tuple[Influence, FloatArray]] = {key: (of, score) for key, of in CORRELATIONS.items()}
@@ -129,15 +139,15 @@ def _coefficient(
     human, x = units.human[kept], score[kept]
     labelled = ~np.isnan(human)
     n = int(labelled.sum())
+    said = _Said.of(units, kept, decided=key in {"auroc", "f1"})
     kinds = kinds_of(units)
     about = replace(about, n_labelled=n, n_predicted=len(kept))
     entries = {kind: replace(about, name=f"{key}_{kind}") for kind in kinds}
-    y = human[labelled]
     reason = None
     if n < FEWEST:
         reason = f"only {n} labelled unit{'s' * (n != 1)} with a score; {FEWEST} are needed"
-    elif np.ptp(y) == 0 or np.ptp(x[labelled]) == 0:
-        who = "people" if np.ptp(y) == 0 else "the metric"
+    elif np.ptp(said.value) == 0 or np.ptp(x[labelled]) == 0:
+        who = "people" if np.ptp(said.value) == 0 else "the metric"
         reason = f"{who} gave every labelled unit the same value, so that there is nothing to compare with"
     if reason is not None:
         yield from (entry.undefined(reason) for entry in entries.values())
@@ -157,28 +167,27 @@ def _coefficient(
         open_=None if units.open is None else units.open[kept],
         beyond=units.beyond,
     )
-    weights = parts.own[labelled] / parts.own[labelled].sum()
-    value, psi = influence(y, x[labelled], weights)
-    spread = np.zeros(len(kept))
-    spread[labelled] = psi
+    value, spread = said.measured(influence, x, parts.own)
+    noise, noise_freedom = said.noise(influence, x, parts.own)
     freedom = len(np.unique(parts.cluster[labelled])) - n_strata
     for kind, entry in entries.items():
         if kind != CLASSICAL and (why := why_not(units, kind)) is not None:
             yield entry.undefined(why)
             continue
-        factors, used = np.zeros(n_strata), parts.predicting(spread, np.zeros(len(kept)))
+        factors, used = np.zeros(n_strata), parts.predicting(spread, np.zeros(len(kept)), noise, noise_freedom)
         if kind != CLASSICAL and not labelled.all():
-            used = parts.predicting(spread, _predicted(units, kept, spread, labelled, x))
+            used = parts.predicting(spread, _predicted(units, kept, spread, labelled, x), noise, noise_freedom)
             factors = used.tuned()
         # The strata's own means of the influences cancel: what is left is the step that the predictions add.
         moved = value + used.value(factors) - used.value(np.zeros(n_strata))
         stretch = math.sqrt(freedom / max(1, freedom - FITTED))
         error, alone = stretch * used.error(factors), stretch * used.error(np.zeros(n_strata))
         most = max(1, freedom - FITTED - int((factors > 0).any()))
-        t = float(stats.t.ppf((1 + level) / 2, used.freedom(factors, most) if used.weighed or factors.any() else most))
+        free = used.freedom(factors, most) if used.weighed or factors.any() else most
+        t = float(stats.t.ppf((1 + level) / 2, used.with_raters(free, factors)))
         low, high, how = _ends(key, moved, t * error)
         effective = float(n) if kind == CLASSICAL else n * alone**2 / error**2 if error > 0 else float(n)
-        words = [f"of {units.whom} with a score"]
+        words = [f"of {units.whom} with a score", *said.in_words]
         if kind != CLASSICAL:
             words.append(f"worth {effective:.0f} labels instead of {n:,}" if effective > n else "nothing saved")
         words.append(f"t interval {how}, {100 * level:g} %, {most:,} degrees of freedom")
@@ -189,6 +198,76 @@ def _coefficient(
             method="; ".join(words),
             effective_n=effective,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """What is set beside a score: values (R) of the kept units `unit` (R, places among the kept M), counting `share`.
+
+    One value a unit where it is not known who said what; else one for every so many (`raters`) of its labels. `labels`
+    are the single ones.
+    """
+
+    n: int
+    unit: IntArray
+    value: FloatArray
+    share: FloatArray
+    raters: int
+    decided: bool
+    labels: LabelsByRater | None
+
+    @classmethod
+    def of(cls, units: Units, kept: IntArray, *, decided: bool) -> _Said:
+        """Of the kept units; `decided` asks for 0 or 1: the majority of as many labels."""
+        human = units.human[kept]
+        places = np.flatnonzero(~np.isnan(human))
+        if units.labels is None:
+            return cls(len(kept), places, human[places], np.ones(len(places)), 1, decided, None)
+        place = np.full(units.n, -1)
+        place[kept] = np.arange(len(kept))
+        there = place[units.labels.unit] >= 0
+        labels = LabelsByRater(place[units.labels.unit[there]], units.labels.rater[there], units.labels.value[there])
+        counts = labels.counts(len(kept))
+        raters = int(np.bincount(counts[counts > 0]).argmax()) if len(labels.value) else 1
+        raters -= 1 - raters % 2 if decided else 0
+        order = np.argsort(labels.unit, kind="stable")
+        of_unit = np.split(labels.value[order], np.cumsum(counts[counts > 0])[:-1])
+        unit, value, share = list[int](), list[float](), list[float]()
+        for where, given in zip(np.flatnonzero(counts).tolist(), of_unit, strict=True):
+            size = min(raters, len(given))
+            size -= 1 - size % 2 if decided else 0
+            chosen = [float(np.mean(some)) for some in islice(combinations(given.tolist(), size), MOST_SUBSETS)]
+            unit += [where] * len(chosen)
+            value += [float(mean > 0.5) for mean in chosen] if decided else chosen
+            share += [1 / min(comb(len(given), size), MOST_SUBSETS)] * len(chosen)
+        return cls(len(kept), np.array(unit, dtype=np.int64), np.array(value), np.array(share), raters, decided, labels)
+
+    @property
+    def in_words(self) -> list[str]:
+        """With how many raters' labels a score is compared."""
+        if self.labels is None:
+            return []
+        if self.raters == 1:
+            return ["with one rater's labels"]
+        return [f"with the {'majority' if self.decided else 'mean'} of {self.raters} raters"]
+
+    def measured(self, influence: Influence, x: FloatArray, own: FloatArray) -> tuple[float, FloatArray]:
+        """The coefficient with the scores x (M) and each unit's influence on it (M), where units weigh `own` (M)."""
+        weights = own[self.unit] * self.share
+        value, psi = influence(self.value, x[self.unit], weights / weights.sum())
+        of_unit: FloatArray = np.bincount(self.unit, weights=psi * self.share, minlength=self.n).astype(np.float64)
+        return value, of_unit
+
+    def noise(self, influence: Influence, x: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
+        """The variance of each unit's influence by what raters differ by (M), and its degrees of freedom."""
+        nothing = np.zeros(self.n), math.inf
+        if self.labels is None:
+            return nothing
+        unit, counts = self.labels.unit, self.labels.counts(self.n)
+        weights = own[unit] / counts[unit]
+        _, psi = influence(self.labels.value, x[unit], weights / weights.sum())
+        found = noise_within(unit, psi, self.n)
+        return nothing if found is None else (found.variance / np.maximum(counts, 1), found.freedom)
 
 
 def _predicted(units: Units, kept: IntArray, spread: FloatArray, labelled: BoolArray, x: FloatArray) -> FloatArray:

@@ -29,7 +29,8 @@ class Limits:
     `freedom` are the degrees of freedom before any λ is fitted (labelled clusters less strata), `scale` the ends that a
     value can have. `plain` is the standard error that as many labels alone would have, had all been drawn alike, where
     they were not. `cautious` takes fewer degrees of freedom where few large errors make most of the variance,
-    as good predictions leave it (`Parts.freedom`).
+    as good predictions leave it (`Parts.freedom`). `share` says that labels are 0 and 1, also where a unit has the mean
+    of several.
     """
 
     parts: Parts
@@ -37,6 +38,7 @@ class Limits:
     scale: tuple[float, float] | None
     plain: float | None = None
     cautious: bool = False
+    share: bool = False
 
     @property
     def n(self) -> int:
@@ -51,7 +53,7 @@ class Limits:
     def binary(self) -> bool:
         """Whether the labels are 0 and 1 and the estimate is a share of them."""
         of_a_share = self.scale in (None, (0.0, 1.0)) and bool((self.parts.own >= 0).all())
-        return of_a_share and bool(np.isin(self._said, (0.0, 1.0)).all())
+        return of_a_share and (self.share or bool(np.isin(self._said, (0.0, 1.0)).all()))
 
     @property
     def few_of_a_label(self) -> bool:
@@ -62,12 +64,18 @@ class Limits:
     @property
     def open(self) -> bool:
         """Whether something of what the estimate is about is not labelled."""
+        left = float(self.parts.open[self.parts.labelled].max(initial=0)) + self.parts.beyond
+        return left > 0 or self.parts.of_raters > 0
+
+    @property
+    def sampled(self) -> bool:
+        """Whether there are units without a label that the estimate is about as well."""
         return bool(self.parts.open[self.parts.labelled].max(initial=0) + self.parts.beyond > 0)
 
     @property
     def says_nothing_of_spread(self) -> bool:
         """Whether labels that are no share are all the same, and not all of them are known."""
-        return self.open and not self.binary and bool(self._said.min() == self._said.max())
+        return self.sampled and not self.binary and bool(self._said.min() == self._said.max())
 
     def believed(self, factors: FloatArray) -> float:
         """The standard error to go by.
@@ -119,6 +127,7 @@ class Limits:
         freedom = max(1, self.freedom - fitted)
         if (parts.weighed or (self.cautious and factors.any())) and not self.few_of_a_label:
             freedom = parts.freedom(factors, freedom)
+        freedom = parts.with_raters(freedom, factors)
         t = float(stats.t.ppf((1 + level) / 2, freedom))
         if times is not None:  # what t adds for the error being estimated, a sequence adds as well
             t *= times / float(stats.norm.ppf((1 + level) / 2))
@@ -129,8 +138,7 @@ class Limits:
             low, high = self._wilson(value, error, t, factors)
             how = "Wilson"
         elif self.scale is not None:
-            low, high = max(low, self.scale[0]), min(high, self.scale[1])
-            value = min(max(value, self.scale[0]), self.scale[1])
+            value, low, high = (min(max(end, self.scale[0]), self.scale[1]) for end in (value, low, high))
         return Ends(value, low, high, error, how, freedom)
 
     def _wilson(self, value: float, error: float, t: float, factors: FloatArray) -> tuple[float, float]:

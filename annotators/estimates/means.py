@@ -10,6 +10,7 @@ from itertools import combinations
 from annotators.arrays import FloatArray, IntArray, np, stats
 from annotators.estimates.limits import Ends, Limits
 from annotators.estimates.parts import Parts
+from annotators.estimates.raters import joined_freedom
 from annotators.estimates.sample import Estimate, Units
 from annotators.figures import number
 from annotators.intervals.result import Interval
@@ -21,12 +22,13 @@ DRAWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """The mean of some units: what it is made of, the λ of each stratum, and why there is none."""
+    """The mean of some units (at places `kept`): what it is made of, the λ of each stratum, and why there is none."""
 
     units: Units
     group: str | None
     limits: Limits | None
     factors: FloatArray
+    kept: IntArray
     reason: str | None = None
 
     @property
@@ -60,11 +62,19 @@ class Mean:
         return self.limits is not None and self.limits.says_nothing_of_spread
 
     def influences(self, kind: str) -> FloatArray:
-        """What each cluster adds to its error, so that the products of two means' sum to their covariance."""
+        """What each cluster adds to its error, so that the products of two means' sum to their covariance.
+
+        What raters add goes unit by unit: they differ on one unit as they do on another of its cluster, independently.
+        """
         assert self.limits is not None
         most = int(self.units.cluster.max(initial=-1)) + 1
         of = self.limits.parts.influences(self.factors_of(kind))
-        return np.concatenate([np.sqrt(share) * np.pad(each, (0, most - len(each))) for share, each in of])
+        found = [np.sqrt(share) * np.pad(each, (0, most - len(each))) for share, each in of]
+        if self.units.noise is not None:
+            of_raters = np.zeros(self.units.n)
+            of_raters[self.kept] = np.sqrt(self.limits.parts.unit_noise)
+            found.append(of_raters)
+        return np.concatenate(found)
 
     @property
     def effective(self) -> float | None:
@@ -110,10 +120,11 @@ def mean_of(units: Units, group: int | None = None) -> Mean:
         empty = units.strata[int(units.stratum[kept][np.flatnonzero(stratum == int(of_strata.argmin()))[0]])]
         reason = f"the stratum {empty!r} has fewer than two labelled units: label more of it, or leave strata out"
     if reason:
-        return Mean(units, name, None, np.zeros(n_strata), reason)
+        return Mean(units, name, None, np.zeros(n_strata), kept, reason)
     predicted = units.predicted.values[kept]
     chance = None if units.probability is None else units.probability[kept]
     open_ = None if units.open is None else units.open[kept]
+    noise, freedom = units.noise_of(here)
     parts = Parts.of(
         human,
         predicted,
@@ -122,13 +133,15 @@ def mean_of(units: Units, group: int | None = None) -> Mean:
         probabilities=chance,
         open_=open_,
         beyond=units.beyond,
+        noise=noise[kept],
+        noise_freedom=freedom,
     )
     plain = None if chance is None else _error_if_drawn_alike(parts)
-    limits = Limits(parts, clusters - n_strata, units.scale, plain, cautious=True)
+    limits = Limits(parts, clusters - n_strata, units.scale, plain, cautious=True, share=units.binary)
     factors = parts.tuned() if units.predicted.fitted and not labelled.all() else np.zeros(n_strata)
     if limits.few_of_a_label:
         factors = np.zeros(n_strata)
-    return Mean(units, name, limits, factors)
+    return Mean(units, name, limits, factors, kept)
 
 
 def _error_if_drawn_alike(parts: Parts) -> float:
@@ -141,7 +154,7 @@ def _error_if_drawn_alike(parts: Parts) -> float:
     middle = float(share @ parts.human)
     spread = float(share @ np.where(parts.labelled, (parts.human - middle) ** 2, 0.0)) * n / max(1, n - 1)
     left = (1 - n / len(parts.human)) * (1 - parts.beyond) + parts.beyond
-    return math.sqrt(spread * left / n)
+    return math.sqrt(spread * left / n + parts.of_raters)
 
 
 def numbered(codes: IntArray) -> IntArray:
@@ -172,12 +185,45 @@ def means(units: Units, level: float = 0.95) -> list[Estimate]:
     return found
 
 
+def mean_with_raters_alike(units: Units, level: float = 0.95) -> Estimate:
+    """The mean of all units with an interval for raters like these, of whom these are a sample (`mean_alike`).
+
+    How high a rater labels does not average out over units: the variance of the mean has Σ s_j² σ²_r besides, where
+    rater j gave a share s_j of the labels (a random effect of raters: Searle, Casella & McCulloch 1992, Variance
+    Components, section 5.5). It is taken at its most (`Leniency.at_most`), with one degree of freedom less than
+    raters; both variances together have the degrees of freedom of Satterthwaite (1946).
+    """
+    kind = kinds_of(units)[-1]
+    kind = kind if why_not(units, kind) is None else CLASSICAL
+    made = mean_of(units)
+    best = _mean(made, kind, level)
+    entry = replace(best, name="mean_alike")
+    if best.value is None or best.interval is None or best.interval.error is None:
+        return entry
+    found = units.leniency
+    if found is None:
+        why = "no two raters share units enough to say how far they differ in how high they label"
+        return Estimate(name=entry.name, n_labelled=entry.n_labelled, n_predicted=entry.n_predicted).undefined(why)
+    of_units = best.interval.error**2
+    free = joined_freedom([(of_units, float(best.interval.freedom or 1)), (found.at_most, found.raters - 1.0)])
+    freedom = max(1, int(min(free, 1e9)))
+    reach = float(stats.t.ppf((1 + level) / 2, max(1.0, free))) * math.sqrt(of_units + found.at_most)
+    low, high = min(best.value - reach, best.interval.low or 0.0), max(best.value + reach, best.interval.high or 0.0)
+    if units.scale is not None:
+        low, high = max(low, units.scale[0]), min(high, units.scale[1])
+    words = [f"of {units.whom}, with raters like these {found.raters}", f"t interval, {100 * level:g} %"]
+    words.append(f"{freedom:,} degree{'s' * (freedom != 1)} of freedom")
+    error = math.sqrt(of_units + found.at_most)
+    return replace(
+        entry, interval=Interval(low, high, "t", level, error=error, freedom=freedom), method="; ".join(words)
+    )
+
+
 def _about(units: Units, group: str | None) -> tuple[int, int]:
     if group is None:
         return units.n_labelled, units.n_predicted
     here = units.group == units.groups.index(group)
-    predicted = (~np.isnan(units.predictions)).any(axis=1)
-    return int((units.labelled & here).sum()), int((predicted & here).sum())
+    return int((units.labelled & here).sum()), int((units.scored & here).sum())
 
 
 def _mean(made: Mean, kind: str, level: float) -> Estimate:

@@ -4,15 +4,18 @@ With f the prediction and y the human value it is mean(λ f) over all units + me
 difference estimator (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, eq. 6.3.4). λ = 0 is the
 classical mean, λ = 1 prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669-674), and PPI++ takes the
 λ with the smallest variance (Angelopoulos, Duchi & Zrnic 2023, arXiv:2311.01453, section 6).
+Where y is the mean of what some raters said, the variance has what they differ by (`annotators.estimates.raters`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.errors import InvalidInput
+from annotators.estimates.raters import joined_freedom
 
 FEWEST_FOR_OWN = 5
 """Labelled units that a stratum needs for a λ of its own, and labels of the rarer kind for a gain to be believed."""
@@ -29,7 +32,8 @@ class Parts:
     (what every unit's prediction weighs) and `open` (1 less the share of the population that is known: 0 where
     everything is labelled, 1 where labels are a drop in it). `beyond` (0..1) is the share of the population that is
     not among these units: 0 is the finite set of these units, 1 a population without end. `weighed` says that units
-    were drawn with probabilities of their own.
+    were drawn with probabilities of their own. `noise` (N) is the variance of each label about what raters say of its
+    unit on average, known with `noise_freedom` degrees of freedom.
     """
 
     human: FloatArray
@@ -42,6 +46,8 @@ class Parts:
     open: FloatArray
     beyond: float
     weighed: bool
+    noise: FloatArray
+    noise_freedom: float = math.inf
 
     @classmethod
     def of(
@@ -54,12 +60,15 @@ class Parts:
         probabilities: FloatArray | None = None,
         open_: FloatArray | None = None,
         beyond: float = 0.0,
+        noise: FloatArray | None = None,
+        noise_freedom: float = math.inf,
     ) -> Parts:
         """Of units of which `human` (N) is NaN where nobody labelled.
 
         `probabilities` (N) are those with which the labelled units were drawn, so that 1 / probability weighs a label
         (Hájek 1971); None: drawn alike within strata. `open_` (N) replaces 1 - probability in the variance, where a
-        unit's weight is made of several draws. Each stratum's mean counts for its share of the units.
+        unit's weight is made of several draws. Each stratum's mean counts for its share of the units. Without
+        `noise` nothing is known of what raters differ by.
         """
         labelled = ~np.isnan(human)
         size = np.bincount(stratum).astype(np.float64)
@@ -81,6 +90,8 @@ class Parts:
             left,
             beyond,
             probabilities is not None,
+            np.zeros(len(stratum)) if noise is None else np.where(labelled, noise, 0.0),
+            noise_freedom,
         )
 
     @property
@@ -88,9 +99,26 @@ class Parts:
         """How many strata there are."""
         return int(self.stratum.max(initial=0)) + 1
 
-    def predicting(self, human: FloatArray, metric: FloatArray) -> Parts:
-        """The same units and weights with other values (N) and other predictions (N)."""
-        return replace(self, human=np.where(self.labelled, human, 0.0), metric=metric)
+    def predicting(
+        self, human: FloatArray, metric: FloatArray, noise: FloatArray | None = None, freedom: float = math.inf
+    ) -> Parts:
+        """The same units and weights with other values (N), predictions (N), and variances by raters (N)."""
+        of_raters = np.zeros(len(human)) if noise is None else np.where(self.labelled, noise, 0.0)
+        return replace(
+            self,
+            human=np.where(self.labelled, human, 0.0),
+            metric=metric,
+            noise=of_raters,
+            noise_freedom=freedom,
+        )
+
+    def with_raters(self, sampled_freedom: int, factors: FloatArray) -> int:
+        """The degrees of freedom of the whole error, where that of the sampled units has so many."""
+        if not self.of_raters:
+            return sampled_freedom
+        sampled = self.error(factors) ** 2 - self.of_raters
+        joined = joined_freedom([(max(0.0, sampled), sampled_freedom), (self.of_raters, self.noise_freedom)])
+        return max(1, int(min(joined, 1e9)))
 
     def value(self, factors: FloatArray) -> float:
         """The estimate with these λ, one a stratum."""
@@ -103,7 +131,19 @@ class Parts:
         Of a finite population that holds these units and others it lies between that of these units alone and that of a
         population without end, by `beyond` (two-phase sampling: Särndal, Swensson & Wretman 1992, eq. 9.3.7).
         """
-        return float(np.sqrt(sum(share * (influence**2).sum() for share, influence in self.influences(factors))))
+        sampled = sum(share * (influence**2).sum() for share, influence in self.influences(factors))
+        return float(np.sqrt(sampled + self.of_raters))
+
+    @property
+    def unit_noise(self) -> FloatArray:
+        """What raters add to the variance with each unit (N), besides what is in that of the sampled units."""
+        found: FloatArray = self.own**2 * (1 - self.open) * (1 - self.beyond) * self.noise
+        return found
+
+    @property
+    def of_raters(self) -> float:
+        """What raters add to the variance, besides what is in that of the sampled units."""
+        return float(self.unit_noise.sum())
 
     def influences(self, factors: FloatArray) -> list[tuple[float, FloatArray]]:
         """What each cluster adds to the error of the estimate, of these units and of those beyond, with shares."""
@@ -126,8 +166,15 @@ class Parts:
         there are.
         """
         squares = sum((share * influence**2 for share, influence in self.influences(factors)), np.zeros(1))
+        if not squares.any():
+            return most
         varies = float((squares**2).sum() - squares.sum() ** 2 / len(np.unique(self.cluster[self.labelled])))
         return most if varies <= 0 else max(1, min(most, int(2 * squares.sum() ** 2 / varies)))
+
+    def variance(self, values: FloatArray) -> float:
+        """The variance of values (N) among the labelled units, within strata, by what each weighs."""
+        share = np.abs(self.own)
+        return float(share @ self._centred(values, self.own) ** 2) / max(float(share.sum()), 1e-300)
 
     def _centred(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Values less their stratum's mean, stretched so that their squares estimate the variance without bias."""

@@ -110,5 +110,5 @@ def needed_for(found: Iterable[tuple[Result, int]], width: float, total: int | N
             made.append(max(1, math.ceil(n / share)))
         else:
             inverse = (1 / n - 1 / total) * share + 1 / total if total > n else 1 / n
-            made.append(int(np.clip(math.ceil(1 / inverse), 1, total)))
+            made.append(int(np.clip(math.ceil(1 / inverse - 1e-9), 1, total)))
     return made

@@ -11,6 +11,7 @@ from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.errors import InvalidInput
 from annotators.estimates.combined import Combined, combined
 from annotators.estimates.parts import places
+from annotators.estimates.raters import FEWEST_OF_A_GROUP, LabelsByRater, Leniency, Noise, least_step
 from annotators.intervals.result import Result
 
 ITEMS, POPULATION = "items", "population"
@@ -61,7 +62,10 @@ class Units:
     `cluster` and `stratum` (N) are numbers from 0, `strata` and `groups` are names, `group` (N) indexes `groups` (-1:
     none). `probability` (N) is that with which a labelled unit was drawn, None where all were drawn alike within
     strata; `open` (N) what of its variance is left where weights are made of several draws. `beyond` (0..1) is the
-    share of the population that is not among the units. `scale` has the ends of human values.
+    share of the population that is not among the units. `scale` has the ends of human values. `by_rater` is what each
+    rater said, where that is known: `human` is then the mean of a unit's labels, and an estimate is of what raters say
+    of a unit on average. `beside` are the predictions that are no scores, such as lengths: they are combined with the
+    others, and nothing else is made of them.
     """
 
     human: FloatArray
@@ -77,13 +81,16 @@ class Units:
     beyond: float = 0.0
     scale: tuple[float, float] | None = None
     seed: int = field(default=0)
+    by_rater: LabelsByRater | None = None
+    beside: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
-        human: FloatArray,
+        human: FloatArray | LabelsByRater,
         predictions: dict[str, FloatArray],
         *,
+        n: int | None = None,
         clusters: Sequence[Hashable] | None = None,
         strata: Sequence[Hashable] | None = None,
         groups: Sequence[str | None] | None = None,
@@ -92,12 +99,20 @@ class Units:
         population: float | None = None,
         scale: tuple[float, float] | None = None,
         seed: int = 0,
+        beside: Sequence[str] = (),
     ) -> Units:
         """From columns of one length (N); `population` is how many units there are in all (None: these; inf: no end).
+
+        What people said is one value a unit, or every rater's labels of `n` units.
 
         Raises InvalidInput for columns that do not line up, infinite values, a labelled unit without a probability
         above 0 up to 1, and a population smaller than the units.
         """
+        by_rater = human if isinstance(human, LabelsByRater) else None
+        if isinstance(human, LabelsByRater):
+            if n is None:
+                raise InvalidInput("labels by rater do not say how many units there are: give n")
+            human = human.means(n)
         n = len(human)
         columns: dict[str, Sequence[object] | FloatArray | None] = {
             **predictions, "clusters": clusters, "strata": strata, "groups": groups, "probabilities": probability,
@@ -134,6 +149,8 @@ class Units:
             beyond if not math.isinf(population or 0) else 1.0,
             scale,
             seed,
+            by_rater,
+            tuple(beside),
         )
 
     @property
@@ -153,8 +170,64 @@ class Units:
 
     @cached_property
     def n_predicted(self) -> int:
-        """How many have a prediction."""
-        return int((~np.isnan(self.predictions)).any(axis=1).sum())
+        """How many units have a score or the word of a judge."""
+        return int(self.scored.sum())
+
+    @cached_property
+    def scored(self) -> BoolArray:
+        """Which units have a prediction, besides what is known of every unit (N)."""
+        scores = [place for place, name in enumerate(self.names) if name not in self.beside]
+        return np.asarray(~np.isnan(self.predictions[:, scores]).all(axis=1), dtype=np.bool_)
+
+    @cached_property
+    def labels(self) -> LabelsByRater | None:
+        """What each rater said of the labelled units."""
+        return None if self.by_rater is None else self.by_rater.among(self.labelled)
+
+    @cached_property
+    def n_ratings(self) -> int:
+        """How many labels people gave: each rater's counts; one a unit where it is not known who gave them."""
+        return self.n_labelled if self.labels is None else len(self.labels.value)
+
+    @cached_property
+    def n_several(self) -> int:
+        """How many labelled units have labels of several raters."""
+        return 0 if self.labels is None else int((self.labels.counts(self.n) > 1).sum())
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether every label is 0 or 1."""
+        said = self.human[self.labelled] if self.labels is None else self.labels.value
+        return bool(np.isin(said, (0.0, 1.0)).all())
+
+    @cached_property
+    def noise(self) -> Noise | None:
+        """The variance of one label within its unit; None where nobody's label can be set beside another's."""
+        return self.noise_in(self.labels)
+
+    @cached_property
+    def leniency(self) -> Leniency | None:
+        """How far raters differ in how high they label; None where no two share units."""
+        return None if self.labels is None or not len(self.labels.value) else self.labels.leniency()
+
+    def noise_in(self, labels: LabelsByRater | None) -> Noise | None:
+        """The same of some of the labels."""
+        if labels is None:
+            return None
+        step = self.scale[1] - self.scale[0] if self.binary and self.scale else least_step(labels.value)
+        return labels.noise(self.n, step)
+
+    def noise_of(self, here: BoolArray) -> tuple[FloatArray, float]:
+        """The variance of each unit's label about what raters say of it (N), and its degrees of freedom.
+
+        That of the units `here` (N), where enough of them have several labels; else that of all.
+        """
+        if self.labels is None or self.noise is None:
+            return np.zeros(self.n), math.inf
+        own = None if here.all() else self.noise_in(self.labels.among(here))
+        found = own if own is not None and own.units >= FEWEST_OF_A_GROUP else self.noise
+        counts = self.labels.counts(self.n)
+        return np.where(counts > 0, found.variance / np.maximum(counts, 1), 0.0), found.freedom
 
     @cached_property
     def weights(self) -> FloatArray | None:

@@ -165,7 +165,7 @@ def labels_to_stop(made: Mean, kind: str, half_width: float, level: float = 0.95
     assert made.limits is not None
     base = tuned_for(half_width, made.units.scale, level)
     n, total = made.limits.n, made.units.n
-    if n == total:
+    if n == total and not made.limits.parts.of_raters:
         return total
 
     def reached(labels: int) -> bool:
@@ -185,11 +185,13 @@ def error_with(made: Mean, kind: str, labels: int) -> float:
     """The standard error that the mean would have with so many labels, drawn as those that there are."""
     assert made.limits is not None
     n, total, beyond = made.limits.n, made.units.n, made.units.beyond
-    of_these = replace(made.limits, parts=replace(made.limits.parts, beyond=0.0))
+    parts = made.limits.parts
+    of_these = replace(made.limits, parts=replace(parts, beyond=0.0, noise=np.zeros_like(parts.noise)))
     now = of_these.believed(made.factors_of(kind)) ** 2
     of_one_label = now * n / max(1 - n / total, 1 / total)
     of_units = beyond * _variance_of_units(made) if beyond else 0.0
-    return math.sqrt(of_one_label * max(0.0, 1 / labels - 1 / total) + of_units)
+    # What raters differ by is in that of one label; what a finite set takes from it comes back: σ² / m / N of any n.
+    return math.sqrt(of_one_label * max(0.0, 1 / labels - 1 / total) + of_units + parts.of_raters)
 
 
 def _variance_of_units(made: Mean) -> float:

@@ -15,15 +15,23 @@ NO_SPREAD = "the standard error is 0, which says nothing of how far others diffe
 
 
 def t_interval(
-    value: float, error: float, freedom: float, level: float, kind: str, *, over: str = "units", note: str = ""
+    value: float,
+    error: float,
+    freedom: float,
+    level: float,
+    kind: str,
+    *,
+    over: str = "units",
+    note: str = "",
+    ceiling: float = 1.0,
 ) -> Interval:
-    """The value ± t times its standard error, cut at 1; none without any error."""
+    """The value ± t times its standard error, cut at the ceiling; none without any error."""
     if freedom < 1 or not np.isfinite(error):
         return Interval(None, None, kind, level, note="one unit gives no standard error", over=over)
     if error <= ROUNDING:
         return Interval(None, None, kind, level, note=note or NO_SPREAD, over=over)
     reach = float(special.stdtrit(freedom, (1 + level) / 2)) * error
-    low, high = min(value - reach, 1.0), min(value + reach, 1.0)
+    low, high = min(value - reach, ceiling), min(value + reach, ceiling)
     return Interval(low, high, kind, level, note=note, over=over, error=error, freedom=freedom)
 
 

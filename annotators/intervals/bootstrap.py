@@ -167,14 +167,16 @@ class Resampled:
         pieces = (self.values[chosen], self.replicates[:, chosen], self.jackknife[:, chosen])
         unit = max(1.0, *(float(np.abs(piece[~np.isnan(piece)]).max(initial=0)) for piece in pieces))
         values, replicates, jackknife = (piece / unit for piece in pieces)
-        scaled = replace(self, values=values, replicates=replicates, jackknife=jackknife, ceiling=1.0)
+        # The largest of the resamples bounds what is drawn from them, and not what is reckoned with t.
+        ceiling = np.inf if kind == "jackknife" else 1.0
+        scaled = replace(self, values=values, replicates=replicates, jackknife=jackknife, ceiling=ceiling)
         made = scaled.interval(0, level, kind)
         if made.low is None or made.high is None:
             return made
         return replace(made, low=made.low * unit, high=made.high * unit)
 
     def jackknife_interval(self, statistic: int = 0, level: float = 0.95) -> Interval:
-        """The value ± t times the jackknife's standard error, cut at 1; t has one degree less than units left out.
+        """The value ± t times the jackknife's standard error, cut at the ceiling; t has one degree less than units.
 
         se² = (n - 1) / n Σ (θ_(i) - θ_(.))²: Efron & Tibshirani (1993), An Introduction to the Bootstrap, eq. 11.5.
         """
@@ -184,7 +186,8 @@ class Resampled:
             why = "one unit alone makes the coefficient defined" if n >= 2 else "no units were left out"
             return Interval(None, None, "jackknife", level, note=why, over=self.over)
         spread = (self.repeats * (without - np.average(without, weights=self.repeats)) ** 2).sum()
-        return t_interval(value, float(np.sqrt((n - 1) / n * spread)), n - 1, level, "jackknife", over=self.over)
+        error, ceiling = float(np.sqrt((n - 1) / n * spread)), np.inf if self.ceiling is None else self.ceiling
+        return t_interval(value, error, n - 1, level, "jackknife", over=self.over, ceiling=ceiling)
 
 
 def resample(

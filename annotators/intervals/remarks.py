@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 FEW_UNITS = 30
+"""Below so many units intervals are rough."""
+
+TAKEN_AS_RIGHT = (
+    "What people settled on counts as right: how often they err themselves is in none of these intervals, and shifts "
+    "accuracies and shares. Rater models, on the page Agreement, estimate it."
+)
+"""Said wherever one label a unit, made from several people's, is taken for the truth: with raters who are right four
+times of five, a majority of three is wrong on a tenth of the units."""
 FEW_CLUSTERS = 20
 """Below so many clusters intervals over clusters fall short of what they say: docs/statistics.md has the figures."""
 

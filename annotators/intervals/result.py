@@ -8,6 +8,8 @@ from typing import Any, Literal, Self
 
 IntervalKind = Literal["BCa", "percentile", "jackknife", "analytic"]
 BOOTSTRAPS = ("BCa", "percentile")
+OUTER = "percentile and basic"
+"""Both bootstraps, of which the outer ends count."""
 TWO_WAY = "two-way bootstrap"
 TWO_WAY_JACKKNIFE = "two-way jackknife"
 F_TEST = "F"
@@ -23,12 +25,12 @@ FIXED_RATERS, RANDOM_RATERS = "these raters", "raters like these"
 class Interval:
     """How an interval was made: by which method, at which level (0..1), from how many resamples and which seed.
 
-    `kind` is "BCa" or "percentile" (bootstrap), "two-way bootstrap", "jackknife", "two-way jackknife", or the name of
-    an analytic method; `raters` says which raters it is about ("these raters", "raters like these"), where that is a
-    question; `over` says what was resampled or left out ("units", "questions"). `undefined` is how many of the
-    resamples left the coefficient undefined and were left out; `low` and `high` are None when no interval could be
-    made, and `note` says why, or what else is to be known. `error` is the standard error and `freedom` the degrees of
-    freedom of t, where the method has them.
+    `kind` is "BCa", "percentile" or "percentile and basic" (bootstrap), "two-way bootstrap", "jackknife", "two-way
+    jackknife", or the name of an analytic method; `raters` says which raters it is about ("these raters", "raters like
+    these"), where that is a question; `over` says what was resampled or left out ("units", "questions"). `undefined` is
+    how many of the resamples left the coefficient undefined and were left out; `low` and `high` are None when no
+    interval could be made, and `note` says why, or what else is to be known. `error` is the standard error and
+    `freedom` the degrees of freedom of t, where the method has them.
     """
 
     low: float | None
@@ -50,7 +52,7 @@ class Interval:
             return f"no interval: {self.note}"
         level = f"{100 * self.level:g} %"
         about = f" ({self.raters})" if self.raters else ""
-        if self.kind in BOOTSTRAPS:
+        if self.kind in (*BOOTSTRAPS, OUTER):
             words = f"{self.kind} bootstrap over {self.over}{about}, {level}"
         else:
             over = f" over {self.over}" if self.kind in ("jackknife", TWO_WAY, TWO_WAY_JACKKNIFE) else ""
@@ -58,7 +60,7 @@ class Interval:
             if self.freedom is not None:
                 words += f", t with {self.freedom:,.0f} degree{'s' * (round(self.freedom) != 1)} of freedom"
             words += f", {level}"
-        if self.kind in (*BOOTSTRAPS, TWO_WAY):
+        if self.kind in (*BOOTSTRAPS, OUTER, TWO_WAY):
             words += f", {self.resamples:,} resamples, seed {self.seed}"
             if self.undefined:
                 words += f"; {self.undefined:,} of {self.resamples:,} resamples undefined"
@@ -167,9 +169,10 @@ class Aligned(Result):
 
     A test statistic has no interval, but a `p_value` (two-sided unless the method says otherwise). `n` is how many rows
     (units, or labels where each label is a row), systems, or people the value rests on; the method says which when it
-    is not units. `metric`, `criterion` and `group` say what it is about, `by` what the groups are (system, category,
-    …), `against` the metric, study or annotator it is compared with; `n_effective` is how many labels alone would give
-    as short an interval.
+    is not units. `p_holm` and `p_bh` are p adjusted for all tests of its name, by Holm and by Benjamini and Hochberg,
+    where there are several. `metric`, `criterion` and `group` say what it is about, `by` what the groups are (system,
+    category, …), `against` the metric, study or annotator it is compared with; `n_effective` is how many labels alone
+    would give as short an interval.
     """
 
     n: int
@@ -179,10 +182,12 @@ class Aligned(Result):
     by: str | None = None
     against: str | None = None
     p_value: float | None = None
+    p_holm: float | None = None
+    p_bh: float | None = None
     n_effective: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The statistic as `alignment` JSON has it; `by`, `against`, `p_value`, `n_effective` where there is one."""
+        """The statistic as `alignment` JSON has it; `by`, `against`, p values and `n_effective` where there is one."""
         found: dict[str, Any] = {
             "name": self.name,
             "metric": self.metric,
@@ -195,7 +200,7 @@ class Aligned(Result):
             "n": self.n,
             "reason": self.reason,
         }
-        for name in ("by", "against", "p_value", "n_effective"):
+        for name in ("by", "against", "p_value", "p_holm", "p_bh", "n_effective"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found

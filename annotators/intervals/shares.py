@@ -9,6 +9,8 @@ from annotators.intervals.result import Interval
 
 WILSON = "Wilson score"
 BOUNDED = "score interval of a bounded mean"
+FEW_DIFFER = 6
+"""Up to so many units that differ from all others, resamples say too little of how rare they are."""
 HELD_BEFORE = 2
 """As many clusters the bound on the variance counts for: few grades are often alike, and say little of their spread."""
 
@@ -56,6 +58,20 @@ def share_interval(hits: FloatArray, sizes: FloatArray, level: float = 0.95, *, 
         error=float(np.sqrt(spread)),
         freedom=clusters - 1,
     )
+
+
+def interval_where_few_differ(
+    hits: FloatArray, sizes: FloatArray, level: float = 0.95, *, over: str = "items"
+) -> Interval | None:
+    """`share_interval` of a share of which at most `FEW_DIFFER` units (or clusters) differ from the rest, else None.
+
+    Elsewhere resamples cover as often as they say.
+    """
+    there = sizes > 0
+    if min(int((hits[there] < sizes[there]).sum()), int((hits[there] > 0).sum())) > FEW_DIFFER:
+        return None
+    made = share_interval(hits, sizes, level, over=over)
+    return None if made.low is None else made
 
 
 def bounded_interval(

@@ -123,8 +123,16 @@ def alternatives(texts: Sequence[str]) -> list[list[Condition]]:
 def item_ids(text: str, source: str) -> tuple[str, ...]:
     """The ids that a list names: one a line, or a CSV or TSV table with a column `item` or `id`; empty lines count not.
 
-    Raises InvalidInput naming `source` for a list without ids and for an id that is named twice, with both lines.
+    Raises InvalidInput naming `source` for a list without ids, for an id that is named twice, with both lines, and for
+    a table with a cell that cannot be read.
     """
+    try:
+        return _item_ids(text, source)
+    except csv.Error as error:
+        raise InvalidInput(f"{source} cannot be read as a table ({error}). Write the ids, one a line.") from None
+
+
+def _item_ids(text: str, source: str) -> tuple[str, ...]:
     lines = text.removeprefix("\ufeff").splitlines()
     heading = next((line for line in lines if line.strip()), "")
     sign = next((sign for sign in "\t;," if sign in heading), None)

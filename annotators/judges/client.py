@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from annotators.addresses import is_here, is_openai, redirected
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import AssayError, InvalidInput, NotEquipped
 from annotators.judges.base import Call, Ending, Message, Picture, Reply, Text
 from annotators.judges.chances import chances_of, tokens_of
 from annotators.later import Later
@@ -70,6 +70,10 @@ _MONEY = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
 
 class ServerRefuses(AssayError):
     """The server will not answer, whatever is asked: a wrong key, no such model, no route, no eyes."""
+
+
+class KeyRefused(ServerRefuses, NotEquipped):
+    """The server wants another key than this process has, or any."""
 
 
 class TryAgain(Exception):
@@ -269,7 +273,7 @@ class Client:
         message = f"{message[:1].upper()}{message[1:].rstrip('.')}." if message else ""
         if status in (401, 403):
             needs = "does not take the key" if self._has_key else "asks for a key"
-            raise ServerRefuses(f"{self.server} {needs} (status {status}). Set ASSAY_JUDGE_KEY to one that it takes.")
+            raise KeyRefused(f"{self.server} {needs} (status {status}). Set ASSAY_JUDGE_KEY to one that it takes.")
         if status == 429 and _MONEY.search(said):
             raise ServerRefuses(
                 f"{self.server} says that the account has no money left: {message} Pay there, or take another server; "

@@ -135,8 +135,8 @@ def agreement(  # noqa: PLR0917 - the command's options
         str | None,
         option(
             "R",
-            "Which raters intervals are about: fixed (these) or random (raters like these: units and raters are "
-            "resampled).  [default: fixed, but random for ICC(A,1) and ICC(A,k)]",
+            "Which raters all intervals are about: fixed (these) or random (raters like these: units and raters are "
+            "resampled).  [default: fixed]",
         ),
     ] = None,
     shared: Annotated[
@@ -165,7 +165,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     question where there are several); each cell may be there once.
     """
     kind = one_of(interval, INTERVAL_KINDS, "--interval")
-    about = None if raters is None else one_of(raters, RATERS, "--raters")
+    about = RATERS[0] if raters is None else one_of(raters, RATERS, "--raters")
     of_tables = {
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
         "target": target, "question": question, "added": added, "wide": wide, "map": mapping, "encoding": encoding,

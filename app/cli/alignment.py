@@ -41,7 +41,7 @@ from app.cli.base import (
 )
 from app.cli.output import emit, progress, say_aside, working
 from exports.checks import check_report
-from exports.reading.columns import check_columns
+from exports.columns.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.intervals.result import Aligned
@@ -80,7 +80,10 @@ def alignment(  # noqa: PLR0917 - the command's options
     human: Annotated[str | None, column("With --table: what people said.")] = None,
     metric: Annotated[list[str] | None, column("With --table: what a metric gave; repeatable.")] = None,
     group: Annotated[str | None, column("With --table: what rows are grouped by.")] = None,
-    cluster: Annotated[str | None, column("With --table: rows that are drawn together, such as the question.")] = None,
+    cluster: Annotated[
+        str | None,
+        column("With --table: what rows are drawn together by; '' for nothing.  [default: question, or item]"),
+    ] = None,
     unit: Annotated[str | None, column("With --table and --rater: what was judged.")] = None,
     rater: Annotated[str | None, column("With --table and --unit: who judged.")] = None,
     positive: Annotated[str | None, option("VALUE", "With --table: the human value that counts as yes.")] = None,

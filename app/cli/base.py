@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from db.engine import Database
     from db.permissions import Actor
     from db.releasing.consequences import Consequences
-    from exports.reading.mapping import TableMapping
+    from exports.columns.mapping import TableMapping
 
 F = TypeVar("F", bound=Callable[..., Any])
 N = TypeVar("N", bound=str)
@@ -274,10 +274,10 @@ def table_mapping(
     leave_out: Sequence[str] | None = None,
 ) -> TableMapping:
     """How a table is to be read, from the options that say so."""
+    from exports.columns.mapping import TableMapping
+    from exports.columns.values import ValueRule
     from exports.reading.encodings import named_encoding
-    from exports.reading.mapping import TableMapping
     from exports.reading.tables import Opening
-    from exports.reading.values import ValueRule
 
     if encoding is not None:
         named_encoding(encoding)
@@ -291,7 +291,7 @@ def table_mapping(
 
 def mapped_columns(fields: Sequence[str] | None, given: dict[str, Any]) -> dict[str, Any]:
     """The columns that options name (`given`, by field; a list where there may be several), and those of --map."""
-    from exports.reading.mapping import columns_of
+    from exports.columns.mapping import columns_of
 
     found = dict(given)
     for name, columns in columns_of(fields or ()).items():

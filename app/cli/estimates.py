@@ -40,7 +40,7 @@ from app.cli.base import (
 from app.cli.output import emit, say_aside, working
 from app.cli.output import table as in_columns
 from exports.checks import check_report
-from exports.reading.columns import check_columns
+from exports.columns.columns import check_columns
 
 if TYPE_CHECKING:
     from exports.estimates.report import EstimateReport
@@ -81,12 +81,24 @@ def estimate(  # noqa: PLR0917 - the command's options
         ),
     ] = None,
     by: Annotated[str | None, option("system|category", "Also each group, their differences and ranks.")] = None,
-    plan: Annotated[float | None, option("WIDTH", "Also how many labels an interval of this width takes.")] = None,
+    plan: Annotated[
+        float | None, option("WIDTH", "Also how many labels an interval of this width takes, and in which design.")
+    ] = None,
+    labels: Annotated[
+        int | None,
+        option("N", "Also what designs of so many labels give: how many items, how many raters an item.", min=2),
+    ] = None,
     table: TableFile = None,
-    human: Annotated[str | None, column("With --table: what people said; empty where nobody did.")] = None,
+    human: Annotated[
+        str | None,
+        option("COL,COL", "With --table: what people said, a column a rater; empty where nobody did."),
+    ] = None,
     weight: Annotated[str | None, column("With --table: one over the probability that a row was drawn with.")] = None,
     stratum: Annotated[str | None, column("With --table: what rows were drawn within.")] = None,
-    cluster: Annotated[str | None, column("With --table: rows that were drawn together, such as the question.")] = None,
+    cluster: Annotated[
+        str | None,
+        column("With --table: what rows are drawn together by; '' for nothing.  [default: question, or item]"),
+    ] = None,
     group: Annotated[str | None, column("With --table: groups with means of their own, such as the system.")] = None,
     population: Annotated[
         int | None, option("N", "With --table: the rows are (of) a finite set of so many.", min=1)
@@ -137,8 +149,10 @@ def estimate(  # noqa: PLR0917 - the command's options
         )  # fmt: skip
         if human is None:
             raise typer.BadParameter("Name the column of people's values with --human.", param_hint="--table")
+        raters = tuple(name.strip() for name in said.pop("human").split(",") if name.strip())
         columns = {name: f"--{kind}" for kind, name in said.items() if name}
-        check_columns(what, columns | dict.fromkeys(names, "--predict"), mapped.opening)
+        named_columns = dict.fromkeys(raters, "--human") | columns | dict.fromkeys(names, "--predict")
+        check_columns(what, named_columns, mapped.opening)
     else:
         check_names(context, *what)
     if report is not None:
@@ -150,12 +164,11 @@ def estimate(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         from exports.estimates.table import EstimateColumns, estimate_table
 
-        assert human is not None
-        named = EstimateColumns(predict=names, **said)
+        named = EstimateColumns(raters, names, **said)
         with working("Estimating"):
             found = estimate_table(
-                what, named, of=whom, population=population, positive=positive, scale=scale, width=plan, level=level,
-                seed=seed, mapping=mapped,
+                what, named, of=whom, population=population, positive=positive, scale=scale, width=plan,
+                labels=labels, level=level, seed=seed, mapping=mapped,
             )  # fmt: skip
     else:
         from exports.estimates.report import estimate_report
@@ -163,7 +176,8 @@ def estimate(  # noqa: PLR0917 - the command's options
         with opened(context) as here, working("Estimating"):
             found, _ = estimate_report(
                 here.db, here.actor, study_id_of(here, *what),
-                criterion=criterion, predict=names, of=whom or OF[0], by=groups, width=plan, level=level, seed=seed,
+                criterion=criterion, predict=names, of=whom or OF[0], by=groups, width=plan, labels=labels,
+                level=level, seed=seed,
             )  # fmt: skip
     if report is not None:
         from exports.drawing.report_files import write_report
@@ -175,11 +189,20 @@ def estimate(  # noqa: PLR0917 - the command's options
 
 def _in_words(found: EstimateReport) -> str:
     from exports.drawing.tables import as_text
+    from exports.estimates.raters import designs_in_words, designs_table, options_of, raters_part
     from exports.estimates.report import estimates_table, strata_table
 
-    tables = [estimates_table(found), strata_table(found)]
+    tables, words = [estimates_table(found), strata_table(found)], list[str]()
+    if found.designs is not None:
+        tables += [designs_table(found.designs, found.called)] if found.designs.rows else []
+        words = designs_in_words(found.designs)
+        chosen = found.designs.cheapest_with_agreement or found.designs.best_with_agreement
+        if chosen is not None:
+            items = chosen.items if found.designs.width is None else chosen.items_of_fewest
+            words.append(f"A study of it: assay study create … {' '.join(options_of(chosen, items))}")
     lines = [line for made in tables for line in (made.caption, as_text(made), "")]
-    return "\n".join([*lines, found.sentence(), *found.notes]).rstrip()
+    whose = raters_part(found.units).in_words
+    return "\n".join([*lines, found.sentence(), *found.notes, *whose, *words]).rstrip()
 
 
 def next_items(  # noqa: PLR0917 - the command's options

@@ -319,8 +319,8 @@ def convert(
     cannot be read.
     """
     del context
+    from exports.columns.mapping import columns_of
     from exports.formats.base import check_files
-    from exports.reading.mapping import columns_of
 
     columns = columns_of(mapping or ())
     check_files(files, from_format, columns)

@@ -123,8 +123,8 @@ def import_items(
     left as they are, to be accepted or declined in the app; --accept-revisions makes each a new version at once.
     """
     from annotators.errors import InvalidInput
+    from exports.columns.mapping import columns_of
     from exports.formats.base import check_files
-    from exports.reading.mapping import columns_of
     from exports.reading.tables import opened_as
 
     columns = columns_of(mapping or ())
@@ -159,7 +159,7 @@ def import_items(
 def in_words(report: ImportReport) -> str:
     """What an import did or would do, in lines; rows with one and the same fault are one of them."""
     from annotators.items.parsed import faults_in
-    from exports.reading.columns import at_lines
+    from exports.columns.columns import at_lines
 
     words = "Preview of an import" if report.preview else "Import"
     lines = [f"{words} as {report.format}, {'nothing is written' if report.preview else 'done'}:"]

@@ -92,7 +92,7 @@ def score(  # noqa: PLR0917 - the command's options
             raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="--input")
         if labels_of:
             raise typer.BadParameter("--labels-of names a study of a PROJECT. Leave it out.", param_hint="--labels-of")
-        from exports.reading.mapping import columns_of
+        from exports.columns.mapping import columns_of
         from exports.reading.tables import opened_as
 
         with opened_as(table_mapping(encoding=encoding, sheet=sheet, records=records, each=each).opening):
@@ -162,7 +162,7 @@ def _score_files(  # noqa: PLR0917 - the command's options
     check_files(source, format_name, mapping)
     _check_scorer(scorer, param, engine, address)
     from annotators.items.parsed import faults_in
-    from exports.reading.columns import at_lines
+    from exports.columns.columns import at_lines
     from exports.scoring.engines import scoring_engine
     from exports.scoring.files import score_files
 

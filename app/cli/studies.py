@@ -91,6 +91,13 @@ def create(
         float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
     ] = None,
     part_overlap: Annotated[int | None, option("K", "Annotations of the items of the --part.")] = None,
+    one_rater: Annotated[
+        bool,
+        typer.Option(
+            "--one-rater",
+            help="One annotator an item, three for a drawn tenth: --overlap 1 --part 0.1 --part-overlap 3.",
+        ),
+    ] = False,
     most_overlap: Annotated[
         int | None, option("K", "Give an item to one more while its annotators disagree, up to so many.")
     ] = None,
@@ -264,6 +271,15 @@ def create(
         raise typer.BadParameter(
             "What is drawn is the sample. Leave --sample, --per, --items and --where out.", param_hint="--drawn"
         )
+    if one_rater:
+        if overlap is not None or part is not None or part_overlap is not None:
+            raise typer.BadParameter(
+                "It says how many annotators an item has. Leave --overlap, --part and --part-overlap out.",
+                param_hint="--one-rater",
+            )
+        from annotators.designing.design import ONE_RATER
+
+        overlap, part, part_overlap = ONE_RATER
     if design_file is not None:
         if given := _options_given(context):
             raise typer.BadParameter(f"The file says it all. Leave {', '.join(given)} out.", param_hint="--design")
@@ -454,11 +470,11 @@ def _emit_made(
 def _listed(path: Path) -> tuple[str, ...]:
     """The ids of items that a file lists."""
     from annotators.errors import NotFound
-    from annotators.items.conditions import item_ids
+    from exports.reading.item_lists import listed_items
 
     if not path.is_file():
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
-    return item_ids(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    return listed_items(path)
 
 
 def _drawn(path: Path) -> dict[str, Any]:

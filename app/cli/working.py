@@ -24,24 +24,19 @@ def carried_out(
 
     Of a job that was cancelled, from here by Ctrl-C or by somebody else, it is what the job came to by then, where its
     kind says that; Conflict where not, and of one that failed elsewhere. `settings` are those it is done with, where
-    they are not this home's: a worker that had it and lacks them does not keep it from being done here.
+    they are not this home's: a worker that had it and lacks them leaves it, and it is done here.
     """
     from app.worker.jobs import Interrupted, carry_out, queue, worker_name
     from db.jobs import JobOrder, WorkerDesk
 
     desk = WorkerDesk(here.db, worker_name())
 
-    def queued() -> JobRow:
-        return queue(here.db, here.actor, project_id, kind, kind.read(given), worker=desk.name)
-
-    job = queued()
+    job = queue(here.db, here.actor, project_id, kind, kind.read(given), worker=desk.name)
     with progress(kind.title) as move:
         while True:
             taken = desk.own(job.job_id) or desk.take(job.job_id)
             if taken is None:
                 job = _followed(here, project_id, job.job_id, move)
-                if settings is not None and job.lacked_settings:
-                    job = queued()
                 if job.is_unfinished:
                     continue
                 break
@@ -66,12 +61,14 @@ def _facts(here: Here, project_id: int, job_id: int) -> JobRow:
 
 
 def _followed(here: Here, project_id: int, job_id: int, move: Any) -> JobRow:
-    """The job when it has ended, or when its worker is no longer heard of."""
+    """The job when nobody is at it: it has ended or waits, or its worker is no longer heard of."""
+    from db.models import JobState
+
     while True:
         job = _facts(here, project_id, job_id)
         if job.total:
             move(job.done, job.total)
-        if not job.is_unfinished or not job.answers:
+        if job.state != JobState.RUNNING or not job.answers:
             return job
         time.sleep(_LOOK_SECONDS)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from threading import Lock, Timer
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, TooManyAttempts
 from annotators.figures import count
 from db.faults import DatabaseUnavailable
 from db.people.sign_in import SignInRefused
@@ -64,5 +64,15 @@ def note_refused(error: AssayError) -> None:
 
 def note_sign_in(error: AssayError) -> None:
     """Note that somebody was not signed in, and why. A name is that of an account; what else was typed is not told."""
-    why = error.why if isinstance(error, SignInRefused) else str(error)
-    _refusals.note(f"Sign-in refused: {why}")
+    _refusals.note(f"Sign-in refused: {_why(error)}")
+
+
+def note_invitation(error: AssayError) -> None:
+    """Note that somebody did not come in by a link, and why; of the link nothing is told, as it lets people in."""
+    _refusals.note(f"Invitation refused: {_why(error)}")
+
+
+def _why(error: AssayError) -> str:
+    if isinstance(error, TooManyAttempts):  # which says how long to wait: another time with each try
+        return "there were too many tries."
+    return error.why if isinstance(error, SignInRefused) else str(error)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,29 @@ from db.faults import DatabaseRefuses
 
 FRAME = 16 << 10
 """Bytes of a request that may be others than the file's."""
+
+
+FIRST_SECONDS = 60.0
+SLOWEST = 16 << 10
+"""Bytes that have to come in a second, on average, once the first minute is over: less than any line has."""
+
+
+async def in_time(chunks: AsyncIterator[bytes], clock: Callable[[], float] = time.monotonic) -> AsyncIterator[bytes]:
+    """The chunks of a body as they come; InvalidInput once it comes slower than it may."""
+    begun, taken = clock(), 0
+    while True:
+        left = FIRST_SECONDS + taken / SLOWEST - (clock() - begun)
+        with anyio.move_on_after(left) as waiting:
+            chunk = await anext(chunks, None)
+        if waiting.cancelled_caught or left <= 0:
+            raise InvalidInput(
+                f"The upload comes slower than {SLOWEST >> 10} kB in a second, and was ended. Try again over another "
+                "line, or have whoever runs the server import the file by the command `assay import`."
+            )
+        if chunk is None:
+            return
+        taken += len(chunk)
+        yield chunk
 
 
 @dataclass(frozen=True)
@@ -103,7 +128,7 @@ class UploadStore:
         try:
             with os.fdopen(handle, "wb") as target:
                 part = _FilePart(request.headers.get("content-type", ""), target)
-                async for chunk in request.stream():
+                async for chunk in in_time(request.stream()):
                     taken += len(chunk)
                     self._check(taken, self._grow(person_id, len(chunk)))
                     await anyio.to_thread.run_sync(part.write, chunk)

@@ -67,6 +67,7 @@ def answer_to(scope: Scope, error: AssayError) -> Response:
     is_form = scope["method"] == "POST" and scope["path"].startswith(FORMS)
     if not is_form or "text/html" not in Headers(scope=scope).get("accept", ""):
         return error_response(error)
+    note_refused(error)
     actor: Actor | None = scope.get("state", {}).get("actor")
     return message_page("Not done", str(error), status=error.status, signed_in=actor.name if actor else "")
 

@@ -83,6 +83,9 @@ def draw(job: JobRow) -> None:
 def _waits(job: JobRow) -> str:
     from db.models import now  # noqa: PLC0415 - one clock for all
 
+    if job.is_left:
+        return f"Waiting for a worker that has what it needs, as the last did not: {ui.plain(job.message or '')}"
+
     if (now() - job.created_at).total_seconds() < _LATE:
         return "Waiting for a worker."
     return "Waiting for a worker. If none runs beside the server, start one: assay job run --stay"

@@ -26,14 +26,15 @@ from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.designing.phases import Phases
 from annotators.designing.talk import ALL, DISPUTED, NEVER
 from annotators.errors import InvalidInput
-from annotators.items.conditions import DESCRIPTIVE, condition, item_ids
+from annotators.items.conditions import DESCRIPTIVE, condition
 from annotators.items.sampling import BY_SCORE, OF_EVERY_ITEM, ORDERS, strata_fields
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
-from app.uploads import LARGEST_TABLE, LARGEST_TEXT, stored
+from app.uploads import chosen_file, read_by_others, text_of
 from app.widgets import blocks, forms, protocol_view
 from app.widgets.designing import known_items
+from db.annotating.status import study_status
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.designing.making import create_study, plan_study
 from db.items.proposed import judges_by_protocol
@@ -43,8 +44,9 @@ from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import LONGEST_NAME, list_studies, studies_to_compare
+from db.studies.design import LONGEST_NAME, list_studies, protocol_of, studies_to_compare, study_facts
 from db.studies.library import list_protocols
+from exports.reading.item_lists import listed_items
 
 _ALL, _SOME = "all", "some"
 _SAMPLES = {_ALL: "All items", _SOME: "Some items"}
@@ -206,11 +208,24 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
 
 
 def begin_planned(
-    project: ProjectRow, protocol: Protocol, *, items: int, overlap: int, annotators: Sequence[str]
+    project: ProjectRow,
+    pilot: int,
+    *,
+    items: int,
+    overlap: int,
+    part: float | None = None,
+    part_overlap: int | None = None,
 ) -> None:
-    """Open the form for a study like a pilot, with the numbers that a plan found."""
+    """Open the form for a study like a pilot (a study), with its protocol and annotators, and what a plan found."""
+    status = study_status(ui.db(), ui.actor(), pilot)
+    protocol = protocol_of(study_facts(ui.db(), ui.actor(), pilot))
+    team = [row["annotator"] for row in status["annotators"] if not row["left"]]
+    there = {row.name for row in who_may_annotate(ui.db(), ui.actor(), project.project_id)}
+    annotators = [name for name in team if name in there]
     sizes = {"study-sample": _SOME, "study-sample-size": items, f"study-overlap-{protocol.name}": overlap}
-    _begin_with(project, {**_values_of_protocol(project, protocol), **sizes, "study-annotators": list(annotators)})
+    if part:
+        sizes |= {"study-part": forms.percent_of(part), "study-part-overlap": part_overlap}
+    _begin_with(project, {**_values_of_protocol(project, protocol), **sizes, "study-annotators": annotators})
     ui.go("studies", project=project.project_id, new=1)
 
 
@@ -233,7 +248,7 @@ def _values_of_protocol(project: ProjectRow, protocol: Protocol) -> dict[str, An
         return {"study-protocol-from": "Own", "study-own-protocol": own[0]}
     if protocol.name in PROTOCOLS.names() and PROTOCOLS.get(protocol.name).digest() == protocol.digest():
         return {"study-protocol-from": "Built-in", "study-protocol": protocol.name}
-    st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol).encode())
+    st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol))
     return {"study-protocol-from": "From a file"}
 
 
@@ -512,21 +527,18 @@ def _protocol(project: ProjectRow) -> Protocol | None:
         )
         st.caption(ui.plain(own[chosen].summary))
         return own[chosen]
-    file = st.file_uploader("Protocol file (YAML)", type=["yaml", "yml"], key="study-protocol-file")
+    file = chosen_file("Protocol file (YAML)", ["yaml", "yml"], key="study-protocol-file")
     if file is not None:
-        with ui.problems(), stored([file], most=LARGEST_TEXT) as [path]:
-            st.session_state[_FILE] = (file.name, path.read_bytes())
-    name, data = st.session_state.get(_FILE, ("", b""))
+        with ui.problems():
+            st.session_state[_FILE] = (file.name, text_of(file))
+    name, text = st.session_state.get(_FILE, ("", ""))
     if not name:
         st.caption("A protocol file says what is shown and asked; the page Help explains its fields.")
         return None
     if file is None:
         st.caption(f"{ui.plain(name)} is kept from before; choose another file to replace it.")
     try:
-        found = protocol_from_yaml(data.decode("utf-8"), name)
-    except UnicodeDecodeError:
-        st.error(f"{ui.plain(name)} is not in UTF\\-8. Save it as UTF\\-8 and upload it again.")
-        return None
+        found = protocol_from_yaml(text, name)
     except InvalidInput as error:
         st.error(ui.lines(str(error)))
         return None
@@ -751,16 +763,16 @@ def _which(counts: ItemCounts, protocol: Protocol, *, listed: bool) -> _Which:
 def _list_of_items() -> tuple[str, ...]:
     """The ids of the list that was uploaded last, in its order; none where there is none."""
     with ui.problems():
-        file = st.file_uploader(
+        file = chosen_file(
             "Only these items",
-            type=["txt", "csv", "tsv"],
+            ["txt", "csv", "tsv"],
             key="study-items-file",
             help="Ids, one a line, or a table with a column item. The order as they were named is that of the list.",
         )
         if file is not None:
             st.session_state.pop(LISTED, None)
-            with stored([file], most=LARGEST_TABLE) as [path]:
-                ids = item_ids(path.read_text(encoding="utf-8", errors="replace"), file.name)
+            with read_by_others(file) as path:
+                ids = listed_items(path)
             st.session_state[LISTED] = (file.name, ids)
     name, listed = st.session_state.get(LISTED, ("", ()))
     if listed and file is None:

@@ -23,11 +23,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from annotators.errors import AssayError, NotFound
+from annotators.errors import AssayError, NotEquipped, NotFound
 from annotators.progress import Progress
 from annotators.scorers.shared.offered_models import offer
 from app.settings import Settings
-from app.worker.kinds.base import KINDS, JobKind, JobParameters, NotEquipped, Work, known
+from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work, known
 from app.worker.process import Child, begin
 from db.engine import Database
 from db.faults import DatabaseUnavailable
@@ -134,11 +134,13 @@ def carry_out(
     shown: Progress | None = None,
     may_exit: bool = False,
     settings: Settings | None = None,
+    leaves: bool = False,
 ) -> dict[str, Any]:
     """Do a job that this worker has taken, to its end; its result. Without `settings`, those of the environment hold.
 
     Raises what the job raised, after it was written down why; Interrupted when the job was cancelled, was taken by
-    another worker, or goes back into the queue because `stop` was set. `shown` is told the progress as well.
+    another worker, or goes back into the queue because `stop` was set. `shown` is told the progress as well. Where the
+    worker lacks a setting for it (NotEquipped), it fails, or `leaves` the job to one that has it.
     """
     with _Pulse(desk, job, stop or threading.Event(), may_exit=may_exit) as pulse:
 
@@ -164,7 +166,10 @@ def carry_out(
         except DatabaseUnavailable:
             raise  # nothing can be written down; the job is taken up again when its worker is not heard of
         except AssayError as error:
-            desk.fail(job.job_id, str(error), not_equipped=isinstance(error, NotEquipped))
+            if leaves and isinstance(error, NotEquipped):
+                desk.leave(job.job_id, str(error))
+            else:
+                desk.fail(job.job_id, str(error))
             raise
         except Exception as error:
             details = "".join(traceback.format_exception(error))
@@ -203,12 +208,14 @@ def work(
         taken += 1
         told(f"job {job.job_id} ({job.kind}) taken up at {job.done:,}")
         try:
-            carry_out(db, desk, job, stop=stop, may_exit=may_exit, settings=settings)
+            carry_out(db, desk, job, stop=stop, may_exit=may_exit, settings=settings, leaves=True)
             told(f"job {job.job_id} is done")
         except Interrupted as interruption:
             told(f"job {job.job_id} stopped: {interruption.order or 'the worker is asked to stop'}")
         except DatabaseUnavailable:
             raise
+        except NotEquipped as error:
+            told(f"job {job.job_id} is left to a worker that has what it needs: {error}")
         except Exception as error:
             told(f"job {job.job_id} failed: {error}")
             if not isinstance(error, AssayError):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotators.agreement.report import CriterionAgreement
+from annotators.estimates.designs import DesignPlan, planned_designs
 from annotators.estimates.sample import Estimate
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
@@ -29,6 +30,7 @@ from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
 from exports.dataset.document import STEM, dataset_report
 from exports.drawing.report_files import report_file, slug
+from exports.estimates.data import study_units
 from exports.estimates.report import estimate_report
 from exports.estimates.view import FewerLabels, fewer_labels
 from exports.judging.check import CheckReport, check_report
@@ -173,6 +175,25 @@ class PlannedWidth:
             db, self.of.actor, self.of.study_id, criterion=self.of.criterion, of=self.of.of, width=self.width
         )
         return [entry for entry in report.statistics if entry.name.startswith("labels_needed_")]
+
+
+@dataclass(frozen=True)
+class PlannedDesigns:
+    """What designs of so many labels give for a criterion, and how many labels each takes for a width."""
+
+    of: Estimates
+    labels: int | None
+    width: float | None
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of; not for whom."""
+        return ("designs", self.of.key, self.labels, self.width)
+
+    def __call__(self, db: Database) -> DesignPlan:
+        """Plan them."""
+        found = study_units(db, self.of.actor, self.of.study_id, criterion=self.of.criterion)
+        return planned_designs(found.units(of=self.of.of), labels=self.labels, width=self.width)
 
 
 # Judges ---------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """The ledger of work: how many annotations each item of a study still wants, and the open slots that follow from it.
 
 There is one rule, `wants`. Whatever gives an item an annotation, takes one from it, or changes what is planned for it,
-brings its open slots in line with that (`balance`): what came in from elsewhere takes a slot as what was submitted here
-does, and what is settled is handed out to nobody, unless more annotations were asked for since.
+brings its open slots in line with that (`balance`, by way of `fill` in settling.py: surplus labels count first). What
+came in from elsewhere takes a slot as what was submitted here does, and what is settled is handed out to nobody,
+unless more annotations were asked for since.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from sqlalchemy import Connection, bindparam, delete, func, text, update
 from sqlalchemy import select as sql_select
 
 from annotators.items.sampling import BY_SCORE
-from db.allotting.slots import is_balanced
 from db.items.current import withdrawn_batches
 from db.models import (
     IMPORTED,
@@ -191,21 +191,6 @@ def lacks_slots(connection: Connection, study: Study, study_item_id: int) -> int
     """How many open slots an item has less than it wants."""
     entry = entry_of(connection, study, study_item_id)
     return max(0, entry.wants - entry.open)
-
-
-def reopen_slot(
-    connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
-) -> int | None:
-    """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
-
-    It is the person's (`whose`), where slots are allotted to people.
-
-    None, and no slot, where the item wants none: it was rejected or withdrawn by hand, is settled, or has as many
-    annotations under way as are planned for it.
-    """
-    if not lacks_slots(connection, study, study_item_id):
-        return None
-    return add_slot(connection, study, study_item_id, counts, whose=whose if is_balanced(study) else None)
 
 
 _NEXT_NUMBER = (

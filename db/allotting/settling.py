@@ -1,8 +1,7 @@
 """Where items of a study stand, kept as labels and decisions come and go: what the queues and counts are read from.
 
 What is kept follows from what is stored by `where_it_stands` (annotators/asking/settling.py). Whatever changes the
-labels, decisions or plans of items calls `update_settlements` in its transaction, and `db.allotting.ledger.balance`
-where slots may follow.
+labels, decisions or plans of items calls `update_settlements` in its transaction, and `fill` where slots may follow.
 """
 
 from __future__ import annotations
@@ -15,9 +14,21 @@ from sqlalchemy import Connection, bindparam, text
 from annotators.asking.rounds import Stage, Unit
 from annotators.asking.settling import ItemLabels, Known, Wanted, settle_item, where_it_stands
 from annotators.protocols import Protocol
-from db.allotting.ledger import DISCARDED, WAS_ASKED, balance
-from db.models import SettlementState, Study
-from db.query import driver_rows, mark
+from db.allotting.ledger import (
+    DISCARDED,
+    WAS_ASKED,
+    Entry,
+    add_slot,
+    balance,
+    entries,
+    entry_of,
+    has_counting_labels,
+    lacks_slots,
+)
+from db.allotting.slots import is_balanced
+from db.models import AnnotationKind, AssignmentState, SettlementState, Study, Surplus, now
+from db.query import driver_rows, mark, table_of
+from db.studies.design import protocol_of
 from db.studies.places import gets_items
 from db.studies.settlements import (
     adjudicated_labels,
@@ -115,7 +126,7 @@ def settle_batch(
         asked = with_units_asked(connection, study, protocol, {of: labels[of] for of in ids}, {})
         _settle(connection, study, protocol, ids, before=before, labels=asked, decisions={}, counts=counts, known=known)
     update_settlements(connection, study, protocol, [of for of in labels if of in besides], counts)
-    balance(connection, study, list(labels), counts)
+    fill(connection, study, list(labels), counts)
     counts.write(connection)
 
 
@@ -169,7 +180,7 @@ def _settle(
         counts.settle(was.state, state)
     connection.exec_driver_sql(_SETTLE.format(mark=mark(connection)), rows)
     if more:
-        balance(connection, study, more, counts)
+        fill(connection, study, more, counts)
 
 
 NO_LABELS = ItemLabels()
@@ -185,3 +196,99 @@ def _is_asked_for_more(connection: Connection, study: Study, study_item_id: int,
     if most is None or n >= most or was.decided:
         return False
     return connection.execute(_MAY_ASK, {"item": study_item_id}).first() is not None
+
+
+# What is surplus ------------------------------------------------------------------------------------------------------
+
+
+def fill(connection: Connection, study: Study, study_item_ids: Sequence[int], counts: Tallies) -> None:
+    """Bring the open slots of these items in line with what they want, in the caller's transaction.
+
+    Labels that are there and found no slot count before anybody is asked anew.
+    """
+    if touched := _count_surplus(connection, study, study_item_ids, counts):
+        update_settlements(connection, study, protocol_of(study), touched, counts)
+    balance(connection, study, study_item_ids, counts)
+
+
+def reopen_slot(
+    connection: Connection, study: Study, study_item_id: int, counts: Tallies, *, whose: int | None = None
+) -> int | None:
+    """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
+
+    It is the person's (`whose`), where slots are allotted to people.
+
+    None, and no slot, where the item wants none: it was rejected or withdrawn by hand, is settled, has labels that were
+    surplus and count now, or has as many annotations under way as are planned for it.
+    """
+    if touched := _count_surplus(connection, study, [study_item_id], counts):
+        update_settlements(connection, study, protocol_of(study), touched, counts)
+    if not lacks_slots(connection, study, study_item_id):
+        return None
+    return add_slot(connection, study, study_item_id, counts, whose=whose if is_balanced(study) else None)
+
+
+def has_room(connection: Connection, study: Study, study_item_id: int) -> bool:
+    """Whether an item has fewer annotations than the study plans for it, though nobody may be given it any more.
+
+    So it is where it was decided as a whole, or came back in a later version.
+    """
+    return _room(connection, study, entry_of(connection, study, study_item_id)) > 0
+
+
+def _room(connection: Connection, study: Study, entry: Entry) -> int:
+    of = entry.study_item_id
+    return max(entry.wanted, plans_for(connection, study, [of])[of]) - entry.taken
+
+
+_ASIDE = text(
+    "SELECT a.study_item_id, a.assignment_id, a.person_id, (SELECT f.seconds FROM annotation f "
+    "WHERE f.assignment_id = a.assignment_id ORDER BY f.id LIMIT 1) AS seconds FROM annotation a "
+    "JOIN set_aside z ON z.annotation_id = a.id JOIN assignment s ON s.id = a.assignment_id "
+    f"WHERE a.study_id = :study AND a.study_item_id IN :ids AND z.kind = '{AnnotationKind.SURPLUS}' "
+    f"AND s.state = '{AssignmentState.SURPLUS}' "
+    "AND NOT EXISTS (SELECT 1 FROM annotation newer WHERE newer.supersedes_id = a.id) ORDER BY a.id"
+).bindparams(bindparam("ids", expanding=True))
+_TAKE = text(
+    f"UPDATE assignment SET state = '{AssignmentState.SUBMITTED}' "
+    f"WHERE id = :of AND state = '{AssignmentState.SURPLUS}'"
+)
+_OF_ASSIGNMENT = text(
+    "SELECT a.id FROM annotation a JOIN set_aside z ON z.annotation_id = a.id "
+    f"WHERE a.assignment_id = :of AND z.kind = '{AnnotationKind.SURPLUS}' ORDER BY a.id"
+)
+_COUNTS = text(
+    "DELETE FROM set_aside WHERE annotation_id IN (SELECT id FROM annotation WHERE assignment_id = :of) "
+    f"AND kind = '{AnnotationKind.SURPLUS}'"
+)
+
+
+def _count_surplus(connection: Connection, study: Study, study_item_ids: Sequence[int], counts: Tallies) -> list[int]:
+    """Have the earliest surplus annotations of these items count, as far as there is room; the items that got some."""
+    touched: set[int] = set()
+    for ids in _blocks(study_item_ids):
+        rows = connection.execute(_ASIDE, {"study": study.id, "ids": ids}).all()
+        there = sorted({row.study_item_id for row in rows})
+        room = {entry.study_item_id: _room(connection, study, entry) for entry in entries(connection, study, there)}
+        for of, assignment_id, person_id, seconds in rows:
+            if room.get(of, 0) <= 0 or has_counting_labels(connection, of, person_id, beside=assignment_id):
+                continue
+            room[of] -= 1
+            if not connection.execute(_TAKE, {"of": assignment_id}).rowcount:
+                continue  # it counts since another act at this moment, which took the room for it
+            counted = list(connection.execute(_OF_ASSIGNMENT, {"of": assignment_id}).scalars())
+            note_surplus(connection, study, counted, counts=True)
+            connection.execute(_COUNTS, {"of": assignment_id})
+            counts.move(AssignmentState.SURPLUS, AssignmentState.SUBMITTED, person_id)
+            counts.move(None, AssignmentState.SURPLUS, person_id, seconds=-(seconds or 0), n=0)
+            counts.move(None, AssignmentState.SUBMITTED, person_id, seconds=seconds or 0, n=0)
+            touched.add(of)
+    return sorted(touched)
+
+
+def note_surplus(connection: Connection, study: Study, annotations: Sequence[int], *, counts: bool) -> None:
+    """Keep for ever that these annotations are surplus from now on, or count again."""
+    at = now()
+    rows = [{"study_id": study.id, "annotation_id": one, "counts": counts, "created_at": at} for one in annotations]
+    if rows:
+        connection.execute(table_of(Surplus).insert(), rows)

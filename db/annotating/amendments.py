@@ -17,8 +17,8 @@ from sqlmodel import Session, col, select
 from annotators.designing.arms import PEOPLE
 from annotators.designing.own_figures import OWN_FIGURES, PROGRESS
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.allotting.ledger import balance, first_step, is_discarded, lacks_slots, reopen_slot, take_open_slot
-from db.allotting.settling import update_settlements
+from db.allotting.ledger import first_step, is_discarded, lacks_slots, take_open_slot
+from db.allotting.settling import fill, reopen_slot, update_settlements
 from db.allotting.slots import is_balanced, share_out, waiting_by_person
 from db.annotating.assignments import give_back
 from db.engine import Database
@@ -416,7 +416,7 @@ def _change_overlap(session: Session, actor: Actor, study: Study, *, change: Stu
     connection, counts = session.connection(), Tallies(study.id)
     labelled = list(connection.execute(_LABELLED, {"study": study.id}).scalars())
     update_settlements(connection, study, protocol_of(study), labelled, counts)
-    balance(connection, study, list(connection.execute(_PLACES, {"study": study.id}).scalars()), counts)
+    fill(connection, study, list(connection.execute(_PLACES, {"study": study.id}).scalars()), counts)
     counts.write(connection)
     session.refresh(study, ["next_queue"])  # slots that were opened have moved it
     return [f"overlap {before} → {after}"]

@@ -28,8 +28,8 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.items.sampling import BY_SCORE, OWN
-from db.allotting.ledger import WAS_ASKED, first_step, reopen_slot, take_open_slot
-from db.allotting.settling import update_settlements
+from db.allotting.ledger import WAS_ASKED, first_step, take_open_slot
+from db.allotting.settling import reopen_slot, update_settlements
 from db.allotting.slots import is_balanced
 from db.engine import Database
 from db.models import (

@@ -16,8 +16,8 @@ from annotators.criteria.material import PAIR_MARKS
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
-from db.allotting.ledger import HOLDING, balance, has_counting_labels, reopen_slot, take_open_slot
-from db.allotting.settling import update_settlements
+from db.allotting.ledger import HOLDING, has_counting_labels, take_open_slot
+from db.allotting.settling import fill, has_room, note_surplus, reopen_slot, update_settlements
 from db.annotating.assignments import Held, Member, knows_earlier, save
 from db.annotating.planting import hold_to_mark
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
@@ -218,6 +218,7 @@ _SET_ASIDE = (
             _ANNOTATIONS.c.assignment_id == bindparam("assignment"), _ANNOTATIONS.c.sitting == bindparam("of")
         ),
     )
+    .returning(table_of(SetAside).c.annotation_id)
 )
 
 
@@ -244,8 +245,7 @@ def _becomes(
                 return AnnotationKind.SURPLUS
             row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR if late else earlier
-        # Of what was restored to find its slot taken the kind is still that of the slot it had.
-        return AnnotationKind.SURPLUS if before == AssignmentState.SURPLUS else earlier
+        return earlier
     if study.state != StudyState.CLOSED:
         if before == AssignmentState.LEASED:
             row.state = AssignmentState.SUBMITTED
@@ -254,9 +254,14 @@ def _becomes(
         # counted twice whose labels came in from elsewhere meanwhile.
         known = knows_earlier(connection, study, row.study_item_id, row.person_id)
         known = known or has_counting_labels(connection, row.study_item_id, row.person_id, beside=row.id)
-        if not known and take_open_slot(connection, row.study_item_id, row.person_id):
-            counts.move(AssignmentState.OPEN, None)
-            row.state = AssignmentState.SUBMITTED
+        if not known:
+            # What finds no slot counts as soon as its item has room for it.
+            row.state = AssignmentState.SURPLUS
+            if take_open_slot(connection, row.study_item_id, row.person_id):
+                counts.move(AssignmentState.OPEN, None)
+                row.state = AssignmentState.SUBMITTED
+            elif has_room(connection, study, row.study_item_id):
+                row.state = AssignmentState.SUBMITTED
             return AnnotationKind.REGULAR
     row.state = AssignmentState.SURPLUS
     return AnnotationKind.SURPLUS
@@ -300,10 +305,14 @@ def _complete(
         judge_try(connection, member)
     if row.kind == Purpose.GOLD and not left_out:
         hold_to_mark(connection, member, counts)
-    if left_out:
-        connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
+    is_surplus = row.state == AssignmentState.SURPLUS
+    if left_out or (is_surplus and kind == AnnotationKind.REGULAR):
+        aside = AssignmentState.LEFT_OUT if left_out else AssignmentState.SURPLUS
+        of = connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": aside}).scalars().all()
+        note_surplus(connection, study, [] if left_out else of, counts=False)
     if kind == AnnotationKind.REGULAR:
         update_settlements(connection, study, protocol, [row.study_item_id], counts)
-        if "most_overlap" in study.settings:  # elsewhere an item that is settled has no open slot
-            balance(connection, study, [row.study_item_id], counts)
-    return "surplus" if left_out or kind == AnnotationKind.SURPLUS else "done"
+        # Elsewhere an item that is settled has no open slot, but one of somebody else's where this came late.
+        if "most_overlap" in study.settings or before not in HOLDING:
+            fill(connection, study, [row.study_item_id], counts)
+    return "surplus" if left_out or is_surplus else "done"

@@ -16,7 +16,7 @@ from sqlalchemy import select as sql_select
 
 from annotators.asking.planting import Planting, drawn_number
 from annotators.protocols import Protocol
-from db.allotting.ledger import reopen_slot
+from db.allotting.settling import reopen_slot
 from db.annotating.assignments import Held, Member, give_back
 from db.items.current import is_set_aside
 from db.models import (

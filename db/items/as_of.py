@@ -27,7 +27,7 @@ Marks = dict[str, dict[str, Any]]
 exports before revision 0005 lack, {"last": highest id, "unpublished": [id, …] of those that nobody saw}."""
 
 MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
-          "adjudication", "amendment", "omission", "study_item", "phase_answer")  # fmt: skip
+          "adjudication", "amendment", "omission", "study_item", "phase_answer", "surplus")  # fmt: skip
 """Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
 
 _PARENTS = {
@@ -77,8 +77,8 @@ def look_back(session: Session, past: Marks) -> None:
 def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
     """Table → the condition on an id, written `{id}`, that it was there."""
     conditions = {}
-    since_0008 = ("amendment", "omission", "study_item", "phase_answer")
-    nothing_yet = {table: {"last": 0, "missing": []} for table in since_0008}
+    added_later = ("amendment", "omission", "study_item", "phase_answer", "surplus")
+    nothing_yet = {table: {"last": 0, "missing": []} for table in added_later}
     for table in MARKED:
         try:
             mark = (nothing_yet | dict(past))[table]
@@ -168,15 +168,28 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
 
 
 def _set_aside(home: str, conditions: Mapping[str, str]) -> str:
-    """The annotations that did not count then: what the decisions that held left out, or gave back as surplus."""
+    """The annotations that did not count then: what the decisions that held left out, and what was surplus.
+
+    That says the latest row of `surplus`; where there is none, the decision that held, as it was before revision 0016.
+    """
     held = (
         f"{conditions['omission'].format(id='o.id')} AND NOT EXISTS (SELECT 1 FROM {home}.omission p WHERE "
         f"p.study_id = o.study_id AND p.annotator_id = o.annotator_id AND p.id > o.id AND "
         f"{conditions['omission'].format(id='p.id')})"
     )
-    return (
+    left_out = (
         f"SELECT a.id AS annotation_id, a.study_id, 'left_out' AS kind FROM {home}.annotation a JOIN {home}.omission o "
-        f"ON o.study_id = a.study_id AND o.annotator_id = a.person_id AND o.since <= a.created_at WHERE {held} "
+        f"ON o.study_id = a.study_id AND o.annotator_id = a.person_id AND o.since <= a.created_at WHERE {held}"
+    )
+    known = conditions["surplus"]
+    latest = (
+        f"{known.format(id='u.id')} AND NOT EXISTS (SELECT 1 FROM {home}.surplus n WHERE "
+        f"n.annotation_id = u.annotation_id AND n.id > u.id AND {known.format(id='n.id')})"
+    )
+    is_told = f"SELECT t.annotation_id FROM {home}.surplus t WHERE {known.format(id='t.id')}"
+    return (
+        f"{left_out} UNION ALL SELECT u.annotation_id, u.study_id, 'surplus' FROM {home}.surplus u WHERE {latest} "
+        f"AND NOT u.counts AND u.annotation_id NOT IN (SELECT l.annotation_id FROM ({left_out}) l) "
         f"UNION ALL SELECT u.annotation_id, o.study_id, 'surplus' FROM {home}.omission_surplus u "
-        f"JOIN {home}.omission o ON o.id = u.omission_id WHERE {held}"
+        f"JOIN {home}.omission o ON o.id = u.omission_id WHERE {held} AND u.annotation_id NOT IN ({is_told})"
     )

@@ -17,8 +17,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.allotting.ledger import balance, entry_of, take_open_slot
-from db.allotting.settling import update_settlements
+from db.allotting.ledger import take_open_slot
+from db.allotting.settling import fill, has_room, note_surplus, update_settlements
 from db.annotating.assignments import give_back
 from db.engine import Database, insert_many
 from db.items.current import withdrawn_batches
@@ -33,6 +33,7 @@ from db.models import (
     SetAside,
     Study,
     StudyMember,
+    Surplus,
     now,
 )
 from db.people.accounts import names_of
@@ -41,7 +42,7 @@ from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
 from db.studies.places import who_gets_items
-from db.studies.settlements import COUNTING, plans_for
+from db.studies.settlements import COUNTING
 from db.studies.tallies import Tallies
 
 
@@ -189,14 +190,14 @@ def _decide(
         give_back(session.connection(), study, member.person_id, counts)
         _free_slots(session, member, since, counts)
     _take_slots(session, study, member, since, counts)
-    after = _write_set_aside(session, member, omission)
+    after = _write_set_aside(session, study, member, since)
     touched = {annotation for annotation in before.keys() | after.keys()
                if before.get(annotation) != after.get(annotation)}  # fmt: skip
     standing = _standing(session, member, touched)
     items = _items_of(session, member, standing)
     again = _items_of(session, member, touched)
     update_settlements(session.connection(), study, protocol_of(study), again, counts)
-    balance(session.connection(), study, again, counts)
+    fill(session.connection(), study, again, counts)
     counts.write(session.connection())
     session.flush()
     left = who_gets_items(session, study_id)
@@ -327,7 +328,7 @@ def _take_slots(session: Session, study: Study, member: StudyMember, since: date
         if row.kind != IMPORTED:
             if take_open_slot(session.connection(), row.study_item_id, row.person_id):
                 counts.move(AssignmentState.OPEN, None)
-            elif not _has_room(session, study, row.study_item_id):
+            elif not has_room(session.connection(), study, row.study_item_id):
                 after = AssignmentState.SURPLUS
         if counted:
             _move(row, after, seconds, counts)
@@ -336,21 +337,15 @@ def _take_slots(session: Session, study: Study, member: StudyMember, since: date
         session.flush()
 
 
-def _has_room(session: Session, study: Study, study_item_id: int) -> bool:
-    """Whether an item has fewer annotations than the study plans for it, though nobody is given it any more.
-
-    So it is where it was decided as a whole, or came back in a later version.
-    """
-    connection = session.connection()
-    entry = entry_of(connection, study, study_item_id)
-    return entry.taken < max(entry.wanted, plans_for(connection, study, [study_item_id])[study_item_id])
-
-
 # What is set aside ----------------------------------------------------------------------------------------------------
 
 
-def _write_set_aside(session: Session, member: StudyMember, omission: Omission) -> dict[int, str]:
+def _write_set_aside(session: Session, study: Study, member: StudyMember, since: datetime | None) -> dict[int, str]:
     """Keep what does not count under the decision, and with it what is surplus; annotation → how it is set aside."""
+    of_person = pick(Surplus.annotation_id, Surplus.counts).join(
+        Annotation, col(Annotation.id) == Surplus.annotation_id
+    )
+    noted = {of: counts for of, counts in session.execute(of_person.where(*_theirs(member)).order_by(col(Surplus.id)))}  # noqa: C416 - rows are not plain tuples
     rows = session.execute(
         pick(Annotation.id, Annotation.kind, Annotation.created_at, Assignment.state)
         .join(Assignment, col(Assignment.id) == Annotation.assignment_id)
@@ -358,7 +353,7 @@ def _write_set_aside(session: Session, member: StudyMember, omission: Omission) 
     )
     found: dict[int, str] = {}
     for annotation_id, kind, at, state in rows:
-        if omission.since is not None and at >= omission.since:
+        if since is not None and at >= since:
             found[annotation_id] = AssignmentState.LEFT_OUT.value
         elif kind == AnnotationKind.REGULAR and state == AssignmentState.SURPLUS:
             found[annotation_id] = AnnotationKind.SURPLUS.value
@@ -367,6 +362,8 @@ def _write_set_aside(session: Session, member: StudyMember, omission: Omission) 
     connection = session.connection()
     kept = [(annotation_id, member.study_id, kind) for annotation_id, kind in sorted(found.items())]
     insert_many(connection, "set_aside", ["annotation_id", "study_id", "kind"], kept)
-    surplus = [(omission.id, annotation_id) for annotation_id, _, kind in kept if kind == AnnotationKind.SURPLUS]
-    insert_many(connection, "omission_surplus", ["omission_id", "annotation_id"], surplus)
+    surplus = [of for of, kind in sorted(found.items()) if kind == AnnotationKind.SURPLUS]
+    note_surplus(connection, study, [of for of in surplus if noted.get(of) is not False], counts=False)
+    counting = [of for of, counts in sorted(noted.items()) if not counts and of not in found]
+    note_surplus(connection, study, counting, counts=True)
     return found

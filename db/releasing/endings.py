@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.allotting.ledger import balance
+from db.allotting.settling import fill
 from db.engine import Database
 from db.items.current import item_is_current, version_is_latest
 from db.models import Item, ItemEnding, ItemVersion, Study
@@ -90,7 +90,7 @@ def _balance_slots(session: Session, item_id: int) -> None:
         places[study_id].append(study_item_id)
     for study_id, study_item_ids in places.items():
         counts = Tallies(study_id)
-        balance(connection, session.get_one(Study, study_id), study_item_ids, counts)
+        fill(connection, session.get_one(Study, study_id), study_item_ids, counts)
         counts.write(connection)
 
 

@@ -17,7 +17,8 @@ from annotators.errors import InvalidInput
 from annotators.figures import some
 from annotators.items.pairs import in_words, pair_name
 from annotators.protocols import Protocol
-from db.allotting.ledger import BEFORE_ALL, balance
+from db.allotting.ledger import BEFORE_ALL
+from db.allotting.settling import fill
 from db.annotating.amendments import add_amendment, amended_study, lock_team, stated_reason
 from db.engine import Database, insert_many
 from db.models import (
@@ -404,7 +405,7 @@ def _insert(session: Session, study: Study, chosen: Sequence[_Fallen], overlap: 
     session.add(study)
     session.flush()
     # What is open of the earlier places is given to nobody any more.
-    balance(connection, study, [place.study_item_id for each in chosen for place in each.there.places], counts)
+    fill(connection, study, [place.study_item_id for each in chosen for place in each.there.places], counts)
     counts.write(connection)
     freeze_scores_of(session, study, [row.id or 0 for row in rows])
     return len(slots)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 from sqlalchemy import ColumnElement, Select, String, case, cast, func, text, type_coerce
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
+from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
@@ -39,6 +38,7 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
+    Surplus,
     UnpublishedBatch,
     Withdrawal,
 )
@@ -48,9 +48,6 @@ from db.query import is_sqlite, pick
 from db.studies.design import has_rechecks, protocol_of
 from db.studies.settlements import COUNTING, decided_units, plans_for
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _AT_ONCE = 500
 
 
@@ -183,7 +180,7 @@ def ratings(
         counting = [*counting_annotations(study_id, kinds, _judges(session, study, judges), among), *_of_sample(study)]
         ids, annotations = _annotations(session, items, counting)
         read = _labels(session, counting)
-        added = _added(session, study, counting) if "most_overlap" in study.settings else _integers([])
+        added = _added(session, study, counting)
         names = real_names(session, study_id, people=named and sees_names(session, actor, study))
     criteria = [
         column
@@ -227,12 +224,13 @@ _SHARED = text(f"SELECT x.id {_OF_SHARED} ORDER BY x.id * 2654435761 % 429496729
 
 
 @operation(On.STUDY, READERS)
-def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, int]:
+def set_aside_stamp(db: Database, _actor: Actor, study_id: int) -> tuple[int, int, int]:
     """Numbers that change when labels of a study stop counting, or count again, without a new one: a look-up each."""
     with db.read() as session:
         withdrawn = session.execute(pick(func.max(col(Withdrawal.id)))).scalar_one()
         omitted = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id)
-        return withdrawn or 0, session.execute(omitted).scalar_one() or 0
+        surplus = pick(func.max(col(Surplus.id))).where(col(Surplus.study_id) == study_id)
+        return (withdrawn or 0, session.execute(omitted).scalar_one() or 0, session.execute(surplus).scalar_one() or 0)
 
 
 @operation(On.STUDY, READERS)
@@ -250,7 +248,8 @@ def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
         decided = pick(func.max(col(Adjudication.id))).where(col(Adjudication.study_id) == study_id).scalar_subquery()
         withdrawn = pick(func.max(col(Withdrawal.id))).scalar_subquery()
         left_out = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id).scalar_subquery()
-        found = session.execute(pick(newest, withdrawn, decided, left_out)).one()
+        surplus = pick(func.max(col(Surplus.id))).where(col(Surplus.study_id) == study_id).scalar_subquery()
+        found = session.execute(pick(newest, withdrawn, decided, left_out, surplus)).one()
         members = pick(Account.person_id, Account.name).join(
             StudyMember, col(StudyMember.person_id) == Account.person_id
         )
@@ -435,11 +434,25 @@ def _annotations(
     return ids[order], Annotations(place, person[order], time[order], seconds[order])
 
 
+def added_assignments(session: Session, study: Study) -> IntArray:
+    """The assignments (their ids) of the sample that a study asked for only because people disagreed: see `_added`."""
+    assert study.id is not None
+    counting = [*counting_annotations(study.id, COUNTING), *_of_sample(study)]
+    added = _added(session, study, counting)
+    found: list[int] = []
+    for start in range(0, len(added), _AT_ONCE):
+        chosen = col(Annotation.id).in_(added[start : start + _AT_ONCE].tolist())
+        found += session.execute(pick(col(Annotation.assignment_id)).where(chosen)).scalars()
+    return _integers(found)
+
+
 def _added(session: Session, study: Study, counting: list[ColumnElement[bool]]) -> IntArray:
     """The annotations (their ids) of people beyond those that the study plans for their items, as they came.
 
-    Who corrects what they said keeps their place.
+    None in a study that asks no more people where they disagree. Who corrects what they said keeps their place.
     """
+    if "most_overlap" not in study.settings:
+        return _integers([])
     begun = aliased(Annotation)
     first = pick(func.min(begun.id)).where(col(begun.assignment_id) == Annotation.assignment_id).scalar_subquery()
     people = pick(Annotation.id, Annotation.study_item_id, first.label("first")).where(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, Table, cast
+from sqlalchemy import ColumnElement, Select, String, Table, cast, func
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
@@ -35,6 +35,13 @@ def items_have(n: int, noun: str = "item") -> str:
 _ITEM, _VERSION, _CLAIM = table_of(Item), table_of(ItemVersion), table_of(Claim)
 _EVIDENCE, _IMAGE, _DOCUMENT, _ABOUT = table_of(Evidence), table_of(Image), table_of(Document), table_of(ItemDocument)
 
+
+_CAN_BE_SHOWN = (func.coalesce(_EVIDENCE.c.text, "") != "") | _EVIDENCE.c.document_id.in_(
+    sql_select(_DOCUMENT.c.id).where(_DOCUMENT.c.sha256.is_not(None))
+)
+_TO_LOOK_AT = "evidence with a text or a page that can be shown"
+_OF_WHAT_IS_SHOWN = (*OF_EVIDENCE, TargetKind.CLAIM_CONTEXT)
+"""Targets that are about evidence, and judged by what that shows."""
 
 _OF_EVERY_ITEM = (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR)
 """What every item has one of, or none of that anything could be said."""
@@ -78,19 +85,24 @@ class Lacking:
 def lacking(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> list[Lacking]:
     """What criteria are judged by (`Criterion.bases`) and which of these items have none of it, though they are asked.
 
-    An item of which a criterion is not asked lacks nothing for it.
+    An item of which a criterion is not asked lacks nothing for it. What is asked of evidence is judged by what that
+    shows: a text, or pages of a document that was supplied.
     """
     found: dict[tuple[str, tuple[Candidate, ...]], list[str]] = {}
+    every = {item.version_id for item in items}
     for number, _ in enumerate(protocol.steps):
         for criterion in protocol.step_criteria(number):
-            for basis in criterion.bases:
-                having = set().union(*(there.items_showing(material, protocol, number) for material in basis))
-                if not _is_asked_of_all(criterion):
-                    asked = there.items_with(criterion, protocol, number)
-                    having |= {item.version_id for item in items} - asked
-                without = tuple(item for item in items if item.version_id not in having)
+            bases = [
+                (" or ".join(_HAVING[material] for material in basis),
+                 set().union(*(there.items_showing(material, protocol, number) for material in basis)))
+                for basis in criterion.bases
+            ]  # fmt: skip
+            if criterion.target in _OF_WHAT_IS_SHOWN:
+                bases.append((_TO_LOOK_AT, every - there.items_shown_nothing(criterion)))
+            for what, having in bases:
+                asked = every if _is_asked_of_all(criterion) else there.items_with(criterion, protocol, number)
+                without = tuple(item for item in items if item.version_id in asked - having)
                 if without:
-                    what = " or ".join(_HAVING[material] for material in basis)
                     found.setdefault((what, without), []).append(criterion.title)
     return [Lacking(what, tuple(dict.fromkeys(titles)), without) for (what, without), titles in found.items()]
 
@@ -232,6 +244,10 @@ class PartsOfItems:
         query = sql_select(_VERSION.c.id).join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
         return set(self._session.execute(query.where(_ITEM.c.project_id == self._project_id, there)).scalars())
 
+    def items_shown_nothing(self, criterion: Criterion) -> set[int]:
+        """The ids of the versions that have evidence for a criterion, of which there is nothing to be seen."""
+        return self._with_evidence(criterion) - self._with_evidence(criterion, _CAN_BE_SHOWN)
+
     def _look_up(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int]:
         found = self._with_target(criterion, protocol, step)
         if criterion.made_of:
@@ -263,9 +279,9 @@ class PartsOfItems:
             found.append(self._with_evidence(criterion))
         return set.intersection(*found)
 
-    def _with_evidence(self, criterion: Criterion) -> set[int]:
+    def _with_evidence(self, criterion: Criterion, *such: ColumnElement[bool]) -> set[int]:
         chosen = criterion.chosen
-        conditions = [_EVIDENCE.c.kind.in_(chosen.kinds)] if chosen.kinds else []
+        conditions = [*such, *([_EVIDENCE.c.kind.in_(chosen.kinds)] if chosen.kinds else [])]
         return self._having(_EVIDENCE, *conditions, *([_EVIDENCE.c.role.in_(chosen.roles)] if chosen.roles else []))
 
     def _with_images(self, sides: Sequence[str]) -> set[int]:

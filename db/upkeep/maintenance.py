@@ -182,6 +182,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("judge", _OWN),
     ("kept_document", _OWN),
     ("data_mark", _OWN),
+    ("surplus", _STUDY),
     ("omission_surplus", f"omission_id IN (SELECT id FROM omission WHERE {_STUDY})"),
     ("omission", _STUDY),
     ("known_elsewhere", _STUDY),

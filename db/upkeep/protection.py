@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, inspect
 
@@ -18,19 +19,19 @@ from db import guards, schema
 from db.engine import Database, connected
 
 Thing = tuple[str, str]
-"""A part of a schema: its kind (`table`, `index`, `view`, `trigger`) and its name."""
+"""A part of a schema: its kind (`table`, `index`, `view`, `trigger`, `rule`) and its name."""
 
-_WORDS = {"table": "tables", "index": "indexes", "view": "views", "trigger": "triggers"}
+_WORDS = {"table": "tables", "index": "indexes", "view": "views", "trigger": "triggers", "rule": "rules"}
 
 
 def amiss(database: Database) -> list[str]:
     """What of the schema is not as this version makes it, a clause each; the database is at its newest revision.
 
-    On PostgreSQL, where others may have things of their own, it is the guards, and triggers at our tables.
+    On PostgreSQL others may have things of their own: there it is our tables, and what acts on them.
     """
     if not database.is_sqlite:
         with connected(database) as connection:
-            return _differences(_expected_guards(connection), _guards_there(connection))
+            return of_postgresql(connection)
     with connected(database) as connection:
         there = _things(connection)
     return _differences(_reference(), there)
@@ -113,21 +114,83 @@ def _reference() -> dict[Thing, str]:
             database.dispose()
 
 
-def _expected_guards(connection: Connection) -> dict[Thing, str]:
-    return {("trigger", f"{table}.{name}"): "" for table, names in guards.on_postgresql().items() for name in names}
+# PostgreSQL -----------------------------------------------------------------------------------------------------------
 
 
-def _guards_there(connection: Connection) -> dict[Thing, str]:
+def of_postgresql(connection: Connection) -> list[str]:
+    """What is amiss there. Tables of others are their own affair; what acts on ours is not."""
     from db.models import Table  # noqa: PLC0415 - keeps the module light for who only backs up
 
-    rows = connection.exec_driver_sql(
-        "SELECT c.relname, t.tgname, t.tgenabled FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
-        "JOIN pg_namespace n ON n.oid = c.relnamespace "
-        "WHERE NOT t.tgisinternal AND n.nspname = current_schema()"
-    ).all()
     ours = set(Table.metadata.tables)
+    expected = {**_expected_guards(), **{("table", name): "" for name in ours}}
+    there = {**_acting_there(connection, ours), **_tables_there(connection, ours)}
+    return _differences(expected, there)
+
+
+def _expected_guards() -> dict[Thing, str]:
+    bodies = guards.functions_on_postgresql()
     return {
-        ("trigger", f"{table}.{name}"): "" if str(enabled) in ("O", "A", "b'O'") else "off"
-        for table, name, enabled in rows
-        if table in ours
+        ("trigger", f"{table}.{guard.name}"): _described(
+            guard.before, guard.each, guard.function, bodies[guard.function]
+        )
+        for table, of_table in guards.on_postgresql().items()
+        for guard in of_table
     }
+
+
+def _described(before: Collection[str], each: str, function: str, body: str) -> str:
+    return f"BEFORE {' OR '.join(sorted(before))} FOR EACH {each} {function}: {' '.join(body.split())}"
+
+
+_BITS = {4: "INSERT", 8: "DELETE", 16: "UPDATE", 32: "TRUNCATE"}
+"""What a trigger comes before, as `pg_trigger.tgtype` has it; 1 is for each row, 2 before, 64 instead."""
+
+_TRIGGERS = """
+SELECT c.relname, t.tgname, t.tgtype, p.proname, p.prosrc,
+    CASE t.tgenabled WHEN 'A' THEN true WHEN 'O' THEN current_setting('session_replication_role') <> 'replica'
+        ELSE false END,
+    t.tgqual IS NULL AND t.tgattr::text = '' AND t.tgnargs = 0 AND NOT t.tgdeferrable
+        AND p.pronamespace = c.relnamespace AND l.lanname = 'plpgsql' AND p.proconfig IS NULL AND NOT p.prosecdef
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_language l ON l.oid = p.prolang
+WHERE NOT t.tgisinternal AND n.nspname = current_schema()
+"""
+
+
+def _acting_there(connection: Connection, ours: Collection[str]) -> dict[Thing, str]:
+    """The triggers at our tables with what each does, whatever its name is, and their rules, of which we make none."""
+    there: dict[Thing, str] = {}
+    for table, name, kind, function, body, fires, plain in connection.exec_driver_sql(_TRIGGERS.replace("%", "%%")):
+        if table in ours:
+            before = [event for bit, event in _BITS.items() if kind & bit]
+            said = _described(before, "ROW" if kind & 1 else "STATEMENT", function, body)
+            ordinary = fires and plain and kind & 2 and not kind & 64
+            there["trigger", f"{table}.{name}"] = said if ordinary else "another"
+    rules = "SELECT tablename, rulename FROM pg_rules WHERE schemaname = current_schema()"
+    return there | {
+        ("rule", f"{table}.{name}"): "" for table, name in connection.exec_driver_sql(rules) if table in ours
+    }
+
+
+def _tables_there(connection: Connection, ours: Collection[str]) -> dict[Thing, str]:
+    """Our tables, and of each whether its columns, keys and indexes are others, or some rows are kept from us."""
+    from alembic.autogenerate import compare_metadata  # noqa: PLC0415 - half a second, for this alone
+    from alembic.migration import MigrationContext  # noqa: PLC0415
+
+    from db.models import Table  # noqa: PLC0415
+
+    context = MigrationContext.configure(connection, opts={"compare_type": True})
+    other = {_table_of(found) for found in compare_metadata(context, Table.metadata)}
+    hidden = "SELECT relname FROM pg_class c WHERE relrowsecurity AND relnamespace = current_schema()::regnamespace"
+    other |= {str(name) for (name,) in connection.exec_driver_sql(hidden)}
+    names = set(inspect(connection).get_table_names())
+    return {("table", name): "another" if name in other else "" for name in ours if name in names}
+
+
+def _table_of(found: Any) -> str:
+    """The table that a difference is about, as Alembic tells one: the kind, then a thing, or its schema and table."""
+    said = found[0] if isinstance(found, list) else found
+    if isinstance(said[2] if len(said) > 2 else None, str):
+        return str(said[2])
+    thing = said[1]
+    return str(thing.name if str(said[0]).endswith("_table") else thing.table.name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 from sqlmodel import Session, col, select
 
-from db.allotting.ledger import balance
-from db.allotting.settling import update_settlements
+from db.allotting.settling import fill, update_settlements
 from db.models import Study
 from db.studies.design import protocol_of
 from db.studies.tallies import Tallies
@@ -33,5 +32,5 @@ def settle_again(connection: Connection) -> None:
             labelled = list(connection.execute(_LABELLED, {"study": study.id}).scalars())
             update_settlements(connection, study, protocol_of(study), labelled, counts)
             places = list(connection.execute(_PLACES, {"study": study.id}).scalars())
-            balance(connection, study, places, counts)
+            fill(connection, study, places, counts)
             counts.write(connection)

@@ -10,7 +10,8 @@ from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.errors import InvalidInput
 from exports.cells import original
 from exports.checks import about_and_file
-from exports.reading.columns import Cell, read_columns
+from exports.columns.columns import Cell, read_columns
+from exports.reading.uploaded import reads_uploads
 
 
 def named_weights(given: Iterable[str]) -> dict[str, OwnWeights]:
@@ -18,6 +19,7 @@ def named_weights(given: Iterable[str]) -> dict[str, OwnWeights]:
     return {about: read_weights(path) for about, path in map(about_and_file, given)}
 
 
+@reads_uploads
 def read_weights(path: Path) -> OwnWeights:
     """A table (.csv, .tsv, .jsonl, .parquet, .xlsx) whose first column and whose heading name the labels.
 

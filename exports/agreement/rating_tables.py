@@ -12,9 +12,8 @@ from annotators.agreement.tables.columns import UNIT_COLUMNS, CriterionTable, ta
 from annotators.agreement.tables.ratings import Label, Scale
 from annotators.errors import InvalidInput, NotFound
 from exports.checks import check_scale
-from exports.formats.labels import not_counting
-from exports.reading.columns import Cell, Columns, check_columns, heading_names, read_columns
-from exports.reading.mapping import (
+from exports.columns.columns import Cell, Columns, check_columns, heading_names, read_columns
+from exports.columns.mapping import (
     AS_IT_IS,
     MANY,
     Found,
@@ -25,7 +24,8 @@ from exports.reading.mapping import (
     raters_among,
     said_of_left_out,
 )
-from exports.reading.values import read_value, read_values
+from exports.columns.values import read_value, read_values
+from exports.formats.labels import not_counting
 
 FLAGS = ("current", "complete", "cannot_judge", "kind")
 """Columns of a table that Assay exported which say whether a row counts."""
@@ -90,7 +90,7 @@ def read_ratings(
 
     Long: columns item, annotator and value are needed, criterion, target and question are used where they are; a unit
     is an item and a target. Wide: one row a unit, one column an annotator, empty cells are missing. `mapping` says so
-    of any table, and how its values are read (`exports.reading.values`). Rows of a table
+    of any table, and how its values are read (`exports.columns.values`). Rows of a table
     that Assay exported count as they do there. `scales` are scales, `labels` the declared labels in order with commas
     between them, both for all criteria, or for one when its name and `=` stand before. Raises NotFound and
     InvalidInput, which name the file, and the column or the line.
@@ -172,7 +172,10 @@ def _tables(
     found = _found(list(columns.cells), wanted, wide=wide)
     if "annotators" in found.columns:
         _refuse_repeated_units(columns, found.columns["item"][0] if "item" in found.columns else None)
-    added = None if named.added is None else columns[named.added]
+    # A table that Assay exported says itself which those are.
+    of_ours = "added" if "added" in columns.cells and set(FLAGS) <= set(columns.cells) else None
+    says_added = named.added or of_ours
+    added = None if says_added is None else columns[says_added]
     rows, left_out = _counting(columns, added)
     long = melted(columns, wanted, found, rows)
     left_out |= long.left_out

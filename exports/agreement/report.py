@@ -13,7 +13,7 @@ from annotators.agreement.report import CriterionAgreement
 from annotators.agreement.statistics.base import title_of
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.ratings import COMPOSED, Ratings
-from annotators.intervals.result import Statistic
+from annotators.intervals.result import FIXED_RATERS, RANDOM_RATERS, Statistic
 from exports.agreement import plots
 from exports.agreement.counts import Wanted, confusions, held_by, shares_by_rater, units_behind, word
 from exports.agreement.parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
@@ -142,6 +142,8 @@ class Report:
     def notes(self) -> list[str]:
         """What limits the figures, and what authors call such values."""
         found = []
+        together = dict.fromkeys(one.agreement.together for one in self.measured if one.agreement and one.n_ratings)
+        found += [one.in_words("--question") for one in together if one is not None]
         for criterion in self.measured:
             if criterion.agreement is None or not criterion.n_ratings:
                 continue
@@ -156,7 +158,8 @@ class Report:
         rows = [(criterion.title, criterion.agreement.headline) for criterion in self.measured if criterion.agreement]
         chart = forest([(name, stat) for name, stat in rows if stat], f"Coefficient, {100 * self.level:g} % interval")
         drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
-        first = Section("All criteria", [summary(self.measured)], drawn, undefined_words(self.measured))
+        words = [*raters_words(self.measured), *undefined_words(self.measured)]
+        first = Section("All criteria", [summary(self.measured)], drawn, words)
         return [first, *map(self._section, self.measured)]
 
     def _section(self, criterion: Measured) -> Section:
@@ -181,7 +184,7 @@ class Report:
     def in_words(self) -> str:
         """The whole in columns of text: the table, each criterion's statistics, sentences and warnings."""
         table = summary(self.measured)
-        blocks = [table.caption, as_text(table), *undefined_words(self.measured), ""]
+        blocks = [table.caption, *raters_words(self.measured), as_text(table), *undefined_words(self.measured), ""]
         for criterion in self.measured:
             if criterion.agreement is not None and criterion.n_ratings:
                 statistics = statistics_table(criterion.title, criterion.agreement.statistics, self.level)
@@ -200,6 +203,23 @@ def summary(measured: Sequence[Measured]) -> TextTable:
     """One row a criterion: its numbers, raw agreement, the coefficient of its scale, the one beside it, specific."""
     columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw", "Coefficient", "Beside it", "Specific")
     return TextTable.of("Agreement by criterion", columns, [_row(criterion) for criterion in measured])
+
+
+RATERS_IN_WORDS = {
+    FIXED_RATERS: "The intervals hold for these raters on other units, not for other raters.",
+    RANDOM_RATERS: "The intervals hold for raters like these, on other units.",
+}
+
+
+def raters_words(measured: Sequence[Measured]) -> list[str]:
+    """Which raters the intervals of a table are about, which is the same for all of them."""
+    about = {
+        statistic.interval.raters
+        for criterion in measured
+        for statistic in (criterion.agreement.statistics if criterion.agreement else ())
+        if statistic.interval is not None and statistic.interval.low is not None
+    }
+    return [words for raters, words in RATERS_IN_WORDS.items() if raters in about]
 
 
 def undefined_words(measured: Sequence[Measured]) -> list[str]:
@@ -405,5 +425,6 @@ def _alike(criterion: Measured, ratings: Ratings) -> tuple[Similarity, str]:
 
 
 def _how(resamples: int, seed: int, level: float) -> list[tuple[str, str]]:
-    made = f"bootstrap, {resamples:,} resamples, seed {seed}, {100 * level:g} %" if resamples else "none"
+    drawn = f"each by its own method; those of the bootstrap from {resamples:,} resamples, seed {seed}"
+    made = f"{100 * level:g} %, {drawn}" if resamples else "none"
     return [("Intervals", made), made_by()]

@@ -243,7 +243,7 @@ def agreement_in_parts(
     weights: Mapping[str, OwnWeights] | None = None,
     level: float = 0.95,
     kind: IntervalKind = "BCa",
-    raters: Raters | None = None,
+    raters: Raters = "fixed",
     least_shared: int = LEAST_SHARED,
     among: Sequence[int] | None = None,
 ) -> Iterator[AgreementReport]:

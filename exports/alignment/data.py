@@ -50,7 +50,8 @@ class Human:
 
     A label of two is 1 (the label `positive`) or 0; ordered labels are their numbers, or ranks from 0. `about_score` is
     the value that the criterion asks agreement with. Where labels cannot be numbers, `reason` says why. What is said of
-    a pair is below zero for its first answer and above it for the second, where the labels are such numbers.
+    a pair is below zero for its first answer and above it for the second, where the labels are such numbers. `added`
+    are the labels (person, unit) that the study did not plan, but asked for as people disagreed.
     """
 
     criterion: Criterion
@@ -62,6 +63,7 @@ class Human:
     about_score: str | None = None
     cannot_judge: int = 0
     reason: str | None = None
+    added: Collection[tuple[str, str]] = ()
 
     @property
     def about_pairs(self) -> bool:
@@ -261,10 +263,14 @@ def _human(
     criterion = column.criterion
     numbers = criterion.as_numbers(scored)
     people: dict[str, dict[str, float]] = defaultdict(dict)
-    for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
+    added = set[tuple[str, str]]()
+    more = found.added[column.annotation].tolist() if len(found.added) else [False] * len(column.values)
+    for unit, person, value, beyond in zip(column.units, column.raters, column.values, more, strict=True):
         number = numbers.number(value)
         if number is not None:
             people[found.names[person]][unit] = number
+            if beyond:
+                added.add((found.names[person], unit))
     final = {
         unit: number
         for (name, unit), value in settled.items()
@@ -284,6 +290,7 @@ def _human(
         about_score=about,
         cannot_judge=column.cannot_judge,
         reason=numbers.reason,
+        added=added,
     )
 
 

@@ -15,7 +15,7 @@ from annotators.intervals.result import Aligned
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.data import grade_titles, grades_by_group
-from exports.alignment.sections import chosen, sections, titled
+from exports.alignment.sections import chosen, means_called, sections, titled
 from exports.alignment.study import AlignmentReport, HumanRows, comparable
 from exports.alignment.table import TableAlignment
 from exports.drawing.forest import forest
@@ -99,7 +99,7 @@ class AlignmentDocument:
         for section in sections(self.statistics):
             about = section.title
             drawn = list(self.plots_of(about))
-            if about == "Mean agreement":
+            if about == means_called(chosen(self.statistics, name="mean_agreement")):
                 drawn = [*self._means(), *self._likert()]
             tables = [titled(table, self.titles) for table in section.tables]
             found.append(Section(self._called(about), tables, drawn, section.words, name=slug(about)))
@@ -116,9 +116,9 @@ class AlignmentDocument:
             top = max((mean.high or mean.value or 0.0) for _, mean in rows)
             bottom = min((mean.low if mean.low is not None else mean.value or 0.0) for _, mean in rows)
             likert = bottom >= 1 and top <= 5
-            chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
+            chart = forest(rows, means_called(found), domain=(1, 5) if likert else (min(0.0, bottom), top))
             if chart is not None:
-                caption = f"{self._called(criterion or 'mean')}: mean agreement by group, with intervals."
+                caption = f"{self._called(criterion or 'mean')}: the means by group, with intervals."
                 yield f"{slug(criterion or 'mean')}-means", caption, chart
 
     def _likert(self) -> Iterator[Plot]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotators.alignment import title_of
+from annotators.alignment.statistics.calibration import ON_ONE_SCALE
 from annotators.alignment.statistics.ceiling import CEILING, TO_REST
 from annotators.alignment.statistics.comparison import DIFFERENCES, STEIGER_Z, WILLIAMS_T
 from annotators.intervals.result import Aligned
@@ -14,7 +15,7 @@ from exports.drawing.tables import TextTable
 
 HEADLINES = (
     "pearson", "spearman", "kendall_tau_b", "pairwise_accuracy", "auroc", "accuracy", "cohen_kappa",
-    "cohen_kappa_best_threshold",
+    "cohen_kappa_quadratic", "cohen_kappa_best_threshold",
 )  # fmt: skip
 """The columns of the table of metrics; a column that nobody has a value in is left out."""
 
@@ -107,6 +108,11 @@ def matrix_table(statistics: Sequence[Aligned], name: str = "spearman") -> TextT
     return TextTable.of(f"{title_of(name)} of every metric with every criterion", ["Metric", *criteria], rows)
 
 
+def means_called(found: Sequence[Aligned]) -> str:
+    """What the means of people's values are: of how far they agree with a score, or of what else they judge."""
+    return "Mean agreement" if any(entry.metric is not None for entry in found) else "Mean of the human values"
+
+
 def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
     """Mean agreement by group with n and the unweighted mean, one table a grouping: Table I of FATHOMS."""
     found = chosen(statistics, name="mean_agreement")
@@ -126,10 +132,10 @@ def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
         everything = [next(iter(chosen(found, criterion=name, group=None, by=None)), None) for name in criteria]
         rows.append(["All units", *_means(everything)])
         columns = [part for name in criteria for part in (f"{name or ''}", "n")]
-        tables.append(TextTable.of(f"Mean agreement by {by}", [(by or "").capitalize(), *columns], rows))
+        tables.append(TextTable.of(f"{means_called(found)} by {by}", [(by or "").capitalize(), *columns], rows))
     if not tables and found:
         rows = [[entry.criterion or "", *_means([entry])] for entry in found]
-        tables.append(TextTable.of("Mean of the human values", ["Criterion", "Mean", "n"], rows))
+        tables.append(TextTable.of(means_called(found), ["Criterion", "Mean", "n"], rows))
     return tables
 
 
@@ -174,6 +180,8 @@ OTHERS = (
         tuple(statistic.name for statistic in (*DIFFERENCES, WILLIAMS_T, STEIGER_Z)),
     ),
     ("Do metric and people rank the systems alike", ("system_kendall_tau_b", "system_pairwise_accuracy")),
+    ("Do metric and people order the answers to one question alike", ("tie_calibrated_accuracy",)),
+    ("Does the metric give the same numbers as people", tuple(statistic.name for statistic in ON_ONE_SCALE)),
     (
         "The metric against the rest of the people, as one person would be",
         tuple(statistic.name for statistic in TO_REST.values()),
@@ -200,7 +208,7 @@ def sections(statistics: Sequence[Aligned]) -> list[Section]:
         found.append(Section("Metrics and criteria", [matrix_table(statistics)]))
     means = means_tables(statistics)
     if means:
-        found.append(Section("Mean agreement", means))
+        found.append(Section(means_called(chosen(statistics, name="mean_agreement")), means))
     for criterion in criteria:
         tables: list[TextTable] = []
         if criterion in compared:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.alignment import (
+    TESTS,
     Pairs,
     alternative_annotator_test,
     anchoring_effect,
@@ -20,10 +21,12 @@ from annotators.alignment import (
     compare,
     human_ceiling,
     mean_agreement,
+    on_one_scale,
     prediction_powered_mean,
     preferred_alike,
     small_sample_warnings,
     system_ranking,
+    tie_calibrated_accuracy,
     yielding,
 )
 from annotators.alignment.statistics.alternative_annotator import ADVANTAGE, WINNING_RATE
@@ -33,6 +36,8 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from annotators.figures import held_in_words
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.multiplicity import adjusted
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.intervals.result import Aligned
 from annotators.progress import Progress
 from db.designing.by_score import NOT_ALIKE
@@ -167,7 +172,13 @@ def alignment_in_parts(
     for metric in data.metrics:
         for reason, n in metric.unscored.items():
             notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
-    yield replace(report, notes=notes, warnings=[words for of_study in plans for words in of_study.warnings()])
+    statistics = adjusted(report.statistics, TESTS)
+    yield replace(
+        report,
+        statistics=statistics,
+        notes=notes,
+        warnings=[words for of_study in plans for words in of_study.warnings()],
+    )
 
 
 alignment_report = whole(alignment_in_parts)
@@ -465,6 +476,8 @@ class _OfCriterion:
             found.append(f"{self.name}: {APART}")
         if human.positive is not None:
             found.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
+        if self.labels != "each" and human.binary and self.table.rows:
+            found.append(f"{self.name}: {TAKEN_AS_RIGHT}")
         if self.table.ties:
             found.append(f"{self.name}: {self.table.ties:,} units on which people split evenly left out")
         mine = [
@@ -498,6 +511,9 @@ class _OfCriterion:
             yield calibration(pairs, self.asked, scale=self.human.calibrated_on, **about)[0]
         if not self.human.about_pairs:  # whose groups are pairs of systems, and have no ranking
             yield from system_ranking(pairs, self.asked, **about)
+            yield from on_one_scale(pairs, self.asked, scale=self.human.scale, **about)
+            if pairs.clustered and self.labels != "each":
+                yield tie_calibrated_accuracy(pairs, self.asked, **about)
 
     def _of_groups(self, metric: Metric) -> Iterator[Aligned]:
         for by in self.groupings:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from annotators.alignment import (
+    TESTS,
     Pairs,
     alternative_annotator_test,
     association,
@@ -18,16 +19,20 @@ from annotators.alignment import (
     compare,
     human_ceiling,
     mean_agreement,
+    on_one_scale,
     prediction_powered_mean,
     small_sample_warnings,
     system_ranking,
+    tie_calibrated_accuracy,
 )
 from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.multiplicity import adjusted
 from annotators.intervals.result import Aligned
-from exports.reading.columns import Columns
-from exports.reading.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
+from exports.columns.columns import Columns
+from exports.columns.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
+from exports.columns.together import rows_together
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,8 @@ def align_table(
     found = mean_agreement(
         human, work.groups, work.asked, clusters=work.clusters, by=named.group, scale=ends, **work.about
     )
+    if work.together is not None:
+        notes.append(work.together.in_words("--cluster"))
     pairs = {name: work.pairs(name) for name in named.metrics}
     for name in named.metrics:
         found += work.of_metric(name, pairs[name])
@@ -127,6 +134,7 @@ def align_table(
     warnings = small_sample_warnings(everything, work.asked.over)
     warnings = [*(f"Caution: {caution}" for caution in table.cautions), *warnings]
     read = [named.said(), *table.what_was_read()]
+    found = adjusted(found, TESTS)
     return TableAlignment(table.name, len(table.lines), work.asked, found, notes, pairs, warnings, read, table.missing)
 
 
@@ -168,10 +176,14 @@ class _Measuring:
         self.threshold, self.epsilon, self.scale = threshold, epsilon, scale
         self.about: dict[str, Any] = {"criterion": named.human}
         self.groups = table.keys(named.group)
-        owner = named.cluster or named.unit
-        keys = table.keys(owner)
-        self.clusters = None if keys is None else [i if key is None else key for i, key in enumerate(keys)]
+        self.clusters, self.together = rows_together(table, named.cluster, named.unit)
+        owner = named.cluster or (self.together.column if self.together else named.unit)
         self.asked = asked if owner is None else replace(asked, over=f"clusters by {owner}")
+
+    @property
+    def _by_rater(self) -> bool:
+        """Whether rows are judgements of several raters of one unit, which are no two answers."""
+        return self.named.rater is not None
 
     def pairs(self, name: str) -> Pairs:
         """The rows of one metric."""
@@ -184,6 +196,9 @@ class _Measuring:
         found = association(pairs, self.asked, threshold=self.threshold, **about)
         if self.scale is not None:
             found.append(calibration(pairs, self.asked, scale=self.scale, **about)[0])
+        found += on_one_scale(pairs, self.asked, scale=self.scale, **about)
+        if pairs.clustered and not self._by_rater:
+            found.append(tie_calibrated_accuracy(pairs, self.asked, **about))
         found += self._powered(name)
         if self.groups is not None:
             found += system_ranking(pairs, self.asked, **about)

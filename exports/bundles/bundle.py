@@ -132,9 +132,10 @@ class Selection:
     `pictures`: whether pages go along as pictures, in formats with a place for them, drawn from the bytes of documents.
     `kept` are the keys of documents whose bytes and pictures stay out of every format but `native`, which is a copy for
     another home (None: of those that must not leave this machine now). `native` says of them that they stay, unless
-    `says_kept` is off: exports that were made before it did so have nothing of it. `says_fell` is the same of
-    labels, which say whether they fell when their item was revised; `says_how` of the counts of final labels, which
-    say how each was reached; `says_versions` of final labels that fell, and of the table of versions.
+    `says_kept` is off: exports that were made before it did so have nothing of it. `says_fell` is the same of labels,
+    which say whether they fell when their item was revised; `says_how` of the counts of final labels, which say how
+    each was reached; `says_added` of labels that were asked for as people disagreed; `says_versions` of final labels
+    that fell, and of the table of versions.
     """
 
     project_id: int
@@ -153,6 +154,7 @@ class Selection:
     kept: tuple[str, ...] | None = None
     says_kept: bool = True
     says_fell: bool = True
+    says_added: bool = True
     says_how: bool = True
     says_versions: bool = True
 
@@ -288,6 +290,7 @@ def derive(
             **({"kept": list(selection.kept)} if selection.kept else {}),
             **({"says_kept": True} if selection.kept and selection.says_kept else {}),
             **({"says_fell": True} if "labels" in selection.formats and selection.says_fell else {}),
+            **({"says_added": True} if "labels" in selection.formats and selection.says_added else {}),
             **({"says_how": True} if FINAL in selection.formats and selection.says_how else {}),
             **({"says_versions": True} if selection.says_versions else {}),
         },
@@ -337,7 +340,8 @@ def _write_labels(seen: Seen, studies: Sequence[Study], selection: Selection, ta
 
 
 def _labels(seen: Seen, study: Study, selection: Selection, out: Out) -> int:
-    return write_labels(seen.session, study, out, names=selection.names, says_fell=selection.says_fell)
+    says = {"says_fell": selection.says_fell, "says_added": selection.says_added}
+    return write_labels(seen.session, study, out, names=selection.names, **says)
 
 
 def _write_final(

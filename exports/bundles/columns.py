@@ -214,6 +214,7 @@ BESIDES: dict[str, tuple[Column, ...]] = {
         *_PAIRS,
         *(_SAID_OF_ASIDES[name] for name in ASIDES),
         Column("fell", _TRUTH, "true for a label of an earlier version that says nothing of the item's latest one"),
+        Column("added", _TRUTH, "true for a label that was asked for because people disagreed about its item"),
     ),
     "adjudicated": (
         *_PAIRS,

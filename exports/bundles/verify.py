@@ -128,6 +128,7 @@ def _verify(
         selection = replace(
             _selection(session, project_id, manifest), with_report=with_report, typed_report=typed_report, moved=moved,
             says_kept=says("says_kept"), says_fell=says("says_fell"), says_how=says("says_how"),
+            says_added=says("says_added"),
             says_versions=says("says_versions"),
         )  # fmt: skip
         selection = _with_pictures(selection, manifest, documents)

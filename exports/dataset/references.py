@@ -50,6 +50,12 @@ _WORKS = {
     "Bayesian binning. AAAI.",
     "kocmi2021": "Kocmi, T., et al. (2021). To ship or not to ship: an extensive evaluation of automatic metrics for "
     "machine translation. WMT.",
+    "deutsch2023": "Deutsch, D., Foster, G., and Freitag, M. (2023). Ties matter: meta-evaluating modern metrics with "
+    "pairwise accuracy and tie calibration. EMNLP.",
+    "lin1989": "Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility. Biometrics "
+    "45, 255–268.",
+    "bland1986": "Bland, J. M., and Altman, D. G. (1986). Statistical methods for assessing agreement between two "
+    "methods of clinical measurement. Lancet 327, 307–310.",
     "calderon2025": "Calderon, N., Reichart, R., and Dror, R. (2025). The alternative annotator test for "
     "LLM-as-a-judge. ACL.",
     "angelopoulos2023": "Angelopoulos, A. N., et al. (2023). Prediction-powered inference. Science 382, 669–674.",
@@ -94,6 +100,11 @@ USED = {
     "calibration_error": ("naeini2015",),
     "system_": ("kocmi2021",),
     "pairwise_accuracy": ("kocmi2021",),
+    "tie_calibrated_accuracy": ("deutsch2023",),
+    "concordance": ("lin1989",),
+    "mean_difference": ("bland1986",),
+    "lower_limit_of_agreement": ("bland1986",),
+    "upper_limit_of_agreement": ("bland1986",),
     "alt_test": ("calderon2025",),
     "ppi_plus_plus": ("angelopoulos2023b",),
     "ppi_": ("angelopoulos2023",),

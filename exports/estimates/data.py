@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -13,16 +13,19 @@ from sqlmodel import col
 from annotators.arrays import BoolArray, FloatArray, IntArray
 from annotators.errors import InvalidInput, NotFound
 from annotators.estimates.drawing import Batch, weighed
+from annotators.estimates.raters import LabelsByRater
 from annotators.estimates.sample import ITEMS, Units
 from annotators.estimates.sequence import first_labels
+from annotators.items.targets import TargetKind
 from db.designing.draws import KeptDraw, draws_of
 from db.engine import Database
 from db.models import Annotation, AnnotationKind, Study
 from db.permissions import Actor
 from db.query import pick
 from exports.alignment.data import Human, StudyData, study_data
-from exports.alignment.scores import Metric, ProjectItem, project_items, study_item_of
+from exports.alignment.scores import Metric, ProjectItem, project_items, study_item_of, unit_key
 from exports.alignment.study import drawn_with, metrics_of
+from exports.estimates.features import features_of
 
 JUDGE = "judge:"
 FEWEST_OF_A_CATEGORY = 5
@@ -40,7 +43,8 @@ class StudyUnits:
     """The units of one criterion of a study with their labels so far, in arrays of one length (N).
 
     `names` are the items' external ids (with the target, where it is not the item), `study_item` their places in the
-    study (-1: an item of the project beside it), `stratum` what they were drawn from where the study says it by other
+    study (-1: an item of the project beside it), `label` the mean of what its annotators gave and `by_rater` all of it,
+    `beside` the predictions that are no scores, `stratum` what they were drawn from where the study says it by other
     fields than system and category, `order` in which the labels came. `about` makes `Units` of any part of
     the labels. `notes` say what was assumed.
     """
@@ -54,6 +58,7 @@ class StudyUnits:
     system: Sequence[str]
     stratum: Sequence[str]
     label: FloatArray
+    by_rater: LabelsByRater
     metrics: Sequence[Metric]
     predictions: dict[str, FloatArray]
     order: IntArray
@@ -61,6 +66,7 @@ class StudyUnits:
     draws: Sequence[KeptDraw]
     own_chance: FloatArray | None
     notes: Sequence[str]
+    beside: Sequence[str] = ()
     _of_all: dict[tuple[str, str | None, int], Units] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -76,7 +82,8 @@ class StudyUnits:
     @property
     def clustered(self) -> bool:
         """Whether the labelled items came question by question, so that questions are what was drawn."""
-        return self.study.item_order == "by_question" or self.human.criterion.target != "item"
+        whole = self.human.criterion.target in {TargetKind.ITEM, TargetKind.PAIR}
+        return self.study.item_order == "by_question" or not whole
 
     def units(
         self, *, of: str = ITEMS, by: str | None = None, labelled: BoolArray | None = None, seed: int = 0
@@ -100,16 +107,18 @@ class StudyUnits:
             chance, open_ = np.where(have, self.own_chance, 1.0), None
         together = of != ITEMS or self.clustered
         return Units.of(
-            np.where(have, self.label, np.nan),
+            self.by_rater.among(have),
             self.predictions,
+            n=len(self.label),
             clusters=self.question.tolist() if together else None,
             strata=self._strata(have),
             groups=None if by is None else [self.system, self.category][BY.index(by)],
             probability=chance,
             open_=open_,
             population=None if of == ITEMS else float("inf"),
-            scale=self.human.scale,
+            scale=(0.0, 1.0) if self.human.about_pairs else self.human.scale,
             seed=seed,
+            beside=self.beside,
         )
 
     def first(self, n: int) -> BoolArray:
@@ -182,21 +191,16 @@ def study_units(
 
     `predict` names scores, `judge:NAME` judges; none takes all that fit the criterion. The finite set is that of the
     study's items; of a study that is itself a sample of the project's items, all of these that could have been drawn.
-    NotFound lists the criteria, scores or judges; InvalidInput for labels that are no numbers, and for pairs.
+    Where some scores or judges are combined, so is what is known of every item (`features_of`). A preference between
+    two answers is 1 where the first wins, 0 where the second does, and a half for a tie. NotFound lists the criteria,
+    scores or judges; InvalidInput for labels that are no numbers.
     """
     data = data or study_data(db, actor, study_id, settled=False, named=False)
-    if data.protocol.about_pairs:
-        raise InvalidInput(
-            f"The study {data.study.name!r} compares pairs of answers, whose labels have no mean. Name one that judges "
-            "answer by answer."
-        )
     human = _human(data, criterion)
     metrics = _chosen(metrics_of(data, human), human, predict)
     draws = draws_of(db, actor, study_id)
-    values, ties = human.one_each()
-    known, notes = _known(data, human, values, metrics), list[str]()
-    if ties:
-        notes.append(f"{ties:,} units on which people split evenly count as not labelled")
+    given = _given(human)
+    known, notes = _known(data, human, given, metrics), _what_labels_are(data, human)
     units = sorted(known, key=lambda unit: (study_item_of(unit), unit))
     study_item = np.array([study_item_of(unit) for unit in units], dtype=np.int64)
     facts = [data.units.get(unit) or data.items[study_item_of(unit)].unit(unit) for unit in units]
@@ -205,7 +209,9 @@ def study_units(
     question, category = [fact.question for fact in facts], [fact.groups["category"] for fact in facts]
     system = [fact.groups["system"] for fact in facts]
     stratum = [data.strata.get(fact.version_id, "") for fact in facts] if data.strata else []
-    label = [values.get(unit, np.nan) for unit in units]
+    said = [given.get(unit, []) for unit in units]
+    label = [float(np.mean([value for _, value in labels])) if labels else np.nan for labels in said]
+    version = [fact.version_id for fact in facts]
     chance = None
     advised = drawn_with(data.study)
     if data.beginning is not None:
@@ -222,6 +228,7 @@ def study_units(
             if data.strata:
                 stratum.append(data.strata.get(item.version_id, ""))
             label.append(np.nan)
+            version.append(item.version_id)
             for metric in metrics:
                 predictions[metric.name].append(item.scores.get(metric.name, np.nan))
         study_item = np.r_[study_item, np.full(len(beside), -1)]
@@ -235,8 +242,10 @@ def study_units(
     order = np.empty(len(names), dtype=np.int64)
     order[np.lexsort((by_id, first))] = np.arange(len(names))
     in_order = _NO_RANDOM_ORDERS.get(data.study.item_order)
-    if in_order and not draws and len(values) < len(units):
+    if in_order and not draws and len(given) < len(units):
         notes.append(f"the items come {in_order}: those labelled so far are taken for a random part")
+    features = features_of(db, version) if metrics and not predict else {}
+    there = np.array(label, dtype=np.float64)
     return StudyUnits(
         data=data,
         human=human,
@@ -246,20 +255,26 @@ def study_units(
         category=category,
         system=system,
         stratum=stratum,
-        label=np.array(label, dtype=np.float64),
+        label=there,
+        by_rater=_by_rater(said).among(~np.isnan(there[: len(said)])),
         metrics=metrics,
-        predictions={name: np.array(column, dtype=np.float64) for name, column in predictions.items()},
+        predictions={name: np.array(column, dtype=np.float64) for name, column in {**predictions, **features}.items()},
         order=order,
         at=first,
         draws=draws,
         own_chance=chance,
         notes=notes,
+        beside=tuple(features),
     )
 
 
 def estimable(data: StudyData) -> list[Human]:
     """The criteria that have estimates: those whose labels are numbers."""
-    return [human for human in data.humans if human.reason is None and not human.about_pairs]
+    return [human for human in data.humans if _has_mean(human)]
+
+
+def _has_mean(human: Human) -> bool:
+    return human.reason is None and (human.preferences or not human.about_pairs)
 
 
 def _human(data: StudyData, criterion: str | None) -> Human:
@@ -270,9 +285,49 @@ def _human(data: StudyData, criterion: str | None) -> Human:
             f"No criterion of {data.study.name!r} has labels that are numbers, of which there are means."
         )
     human = data.human(criterion)
-    if human.reason is not None:
-        raise InvalidInput(f"The labels of {criterion!r} have no mean: {human.reason}.")
+    if not _has_mean(human):
+        why = human.reason or "they are about pairs of answers, and say not which of the two is better"
+        raise InvalidInput(f"The labels of {criterion!r} have no mean: {why}.")
     return human
+
+
+def _given(human: Human) -> dict[str, list[tuple[str, float]]]:
+    """Unit → who gave it which number; without labels that were asked for as people disagreed.
+
+    These are of contested units alone: they would draw the labels of one rater towards what most say.
+    """
+    found: dict[str, list[tuple[str, float]]] = {}
+    for person, labels in human.people.items():
+        for unit, value in labels.items():
+            if (person, unit) not in human.added:
+                won = 0.5 - 0.5 * float(np.sign(value)) if human.about_pairs else value
+                found.setdefault(unit, []).append((person, won))
+    return found
+
+
+def _by_rater(said: Sequence[Sequence[tuple[str, float]]]) -> LabelsByRater:
+    """The labels of units (N) by who gave them."""
+    people = {person: place for place, person in enumerate(sorted({who for labels in said for who, _ in labels}))}
+    rows = [(unit, people[who], value) for unit, labels in enumerate(said) for who, value in labels]
+    columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
+    return LabelsByRater(
+        np.array(columns[0], dtype=np.int64), np.array(columns[1], dtype=np.int64), np.array(columns[2], dtype=float)
+    )
+
+
+def _what_labels_are(data: StudyData, human: Human) -> list[str]:
+    """What has to be known of the labels: whose win a preference counts, and which of them do not count."""
+    notes = list[str]()
+    if human.about_pairs:
+        pairs = sorted({facts.groups["system"] for facts in data.items.values()})
+        of = f": {pairs[0]}" if len(pairs) == 1 else ""
+        notes.append(f"the mean is the share of pairs that the first answer wins, ties half a win{of}")
+    if human.added:
+        notes.append(
+            f"{len(human.added):,} label{'s' * (len(human.added) != 1)} that were asked for as people disagreed are "
+            "left out: they are of contested items alone"
+        )
+    return notes
 
 
 def _chosen(metrics: Sequence[Metric], human: Human, predict: Sequence[str]) -> list[Metric]:
@@ -295,10 +350,12 @@ def _chosen(metrics: Sequence[Metric], human: Human, predict: Sequence[str]) -> 
     return found
 
 
-def _known(data: StudyData, human: Human, values: dict[str, float], metrics: Sequence[Metric]) -> set[str]:
+def _known(data: StudyData, human: Human, values: Collection[str], metrics: Sequence[Metric]) -> set[str]:
     """The units of this criterion: every item of the study, or every target that somebody labelled or scored."""
     if human.criterion.target == "item":
         return {str(place) for place in data.items}
+    if human.about_pairs:
+        return {unit_key(place, TargetKind.PAIR) for place in data.items}
     return set(values) | {unit for metric in metrics for unit in metric.values}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from annotators.errors import InvalidInput, NotFound
 from annotators.estimates.drawing import draw, expected_error
 from annotators.estimates.means import mean_of
+from annotators.items.targets import TargetKind
 from db.designing.draws import check_may_draw, keep_draw
 from db.engine import Database
 from db.permissions import Actor
@@ -38,7 +39,7 @@ class NextItems:
 def proposed(found: StudyUnits, n: int, seed: int) -> list[NextItem]:
     """n items as a draw with this seed would take them; nothing is kept. NotFound where no item is left to draw."""
     check_may_draw(found.study)
-    if found.human.criterion.target != "item":
+    if found.human.criterion.target not in {TargetKind.ITEM, TargetKind.PAIR}:
         raise InvalidInput(
             f"{found.human.criterion.name!r} is asked of parts of items; draws are of items. "
             "Name a criterion about the whole item."

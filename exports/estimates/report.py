@@ -10,7 +10,19 @@ import numpy as np
 
 from annotators.errors import InvalidInput
 from annotators.estimates.coefficients import coefficients
-from annotators.estimates.means import ACTIVE, CLASSICAL, HELPS, Mean, differences, kinds_of, mean_of, means, ranks
+from annotators.estimates.designs import DesignPlan, planned_designs
+from annotators.estimates.means import (
+    ACTIVE,
+    CLASSICAL,
+    HELPS,
+    Mean,
+    differences,
+    kinds_of,
+    mean_of,
+    mean_with_raters_alike,
+    means,
+    ranks,
+)
 from annotators.estimates.means import saves as saves_labels
 from annotators.estimates.planning import labels_needed, needed_for
 from annotators.estimates.sample import ITEMS, OF, Estimate, Units
@@ -22,6 +34,7 @@ from exports.alignment.sections import number
 from exports.drawing.report_files import Section, made_by
 from exports.drawing.tables import TextTable
 from exports.estimates.data import BY, StudyUnits, study_units
+from exports.estimates.raters import designs_in_words, designs_table, raters_part
 
 TITLES = {
     "mean": "Mean",
@@ -38,6 +51,7 @@ KINDS = {
     "ppi": "with predictions",
     "active": "with predictions and weights",
     "anytime": "at every look",
+    "alike": "raters like these",
 }
 
 
@@ -46,7 +60,8 @@ class EstimateReport:
     """All estimates of one criterion: of `what` (a study or a table), by which predictions, with what was assumed.
 
     `stop` is the half-width at which the study may stop, where its design has one. `called` is the title of the
-    criterion, or the column of the table.
+    criterion, or the column of the table. `designs` are designs of equal cost, where they were asked for.
+    `wins`: the mean is the share of pairs that the first answer wins.
     """
 
     what: str
@@ -60,6 +75,8 @@ class EstimateReport:
     mean: Mean
     stop: float | None = None
     called: str = ""
+    designs: DesignPlan | None = None
+    wins: bool = False
 
     def find(self, name: str, group: str | None = None) -> Estimate | None:
         """The estimate of this name."""
@@ -93,7 +110,7 @@ class EstimateReport:
 
     def to_json(self) -> dict[str, Any]:
         """As `assay estimate --json` prints it."""
-        return {
+        found: dict[str, Any] = {
             "of": self.of,
             "criterion": self.criterion,
             "predictions": list(self.units.names),
@@ -101,9 +118,12 @@ class EstimateReport:
             "seed": self.seed,
             "stop_at": self.stop,
             "stop_reached": self.reached,
+            "raters": raters_part(self.units).to_json(),
             "statistics": [entry.to_json() for entry in self.statistics],
-            "notes": list(self.notes),
+            "notes": [*self.notes, *raters_part(self.units).in_words],
+            "sentence": self.sentence(),
         }
+        return found if self.designs is None else found | {"designs": self.designs.to_json()}
 
     def sentence(self) -> str:
         """What a paper says of the mean, or why there is nothing to say."""
@@ -111,16 +131,18 @@ class EstimateReport:
         sequence = self.find("mean_anytime")
         if best.value is None:
             return f"There is no mean of “{self.called}” yet: {best.reason}."
-        parts = [f"The mean of “{self.called}” of {self.units.whom} is {number(best.value)}"]
+        figure = "share that the first answer wins" if self.wins else "mean"
+        parts = [f"The {figure} of “{self.called}” of {self.units.whom} is {number(best.value)}"]
         entry = best
         if self.stop is not None and sequence is not None and sequence.value is not None:
             entry = sequence
         parts.append(f", {100 * self.level:g} % [{number(entry.low)}, {number(entry.high)}]")
-        what = f", from {best.n_labelled:,} labels"
+        what = f", from {_labels_in_words(self.units, best.n_labelled)}"
         if self.kind != CLASSICAL and (self.mean.factors > 0).any():
             what += f" and predictions for {best.n_predicted:,}"
         tags = ["anytime-valid"] * (entry is sequence) + ["weighted"] * (self.units.probability is not None)
         tags += ["finite population"] * (self.units.beyond == 0)
+        tags += raters_part(self.units).tags
         return "".join([*parts, what, f"; {', '.join(tags)}" if tags else "", "."])
 
     # A report as files have it -----------------------------------------------------------------------------------
@@ -144,8 +166,12 @@ class EstimateReport:
 
     def sections(self) -> list[Section]:
         """The tables: estimates, and what predictions bought."""
-        words = [self.sentence()]
-        return [Section("Estimates", [estimates_table(self), strata_table(self)], words=words)]
+        words = [self.sentence(), *raters_part(self.units).in_words]
+        found = [Section("Estimates", [estimates_table(self), strata_table(self)], words=words)]
+        if self.designs is not None:
+            plan = [designs_table(self.designs, self.called)] if self.designs.rows else []
+            found.append(Section("Designs at equal labels", plan, words=designs_in_words(self.designs)))
+        return found
 
 
 def estimate_report(
@@ -158,6 +184,7 @@ def estimate_report(
     of: str = ITEMS,
     by: str | None = None,
     width: float | None = None,
+    labels: int | None = None,
     level: float = 0.95,
     seed: int = 0,
     data: StudyData | None = None,
@@ -183,9 +210,11 @@ def estimate_report(
             what=f"study {found.study.name}",
             criterion=found.human.criterion.name,
             called=found.human.criterion.title,
+            wins=found.human.about_pairs,
             of=of,
             level=level,
             width=width,
+            labels=labels,
             stop=None if stop is None else float(stop),
             thresholds=thresholds,
             notes=found.notes,
@@ -200,15 +229,22 @@ def report_of(
     what: str,
     criterion: str,
     called: str | None = None,
+    wins: bool = False,
     of: str,
     level: float = 0.95,
     width: float | None = None,
+    labels: int | None = None,
     stop: float | None = None,
     thresholds: dict[str, float] | None = None,
     notes: Sequence[str] = (),
 ) -> EstimateReport:
-    """Every estimate of these units; `called` is what people know the criterion as, where that is not its name."""
+    """Every estimate of these units; `called` is what people know the criterion as, where that is not its name.
+
+    With a `width` or a number of `labels` there are the designs of equal cost as well.
+    """
     found = [*means(units, level), mean_at_any_time(units, stop, level)]
+    if units.labels is not None:
+        found.append(mean_with_raters_alike(units, level))
     if units.groups:
         found += [*differences(units, level), *differences_at_any_time(units, stop, level), *ranks(units, level)]
     compared = coefficients(units, thresholds, level)
@@ -216,8 +252,23 @@ def report_of(
     if width is not None:
         found += labels_needed(units, width, level)
         found += _needed_for_others(units, [*compared, *differences(units, level)], width)
+    plan = None
+    if width is not None or labels is not None:
+        plan = planned_designs(units, labels=labels, width=width, level=level)
     return EstimateReport(
-        what, criterion, of, level, units.seed, found, notes, units, mean_of(units), stop, called or criterion
+        what,
+        criterion,
+        of,
+        level,
+        units.seed,
+        found,
+        notes,
+        units,
+        mean_of(units),
+        stop,
+        called or criterion,
+        plan,
+        wins,
     )
 
 
@@ -240,6 +291,14 @@ def _needed_for_others(units: Units, found: Sequence[Estimate], width: float) ->
             words = f"for an interval {width:g} wide, by its width with {entry.n_labelled:,} labels"
             made.append(replace(about, value=float(n), method=words))
     return made
+
+
+def _labels_in_words(units: Units, n: int) -> str:
+    """ "60 labels", or "72 labels of 60 items, 6 of them labelled by several"."""
+    if units.n_ratings == units.n_labelled:
+        return f"{n:,} labels"
+    several = "all" if units.n_several == n else f"{units.n_several:,} of them"
+    return f"{units.n_ratings:,} labels of {n:,} items, {several} labelled by several"
 
 
 def name_in_words(name: str) -> str:

@@ -9,17 +9,22 @@ from pathlib import Path
 import numpy as np
 
 from annotators.errors import InvalidInput
+from annotators.estimates.raters import LabelsByRater
 from annotators.estimates.sample import ITEMS, POPULATION, Units
+from exports.columns.columns import Columns
+from exports.columns.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
+from exports.columns.together import rows_together
 from exports.estimates.report import EstimateReport, report_of
-from exports.reading.columns import Columns
-from exports.reading.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
 
 
 @dataclass(frozen=True)
 class EstimateColumns:
-    """Which columns of a table are what; `weight` is one over the probability with which a row was drawn."""
+    """Which columns of a table are what; `human` has one for each rater, or one with a value a row.
 
-    human: str
+    `weight` is one over the probability with which a row was drawn.
+    """
+
+    human: tuple[str, ...]
     predict: tuple[str, ...] = ()
     weight: str | None = None
     stratum: str | None = None
@@ -36,6 +41,7 @@ def estimate_table(
     positive: str | None = None,
     scale: tuple[float, float] | None = None,
     width: float | None = None,
+    labels: int | None = None,
     level: float = 0.95,
     seed: int = 0,
     mapping: TableMapping = AS_IT_IS,
@@ -48,15 +54,22 @@ def estimate_table(
     NotFound for a column that is not there.
     """
     table = read_mapped(path, mapping)
-    human, word = table.judgements(named.human, positive)
-    notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
-    values = np.array([math.nan if value is None else value for value in human], dtype=np.float64)
-    known = values[~np.isnan(values)]
+    columns, notes, words = list[list[float | None]](), list[str](), dict[str, str | None]()
+    for name in named.human:
+        column, words[name] = table.judgements(name, positive)
+        columns.append(column)
+        if words[name]:
+            notes.append(f'{name}: "{words[name]}" counts as 1, any other value as 0')
+    said = np.array([[math.nan if value is None else value for value in column] for column in columns]).T
+    by_rater = LabelsByRater.of(said)
+    values, known = by_rater.means(len(said)), by_rater.value
     if scale is None and len(known) and np.isin(known, (0.0, 1.0)).all():
         scale = (0.0, 1.0)
     if scale is not None and len(known) and not ((known >= scale[0]) & (known <= scale[1])).all():
         wrong = known[(known < scale[0]) | (known > scale[1])][0]
-        raise InvalidInput(f"{named.human!r} has the value {wrong:g}, outside the scale {scale[0]:g} to {scale[1]:g}.")
+        raise InvalidInput(
+            f"{', '.join(named.human)} has the value {wrong:g}, outside the scale {scale[0]:g} to {scale[1]:g}."
+        )
     if of == ITEMS and population is not None and population > len(values):
         raise InvalidInput(
             f"The rows are {len(values):,} of {population:,} items: leave --of out, or leave --population out."
@@ -64,10 +77,14 @@ def estimate_table(
     size: float | None = None if of == ITEMS else math.inf
     if population is not None:
         size = float(population)
+    clusters, together = rows_together(table, named.cluster)
+    if together is not None:
+        notes.append(together.in_words("--cluster"))
     units = Units.of(
-        values,
+        by_rater if len(named.human) > 1 else values,
         {name: _numbers(table, name) for name in named.predict},
-        clusters=_keys(table, named.cluster),
+        n=len(values),
+        clusters=clusters,
         strata=_strata(table, named.stratum),
         groups=table.keys(named.group),
         probability=_chances(table, named, values),
@@ -79,18 +96,19 @@ def estimate_table(
     cautions = [f"Caution: {caution}" for caution in table.cautions]
     notes += [*cautions, said_of_columns(vars(named)), *table.what_was_read()]
     return report_of(
-        units, what=f"table {table.name}", criterion=named.human, of=about, level=level, width=width, notes=notes
+        units,
+        what=f"table {table.name}",
+        criterion=", ".join(named.human),
+        of=about,
+        level=level,
+        width=width,
+        labels=labels,
+        notes=notes,
     )
 
 
 def _numbers(table: Columns, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array([math.nan if value is None else value for value in table.numbers(name)], dtype=np.float64)
-
-
-def _keys(table: Columns, name: str | None) -> list[object] | None:
-    """What rows are drawn together by; a row without one stands alone."""
-    keys = table.keys(name)
-    return None if keys is None else [(place,) if key is None else key for place, key in enumerate(keys)]
 
 
 def _strata(table: Columns, name: str | None) -> list[str] | None:

@@ -17,6 +17,7 @@ from exports.alignment.data import StudyData, study_data
 from exports.drawing.tables import TextTable
 from exports.estimates.data import StudyUnits, estimable, study_units
 from exports.estimates.drawing import NextItem, proposed
+from exports.estimates.raters import raters_part
 from exports.estimates.report import EstimateReport, estimate_report, estimates_table, strata_table
 
 NOT_YET, REACHED, NOTHING_SAVED, NO_LABELS, NO_RULE = "not yet", "stop reached", "nothing saved", "no labels", ""
@@ -99,7 +100,7 @@ def fewer_labels(
 ) -> FewerLabels:
     """Everything that the page shows; `criterion` None is the first that has estimates."""
     data = study_data(db, actor, study_id, settled=False, named=False)
-    names = [] if data.protocol.about_pairs else [human.criterion.name for human in estimable(data)]
+    names = [human.criterion.name for human in estimable(data)]
     chosen = criterion if criterion in names else (names[0] if names else None)
     standings, shown, labelled, draws = list[Standing](), None, 0, 0
     stop = data.study.settings.get("stop_at")
@@ -203,7 +204,7 @@ def _shown(
         statistics=estimates_table(report),
         strata=strata_table(report),
         sentence=report.sentence(),
-        notes=report.notes,
+        notes=[*report.notes, *raters_part(report.units).in_words],
         next_items=next_items,
         why_no_next=why_no_next,
         predictions=list(found.predictions),

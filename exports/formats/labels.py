@@ -18,9 +18,10 @@ from annotators.figures import count
 from annotators.items.parsed import ForeignLabel, Rejected, faults_in
 from annotators.items.targets import target_kind
 from annotators.times import time_of
-from exports.reading.columns import Columns, at_lines, heading_names, read_columns
-from exports.reading.mapping import AS_IT_IS, Found, TableMapping, found_columns, melted, names_alike, plain
-from exports.reading.values import read_values, trimmed
+from exports.columns.columns import Columns, at_lines, heading_names, read_columns
+from exports.columns.mapping import AS_IT_IS, Found, TableMapping, found_columns, melted, names_alike, plain
+from exports.columns.values import read_values, trimmed
+from exports.reading.tables import MOST_BAD, TOO_MANY_BAD
 
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
@@ -102,7 +103,7 @@ def read_labels(
 
     It is CSV or TSV, JSON or JSON lines, Parquet, or a sheet of a workbook. Columns may stand in any order and have
     other names, as `mapping` says or as such columns are called; others are ignored. A table may also have a column for
-    each criterion, annotator or item. Values are read as those of all tables (`exports.reading.values`); those that say
+    each criterion, annotator or item. Values are read as those of all tables (`exports.columns.values`); those that say
     nothing are no labels, and counted. `declared` are by criterion the labels that are words, whatever they look like.
     A table that Assay exported is read as it counts: rows
     that are superseded, incomplete, surplus or `cannot judge` are left out, and those that fell when their item was
@@ -146,6 +147,9 @@ def read_labels(
     steps = _Steps()
     for at, place in enumerate(long.places):
         line = columns.lines[place]
+        if len(table.rejected) >= MOST_BAD:
+            table.rejected.append(Rejected(path.name, line, TOO_MANY_BAD))
+            break
         cells = {name: _text(column[place]) for name, column in of.items()}
         try:
             label = _label(line, (long.items[at], long.annotators[at], criteria[at], values[at]), cells, table, steps)

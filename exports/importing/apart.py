@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from annotators.progress import Progress
 from exports.formats.base import Columns
 from exports.reading.budget import FREE_SECONDS, seconds_for
 from exports.reading.json_files import Meter
-from exports.reading.tables import Table
+from exports.reading.uploaded import Ask
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
@@ -46,15 +46,16 @@ _LARGEST_IDLE = 160 << 20
 _RECYCLE_AFTER = 10
 """Requests after which a process is replaced, so that nothing a library leaks adds up, nor what a file left there."""
 
-_BY_COMMAND = (
-    "Split it, or have whoever runs the server import it by the command `assay import`, which has no such limit."
-)
+_BY_COMMAND = "Split it, or have whoever runs the server take it in by the command line, which has no such limit."
 _HEAVIEST_DOCUMENTS = 128 << 20
-DOCUMENTS, ITEMS, ROWS = "documents.jsonl", "items.jsonl", "rows.jsonl"
+DOCUMENTS, ITEMS, FOUND = "documents.jsonl", "items.jsonl", "found.json"
 """The files of what was read."""
 
 LONGEST_LINE = 24 << 20
 """Bytes that one line of these may have."""
+
+LARGEST_FOUND, MOST_VALUES = 32 << 20, 2_500_000
+"""Bytes, and values, of what one file says, all of which is in memory together: of labels some 200,000."""
 
 
 def read_apart(
@@ -76,17 +77,20 @@ def read_apart(
     return ReadApart(_asked("read", paths, folder, more, progress), folder, paths)
 
 
-def table_apart(path: Path, folder: Path) -> Callable[[], Table]:
-    """What gives a table as often as it is wanted, read once by a process of its own; else as `read_apart`."""
-    about = _asked("table", [path], folder, {}, None)
+def file_apart(path: Path, folder: Path) -> Ask:
+    """What says what a reader (`exports.reading.uploaded`) finds in a file, read by a process of its own.
 
-    def rows() -> Iterator[tuple[int, list[Any] | str]]:
-        with (folder / ROWS).open("rb", buffering=1 << 20) as lines:
-            for line in lines:
-                row = orjson.loads(line)
-                yield row["line"], row["cells"]
+    Raises what that raises of the file, and as `read_apart`.
+    """
 
-    return lambda: Table(list(map(str, about["columns"])), rows(), list(map(str, about["notes"])))
+    def ask(reader: str) -> bytes:
+        _asked("file", [path], folder, {"reader": reader}, None)
+        found = folder / FOUND
+        if found.stat().st_size <= LARGEST_FOUND and (said := found.read_bytes()).count(b",") <= MOST_VALUES:
+            return said
+        raise InvalidInput(f"{path.name} says too much to be uploaded. {_BY_COMMAND}")
+
+    return ask
 
 
 def _asked(operation: str, paths: Sequence[Path], folder: Path, more: Message, progress: Progress | None) -> Message:

@@ -40,10 +40,10 @@ from exports.formats.base import (
     read_sources,
     said_of_encodings,
 )
-from exports.importing.apart import DOCUMENTS, ITEMS, LONGEST_LINE, ROWS
+from exports.importing.apart import DOCUMENTS, FOUND, ITEMS, LONGEST_LINE
 from exports.reading.json_files import Meter, too_many_values
 from exports.reading.sources import Sources, open_sources
-from exports.reading.tables import open_table
+from exports.reading.uploaded import reader_named
 
 MOST_UNPACKED = 8 << 30
 """Bytes that uploads may unpack to together, on the disk."""
@@ -158,16 +158,15 @@ def _told(rows: Iterator[Message], meter: Meter, tell: Tell) -> Iterator[Message
             tell({"told": [meter.done, meter.of]})
 
 
-def _table(request: Message, _tell: Tell) -> Message:
-    """Read a table: its rows go into a file, its columns are the answer."""
-    path = Path(request["paths"][0])
-    table = open_table(path, numbered=False)
-    rows = ({"line": line, "cells": cells} for line, cells in table.rows)
-    _write(Path(request["folder"]) / ROWS, rows, path.stat().st_size)
-    return {"columns": table.columns, "notes": table.notes}
+def _file(request: Message, _tell: Tell) -> Message:
+    """Read one file by the reader of this name; what it finds goes into a file."""
+    found = reader_named(request["reader"])(Path(request["paths"][0]))
+    plain = orjson.dumps(found, default=list, option=orjson.OPT_NON_STR_KEYS)  # a named tuple is a list
+    (Path(request["folder"]) / FOUND).write_bytes(plain)
+    return {}
 
 
-_OPERATIONS = {"read": _read, "table": _table}
+_OPERATIONS = {"read": _read, "file": _file}
 
 
 def answer(request: Message, tell: Tell) -> Answer:

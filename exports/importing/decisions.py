@@ -8,27 +8,23 @@ from typing import Any
 
 from annotators.designing.design import StudyDesign, about, refuse
 from annotators.designing.known import KnownItems, RightLabel
-from annotators.errors import AssayError, InvalidInput, NotFound, Problem
+from annotators.errors import AssayError, InvalidInput, Problem
 from db.adjudicating.tables import DecidedRow, TableDecided, adjudicate_table
 from db.engine import Database
 from db.permissions import Actor
 from db.quality.gold import GoldRow, GoldSet, gold_rows, set_gold
 from db.quality.qualification import QualificationSet, set_qualification
 from db.studies.design import protocol_of, study_facts
-from exports.reading.tables import open_table
+from exports.reading.unit_tables import decided_units, right_units
 from exports.sample import qualification_items
-
-NEEDED = ("item", "criterion", "value")
-OF_DECISIONS = ("target", "reason", "other_item", "cause", "confidence", "note")
-OF_GOLD = ("target", "explanation", "other_item")
 
 
 def read_decisions(path: Path) -> tuple[list[DecidedRow], list[Problem]]:
-    """The rows of a table of decisions, and those that are bad: `NEEDED`, and perhaps `OF_DECISIONS`.
+    """The rows of a table of decisions (`decided_units`), and those that are bad.
 
     Raises NotFound for a path that is not there, InvalidInput for one that is no such table or has no rows.
     """
-    cells, problems = _units(path, "decisions", OF_DECISIONS)
+    cells, problems = decided_units(path)
     said = ("reason", "cause", "confidence", "note")
     rows = [
         DecidedRow(
@@ -46,11 +42,11 @@ def read_decisions(path: Path) -> tuple[list[DecidedRow], list[Problem]]:
 
 
 def read_gold(path: Path) -> tuple[list[GoldRow], list[Problem]]:
-    """The rows of a table of right labels, and those that are bad: `NEEDED`, and perhaps `OF_GOLD`.
+    """The rows of a table of right labels (`right_units`), and those that are bad.
 
     Raises NotFound for a path that is not there, InvalidInput for one that is no such table or has no rows.
     """
-    cells, problems = _units(path, "right labels", OF_GOLD)
+    cells, problems = right_units(path)
     rows = [
         GoldRow(
             line,
@@ -114,45 +110,6 @@ def _bad_lines(file: str, problems: Sequence[Problem], field: str) -> InvalidInp
 
 def _target(found: Mapping[str, str]) -> str:
     return found.get("target") or ("pair" if found.get("other_item") else "item")
-
-
-def _units(path: Path, of: str, optional: Sequence[str]) -> tuple[list[tuple[int, dict[str, str]]], list[Problem]]:
-    """The lines of a table with their cells by column, and the bad ones.
-
-    Columns may stand in any order, others are ignored.
-    """
-    if not path.is_file():
-        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
-    try:
-        table = open_table(path)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path.name}: {error}") from None
-    places = {column.lower(): place for place, column in enumerate(table.columns)}
-    if missing := [column for column in NEEDED if column not in places]:
-        remedy = f"A table of {of} has the columns {', '.join(NEEDED)}, and perhaps {', '.join(optional)}."
-        raise InvalidInput(
-            f"{path.name}, line 1: the column {missing[0]!r} is missing. {remedy}",
-            [Problem(1, f"The column {missing[0]!r} is missing.", remedy)],
-        )
-    rows: list[tuple[int, dict[str, str]]] = []
-    problems: list[Problem] = []
-    for line, cells in table.rows:
-        if isinstance(cells, str):
-            problem, _, remedy = cells.partition(". ")
-            problems.append(Problem(line, f"{problem}.", remedy))
-            continue
-        found = {column: _text(cells[places[column]]) for column in (*NEEDED, *optional) if column in places}
-        if empty := next((column for column in NEEDED if not found[column]), None):
-            problems.append(Problem(line, f"`{empty}` is empty.", "Fill it in, or leave the row out."))
-            continue
-        rows.append((line, found))
-    if not rows and not problems:
-        raise InvalidInput(f"{path.name} has no rows. Write a row for each unit.")
-    return rows, problems
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None else str(cell).strip()
 
 
 def import_decisions(db: Database, actor: Actor, study_id: int, *, path: Path, again: bool = False) -> TableDecided:

@@ -21,10 +21,10 @@ from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.design import find_study, study_facts
 from exports.checks import MAY_BE_INFERRED, check_inferable
+from exports.columns.columns import at_lines
+from exports.columns.mapping import AS_IT_IS, TableMapping
 from exports.formats.labels import LabelTable, read_labels
 from exports.garbage import seldom_collected
-from exports.reading.columns import at_lines
-from exports.reading.mapping import AS_IT_IS, TableMapping
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from annotators.alignment.tables.pairs import Pairs
 from annotators.arrays import np
 from annotators.figures import money
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.intervals.result import Aligned
 from annotators.judges.trust.as_rater import one_more_rater
 from annotators.judges.trust.confusing import Confusion, confusion
@@ -534,6 +535,8 @@ class OfCriterion:
             found.append("nobody has labelled it yet, so that nothing can be held against people")
         elif not self.people:
             found.append(f"no unit has a {'settled' if self.about.by == 'settled' else 'majority'} label of people")
+        elif self.against != LABELS_OF["mean"]:
+            found.append(TAKEN_AS_RIGHT)
         return [f"{self.labels.title}: {note}" for note in found]
 
 

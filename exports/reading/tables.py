@@ -9,7 +9,7 @@ import csv
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -51,6 +51,11 @@ _LARGEST_PART = 64 << 20
 
 LONGEST_ROW = 32 << 20
 """Characters that a row of a text table may have."""
+
+
+MOST_BAD = 10_000
+TOO_MANY_BAD = f"{MOST_BAD:,} rows are bad, and nothing behind them is read. Correct them first."
+"""What is said of the row after which a table is not read on: each bad row is kept with its reason."""
 
 
 @dataclass
@@ -101,29 +106,6 @@ def opened_as(opening: Opening) -> Iterator[None]:
         _OPENED_AS.reset(token)
 
 
-_READ_ALREADY: ContextVar[Mapping[Path, Callable[[], Table]] | None] = ContextVar("read_already", default=None)
-
-
-@contextmanager
-def read_already(tables: Mapping[Path, Callable[[], Table]]) -> Iterator[None]:
-    """In the block these files are not opened: another process has read them, and each function gives the table."""
-    token = _READ_ALREADY.set(tables)
-    try:
-        yield
-    finally:
-        _READ_ALREADY.reset(token)
-
-
-def is_read_already(path: Path) -> bool:
-    """Whether another process has read the table, so that it is not to be opened here."""
-    return path in (_READ_ALREADY.get() or {})
-
-
-def has_types(path: Path) -> bool:
-    """Whether a table is none of lines of text, by its name."""
-    return path.suffix.lower() in (".parquet", ".xlsx", *ROWS)
-
-
 def open_table(
     path: Path,
     *,
@@ -141,9 +123,7 @@ def open_table(
     ending = path.suffix.lower()
     if replace(opening, paths=()) == USUAL:
         opening = replace(_OPENED_AS.get(), paths=opening.paths)
-    if (read := (_READ_ALREADY.get() or {}).get(path)) is not None:
-        table = read()
-    elif ending == ".parquet":
+    if ending == ".parquet":
         table = _parquet(path, empty_texts=empty_texts, left_out=left_out)
     elif ending == ".xlsx":
         table = _without_questions(path, _sheet(path, opening.sheet))

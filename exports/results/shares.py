@@ -12,6 +12,7 @@ from annotators.criteria import Criterion
 from annotators.criteria.base import written
 from annotators.figures import count
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.intervals.shares import share_interval
 from annotators.protocols import Protocol
 from exports.drawing.figures import figure, percent
@@ -214,6 +215,8 @@ def _words(study: StudyLabels, criterion: Criterion) -> list[str]:
     states = study.states(criterion.name)
     if states["open"]:
         found.append(f"{count(states['open'], 'unit is', 'units are')} not settled and not among the settled labels.")
+    if criterion.label_list() and study.labels(criterion.name, "settled").n and "settled" in _whose(criterion):
+        found.append(TAKEN_AS_RIGHT)
     cannot = study.cannot_judge(criterion.name)
     if cannot:
         found.append(f"{count(cannot, 'time', 'times')} somebody could not judge; that is in no share.")

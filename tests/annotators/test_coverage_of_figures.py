@@ -9,11 +9,15 @@ from tests.bench.coverage_of_figures import DESIGNS, row_of
 
 FEW = 50
 SHORT = {
+    "30 units of 5 raters, a tenth with the rare label",
     "6 questions of 10 units",
     "3 raters of their kind, 100 units",
     "5 raters of their kind, 100 units",
 }
-"""Designs of which the report warns: nothing makes up for so few."""
+"""Designs of which the report warns: nothing makes up for so few questions, raters, or units with the rare label."""
+
+SOME_HAVE_NONE = {"30 units of 5 raters, a tenth with the rare label": 30, "8 systems, 60 questions": 30}
+"""The share (%) of studies without an interval that is let pass: no rare label seen, systems too close."""
 
 
 def documented(design: str) -> list[float | None]:
@@ -40,4 +44,4 @@ def test_few_simulations_of_awkward_studies_do_not_speak_against_what_is_documen
     _, covered = documented(design)
     assert covered is not None
     assert row.covered == pytest.approx(covered, abs=10)
-    assert row.none == 0
+    assert row.none <= SOME_HAVE_NONE.get(design, 0)

@@ -82,3 +82,27 @@ def test_a_study_with_scores_says_what_they_saved(pages: Pages, tmp_path: Path) 
     said = no_problem(pages.open(pages.token("admin"), "estimates", **given))
     for words in ("Quality", "not yet", "Effective sample size", "The mean of “Quality”"):
         assert words in said, words
+
+
+def test_designs_of_equal_cost_lead_to_the_form_of_a_study(pages: Pages) -> None:
+    """Two raters of each of 20 items say what one buys; the button fills the form with one and a drawn part."""
+    study = StudyInUse(pages.db, items=40, annotators=3, overlap=2, order="shuffled")
+    for who in (0, 1):
+        for number in range(20):
+            study.submit(who, study.work(who)["items"][0], {"right": "yes" if (number + who) % 3 else "no"})
+    page = pages.open(pages.token("admin"), "estimates", project=str(study.project_id), study=str(study.study_id))
+    said = no_problem(page)
+    for words in ("One rater or several", "The shortest interval of 40 labels", "intraclass correlation"):
+        assert words in said, words
+    next(field for field in page.number_input if field.label == "Wanted width of the interval").set_value(0.55).run()
+    said = no_problem(page)
+    assert "The fewest labels for an interval 0.55 wide: 1 rater" in said
+    chosen = next(box for box in page.selectbox if box.label == "Design")
+    three = next(option for option in chosen.options if option.startswith("1 rater, a drawn 10 % with 3, "))
+    chosen.select(three).run()
+    next(button for button in page.button if button.label == "Make this study").click().run()
+    form = page.session_state["assay-form"]["study", study.project_id]
+    items = int(three.removesuffix(" items").rpartition(" ")[2])
+    assert (form["study-overlap-tiny"], form["study-part"], form["study-part-overlap"]) == (1, 10.0, 3)
+    assert form["study-sample-size"] == items
+    assert len(form["study-annotators"]) == 3

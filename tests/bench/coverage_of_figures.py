@@ -11,17 +11,19 @@ from __future__ import annotations
 import argparse
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
 
 from annotators.agreement.measure import measure
 from annotators.agreement.tables.ratings import Ratings
-from annotators.alignment import LabelCandidate, Pairs, association, draw_to_label
+from annotators.alignment import LabelCandidate, Pairs, association, compare, draw_to_label, system_ranking
 from annotators.alignment import prediction_powered_mean as powered
+from annotators.alignment.statistics.coefficients import pearson
+from annotators.alignment.tables.sample import DrawnRows
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned, Interval, Statistic
+from annotators.intervals.result import BOOTSTRAPS, Aligned, Interval, Statistic
 from tests.annotators.agreement.makers import ratings_of
 
 SIMULATIONS = 1000
@@ -199,8 +201,70 @@ def sparse_numbers(
     for unit in range(40):
         matrix[rng.permutation(raters)[rng.integers(1, most + 1) :], unit] = np.nan
     truth = icc if form == "c" else icc / (1 + spread)
-    found = measure(ratings_of(matrix.tolist(), scale="interval"), [f"icc_{form}_1"], RESAMPLES, seed)[0]
-    return truth, None, found
+    ratings = ratings_of(matrix.tolist(), scale="interval")
+    return truth, None, measure(ratings, [f"icc_{form}_1"], RESAMPLES, seed, raters="random")[0]
+
+
+# Where another interval than BCa covers -------------------------------------------------------------------------------
+
+
+def _bca(found: Statistic) -> Statistic:
+    """The same with its BCa interval, or what stands for it."""
+    made = [interval for interval in (found.interval, *found.beside) if interval is not None]
+    return replace(found, interval=next((one for one in made if one.kind in BOOTSTRAPS), None))
+
+
+def few_numbers(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """Eight units that three raters give numbers; the variances of units and error are .65 and .35."""
+    matrix = (
+        np.sqrt(0.65) * rng.standard_normal(8)
+        + rng.standard_normal((3, 1))
+        + np.sqrt(0.35) * rng.standard_normal((3, 8))
+    )
+    found = measure(ratings_of(matrix.tolist(), scale="interval"), ["icc_c_1"], RESAMPLES, seed)[0]
+    return 0.65, _bca(found), found
+
+
+def rare_kappa(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """30 units of which a tenth carry the rare label; five raters give the truth or, once in five, draw a label."""
+    truth = rng.random(30) < 0.1
+    said = np.where(rng.random((5, 30)) < 0.8, truth, rng.random((5, 30)) < 0.1).astype(float)
+    found = measure(ratings_of(said.tolist()), ["light_kappa"], RESAMPLES, seed)[0]
+    return 0.64, _bca(found), found
+
+
+def two_correlations(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """40 units; two metrics, .5 alike, go with people by .6 and .4: the difference of Pearson's r."""
+    root = np.linalg.cholesky(np.array([[1, 0.6, 0.4], [0.6, 1, 0.5], [0.4, 0.5, 1]]))
+    people, first, second = root @ rng.standard_normal((3, 40))
+    sample = Pairs.of(people, first)
+    other = second[[int(str(unit)) for unit in sample.units]]
+    found = compare(sample, other, Resampling(RESAMPLES, seed))[0]
+    drawn = DrawnRows.of([first, people, second], np.arange(40))
+
+    def difference(weights: np.ndarray) -> np.ndarray:
+        metric, human, against = drawn.columns.T
+        return pearson(metric, human, weights) - pearson(against, human, weights)
+
+    made = drawn.resampled(difference, Resampling(RESAMPLES, seed)).interval()
+    return 0.2, replace(found, interval=made), found
+
+
+def systems(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """Eight systems with .3 between neighbours, two of which the metric takes for the other; 60 questions."""
+    means = np.arange(8) * 0.3
+    of_metric = means[[1, 0, 2, 3, 4, 5, 6, 7]]
+    shared = rng.standard_normal(60)
+    human = means[:, None] + shared + rng.standard_normal((8, 60))
+    metric = of_metric[:, None] + 0.7 * shared + rng.standard_normal((8, 60))
+    pairs = Pairs.of(
+        human.ravel(),
+        metric.ravel(),
+        clusters=np.tile(np.arange(60), 8),
+        groups=[f"system {place}" for place in range(8) for _ in range(60)],
+    )
+    found = system_ranking(pairs, Resampling(RESAMPLES, seed))[0]
+    return 1 - 2 / 28, None, found
 
 
 DESIGNS: dict[str, tuple[str, Simulation]] = {
@@ -209,6 +273,10 @@ DESIGNS: dict[str, tuple[str, Simulation]] = {
     "12 questions of 10 units": ("raw agreement", partial(few_clusters, 12)),
     "20 questions of 10 units": ("raw agreement", partial(few_clusters, 20)),
     "40 questions of 6 systems": ("Pearson's r", few_clusters_of_alignment),
+    "8 numbers of 3 raters": ("ICC(C,1) of .65", few_numbers),
+    "30 units of 5 raters, a tenth with the rare label": ("Light's κ", rare_kappa),
+    "40 units, two metrics": ("difference of Pearson's r", two_correlations),
+    "8 systems, 60 questions": ("τ of the systems", systems),
     "3 raters of their kind, 100 units": ("α, raters like these", partial(random_raters, 3)),
     "5 raters of their kind, 100 units": ("α, raters like these", partial(random_raters, 5)),
     "10 raters of their kind, 100 units": ("α, raters like these", partial(random_raters, 10)),

@@ -74,6 +74,7 @@ def one_of_each(db: Database) -> None:
         s.flush()
         annotation = s.connection().execute(text("SELECT id FROM annotation")).scalar_one()
         s.add(models.OmissionSurplus(omission_id=omission.id, annotation_id=annotation))
+        s.add(models.Surplus(study_id=study.study_id, annotation_id=annotation, counts=False))
         of = {"study_id": study.study_id, "person_id": person}
         s.add(models.KnownElsewhere(**of, study_item_id=study_item, mark="7@2026-11-25T00:00:00"))
         s.add(models.PhaseAnswer(uid="u", **of, phase="before", answers=[{"question": "age", "value": 30}]))

@@ -185,6 +185,26 @@ def test_stopping_a_worker_in_order_is_no_failed_attempt(queue: Queue) -> None:
     assert queue.first.take() is not None
 
 
+def test_a_job_that_a_worker_lacks_settings_for_waits_for_another_and_says_why(queue: Queue) -> None:
+    first, then = queue.put(), queue.put(of="another")
+    assert queue.first.take() is not None
+    queue.first.leave(first, "It asks for a key.")
+    row = queue.facts(first)
+    assert (row.state, row.is_left, row.message) == ("waiting", True, "It asks for a key.")
+    taken = queue.first.take()
+    assert taken is not None
+    assert taken.job_id == then
+    queue.first.finish(then, done=1, total=1)
+    assert (queue.first.has_work(), queue.second.has_work()) == (False, True)
+    assert queue.second.take() is not None
+    assert (queue.facts(first).state, queue.facts(first).message) == ("running", None)
+    queue.second.leave(first, "It asks for a key.")
+    assert (queue.first.take(), queue.second.take()) == (None, None)
+    cancel_job(queue.db, queue.rosa, queue.project_id, job_id=first)
+    resume_job(queue.db, queue.rosa, queue.project_id, job_id=first)
+    assert queue.first.take() is not None  # whoever resumes it says that something has changed
+
+
 def test_a_waiting_job_is_cancelled_at_once_and_can_be_resumed(queue: Queue) -> None:
     job = queue.put()
     assert cancel_job(queue.db, queue.rosa, queue.project_id, job_id=job).state == "cancelled"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,3 +129,8 @@ def answer_second_step(page: Page, keys: str = "111") -> None:
     for _ in range(page.locator('[data-testid="criterion"][data-criterion="grounding"]').count()):
         page.keyboard.press("1")
     page.keyboard.press("Enter")
+
+
+def being_shown(name: int | str) -> str:
+    """What a browser keeps while an item is being drawn (`assay-showing`), as where the page was stopped by it."""
+    return json.dumps({"assignment": name, "at": int(time.time() * 1000)})

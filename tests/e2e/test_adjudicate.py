@@ -837,3 +837,38 @@ def test_causes_and_notes_are_said_kept_and_gathered(
     page.goto(f"{server.url}/adjudicate?project={project_id}")
     expect(page.get_by_text("Say whether dates are asked for.")).to_be_visible()
     screenshot(page, "adjudicate-overview")
+
+
+def test_a_dispute_that_cannot_be_drawn_is_left_for_later(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    study_id = study()
+    page = new_page()
+    sign_in(page, server, "dora")
+    asked: list[str] = []
+
+    def broken(route: Route) -> None:
+        asked.append(route.request.url)
+        found = route.fetch().json()
+        if route.request.url == asked[0]:
+            found["presentation"]["evidence"] = [None]
+        route.fulfill(json=found)
+
+    page.route(re.compile(r"/api/study-items/\d+$"), broken)
+    page.goto(f"{server.url}/adjudicate?study={study_id}")
+    expect(page.get_by_text("This item cannot be shown")).to_be_visible()
+    screenshot(page, "adjudicate-cannot-be-shown")
+    page.keyboard.press("Enter")
+    page.get_by_test_id("skip-unshown").click()
+    expect(dispute(page)).to_be_visible()
+    broken_item = int(asked[0].rpartition("/")[2])
+    assert int(item_on_screen(page)) != broken_item
+    assert decided(server.db, study_id) == []
+    settle_one(page)
+    page.unroute_all()
+    showing = (
+        "item => localStorage.setItem('assay-showing', JSON.stringify({assignment: `dispute ${item}`, at: Date.now()}))"
+    )
+    page.evaluate(showing, broken_item)
+    page.reload()
+    expect(page.get_by_text("This item stopped the page when it was shown last")).to_be_visible()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 
@@ -11,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
-from tests.e2e.scene import Scene, judgement
+from tests.e2e.scene import Scene, being_shown, judgement
 from tests.servers import running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -62,8 +61,9 @@ def test_an_item_that_stopped_the_page_comes_back_in_plain_texts(scene: Scene, n
     expect(page.locator("body")).not_to_contain_text("stopped the page")
     assert page.evaluate("localStorage.getItem('assay-showing')") is None  # it is on the screen
     work = page.request.get(f"{scene.server.url}/api/studies/{scene.study_id}/work").json()
-    showing = {"assignment": work["items"][0]["assignment"], "at": int(time.time() * 1000)}
-    page.evaluate("value => localStorage.setItem('assay-showing', value)", json.dumps(showing))
+    page.evaluate(
+        "showing => localStorage.setItem('assay-showing', showing)", being_shown(work["items"][0]["assignment"])
+    )
     page.reload()
     expect(judgement(page)).to_be_visible(timeout=20_000)
     expect(page.get_by_text("stopped the page")).to_be_visible()

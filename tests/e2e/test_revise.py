@@ -15,6 +15,7 @@ from db.releasing.revising import revise_written
 from db.releasing.states import State
 from db.studies.revisions import revise_item
 from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.scene import being_shown
 from tests.e2e.test_releasing import GOOD, Place, failing_place, label
 from tests.makers import make_member, make_person, read_guidelines
 
@@ -295,3 +296,29 @@ def test_what_cannot_be_kept_or_ended_is_said_and_done_by_key(place: Place, new_
     assert place.states()[:2] == [State.ACCEPTED, State.REJECTED]
     page.keyboard.press("z")
     at(page, place, 2)
+
+
+def test_an_item_that_cannot_be_drawn_is_left_for_later(place: Place, new_page: NewPage) -> None:
+    page = new_page()
+    sign_in(page, place.server, "rita")
+    breaks = {place.items[0]}
+
+    def broken(route: Route) -> None:
+        found = route.fetch().json()
+        if found["item_id"] in breaks:
+            found["evidence"] = [None]
+        route.fulfill(json=found)
+
+    page.route("**/api/items/*/revision", broken)
+    place.open(page, "revise", queue=1)
+    expect(page.get_by_text("This item cannot be shown")).to_be_visible()
+    picture(page, "cannot-be-shown")
+    page.get_by_test_id("skip-unshown").click()
+    at(page, place, 2)
+    breaks.clear()
+    page.evaluate(
+        "showing => localStorage.setItem('assay-showing', showing)", being_shown(f"revision {place.items[0]}")
+    )
+    page.reload()
+    at(page, place, 1)
+    expect(page.get_by_text("This item stopped the page when it was shown last")).to_be_visible()

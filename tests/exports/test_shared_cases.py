@@ -8,8 +8,8 @@ import pytest
 
 from annotators.agreement.measure import measure
 from exports.agreement.rating_tables import RatingColumns, RatingTables, read_ratings
-from exports.reading.mapping import TableMapping
-from exports.reading.values import ValueRule
+from exports.columns.mapping import TableMapping
+from exports.columns.values import ValueRule
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases"
 

@@ -104,6 +104,9 @@ test('what nobody writes is shown as it is: too long, too deep, too much', () =>
   assert.notEqual(parse('#\n'.repeat(4000)), null);
   const deep = (n) => parse(`${'> '.repeat(n)}a`);
   assert.deepEqual([deep(10), deep(12)].map((blocks) => blocks?.length), [1, 1], 'deeper quotes are text');
+  const emphasis = (n) => (n ? `${'*_'[n % 2]}a ${emphasis(n - 1)} a${'*_'[n % 2]}` : 'a');
+  const bold = (n) => (n ? `**a ${'*_'[n % 2]}a ${bold(n - 1)} a${'*_'[n % 2]} a**` : 'a');
+  assert.deepEqual([emphasis(12), emphasis(13), bold(6), bold(7)].map((raw) => parse(raw) !== null), [true, false, true, false]);
   const row = (n) => `${'|a'.repeat(n)}|\n${'|-'.repeat(n)}|`;
   assert.deepEqual([parse(row(100))[0].type, parse(row(101))?.[0].type ?? null], ['table', null]);
   const cells = (n) => parse(`<table>${'<tr><td>a</td></tr>'.repeat(n)}</table>`)?.[0].type ?? null;

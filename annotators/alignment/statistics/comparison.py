@@ -18,7 +18,7 @@ from annotators.alignment.tables.sample import MUCH_FEWER, DrawnRows
 from annotators.arrays import FloatArray
 from annotators.figures import count, p_in_words
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned
+from annotators.intervals.result import Aligned, IntervalKind
 
 PEARSON, SPEARMAN, KENDALL, AUROC = DIFFERENCES = tuple(
     derived("difference_{}", "Difference in {}", of)
@@ -32,9 +32,10 @@ ASSUMES = "assumes independent units"
 def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **about: Any) -> list[Aligned]:
     """How much better the metric of `first` goes with people than another one (`other`, n, in the rows' order).
 
-    `DIFFERENCES`: first less other on the same resamples, so that what both have in common cancels out; AUROC for
-    binary human labels only. Then two-sided tests that the two Pearson correlations with people are equal. Rows
-    where `other` is NaN are left out.
+    `DIFFERENCES`: first less other on the same rows, so that what both have in common cancels out; AUROC for binary
+    human labels only. Their interval is the jackknife's unless another is asked for: of 20 to 80 units it covered in 91
+    to 95 % of simulated studies where BCa did in 87 to 92 % (docs/statistics.md). Then two-sided tests that the two
+    Pearson correlations with people are equal. Rows where `other` is NaN are left out.
     """
     asked = asked or Resampling()
     kept = np.flatnonzero(~np.isnan(other))
@@ -62,7 +63,8 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
     for statistic in DIFFERENCES:
         entry = statistic.about(len(kept), reason=reasons.get(statistic), **about)
         if entry.reason is None:
-            entry = statistic.measured(entry, resampled, place, asked, note="paired")
+            kind: IntervalKind = "jackknife" if asked.kind == "BCa" else asked.kind
+            entry = statistic.measured(entry, resampled, place, asked, note="paired", kind=kind)
             place += 1
         entries.append(entry)
     r12, r13, r23 = (float(np.corrcoef(*pair)[0, 1]) for pair in ((human, metric), (human, other), (metric, other)))

@@ -17,7 +17,7 @@ from app.widgets.plots import plot
 from app.worker.report_tasks import AgreementFile
 from exports.agreement import plots as agreement_plots
 from exports.agreement.counts import LabelCounts, label_counts, titled, word
-from exports.agreement.report import MOST_LABELS, Report, statistics_table, summary, undefined_words
+from exports.agreement.report import MOST_LABELS, Report, raters_words, statistics_table, summary, undefined_words
 from exports.agreement.study import CriterionReport
 from exports.drawing.forest import forest
 from exports.drawing.tables import TextTable
@@ -32,7 +32,7 @@ def all_criteria(view: View) -> None:
         [units_link(view, row[0], name), *row[1:]] for name, row in zip(names, shown.rows, strict=True)
     ]
     table(shown, f"agreement-{view.study.study_id}", rows)
-    for words in undefined_words(document.measured):
+    for words in [*raters_words(document.measured), *undefined_words(document.measured)]:
         note(words)
     cautions: dict[str, list[str]] = {}
     for criterion in view.report.criteria:

@@ -12,7 +12,7 @@ from annotators.errors import AssayError, InvalidInput
 from app import ui, wording
 from app.pages.agreement import annotators, coefficients, compare, parts, planning, units
 from app.pages.agreement.shared import View, note
-from app.uploads import LARGEST_TEXT, stored
+from app.uploads import chosen_file, read_by_others
 from app.widgets import blocks, choices
 from app.widgets.measuring import measured
 from app.worker.report_tasks import Agreement
@@ -92,9 +92,9 @@ def _how() -> dict[str, Any]:
 
 def _own_weights() -> dict[str, OwnWeights]:
     """Weights of one's own, from a file, for every criterion that they fit."""
-    file = st.file_uploader(
+    file = chosen_file(
         "Own weights for κ (CSV, TSV)",
-        type=["csv", "tsv"],
+        ["csv", "tsv"],
         key="agreement-weights",
         help="A row and a column for each label: 1 for full agreement, 0 for none. They are used for every criterion "
         "all of whose labels they have.",
@@ -102,7 +102,7 @@ def _own_weights() -> dict[str, OwnWeights]:
     if file is None:
         return {}
     try:
-        with stored([file], most=LARGEST_TEXT) as [path]:
+        with read_by_others(file) as path:
             return {EVERY: read_weights(path)}
     except AssayError as error:
         st.error(ui.plain(str(error)))

@@ -13,11 +13,8 @@ from app import ui, wording
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table
 from app.widgets import study_form
 from app.widgets.plots import plot
-from db.annotating.status import study_status
-from db.people.accounts import who_may_annotate
 from db.permissions import RESEARCHERS
 from db.projects import my_projects
-from db.studies.design import protocol_of, study_facts
 from exports.agreement.planning import (
     ITEMS,
     SIMULATIONS,
@@ -97,12 +94,7 @@ def _new_study(view: View, needed: Mapping[int, int]) -> None:
         for overlap, items in needed.items():
             label = f"{wording.count(items, 'item')}, {wording.count(overlap, 'annotator')} each"
             if st.button(label, key=f"plan-new-{overlap}"):
-                status = study_status(ui.db(), ui.actor(), view.study.study_id)
-                protocol = protocol_of(study_facts(ui.db(), ui.actor(), view.study.study_id))
-                team = [row["annotator"] for row in status["annotators"] if not row["left"]]
-                there = {row.name for row in who_may_annotate(ui.db(), ui.actor(), project.project_id)}
-                annotators = [name for name in team if name in there]
-                study_form.begin_planned(project, protocol, items=items, overlap=overlap, annotators=annotators)
+                study_form.begin_planned(project, view.study.study_id, items=items, overlap=overlap)
 
 
 def _numbers(text: str) -> list[int]:

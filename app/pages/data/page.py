@@ -7,10 +7,9 @@ import streamlit as st
 from annotators.pages.documents.kinds import MEDIA_TYPES
 from app import ui, wording
 from app.pages.data import scans, staying
-from app.state import app_state
-from app.uploads import stored
+from app.uploads import attach_upload, chosen_file
 from app.widgets import blocks, choices, pager
-from db.items.documents import DocumentRow, attach_bytes, list_documents
+from db.items.documents import DocumentRow, list_documents
 from db.items.read import ItemCounts, item_counts, list_items
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow, project_overview
@@ -198,16 +197,8 @@ def _attach(project: ProjectRow, missing: list[str]) -> None:
         return
     with st.expander("Supply the bytes of a document"), st.form("attach", border=False, clear_on_submit=True):
         key = st.selectbox("Document", missing, key="attach-document")
-        file = st.file_uploader("File", key="attach-file")
+        file = chosen_file("File", None, key="attach-file")
         if st.form_submit_button("Supply", type="primary") and file is not None:
-            with ui.problems(), stored([file]) as [path]:
-                attach_bytes(
-                    ui.db(),
-                    ui.actor(),
-                    project.project_id,
-                    key=key,
-                    source=path,
-                    data_folder=app_state().settings.documents_folder,
-                    renderer=app_state().renderer,
-                )
+            with ui.problems():
+                attach_upload(ui.db(), ui.actor(), project.project_id, file, key=key)
                 st.rerun()

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from app import ui, wording
-from app.pages.estimates import pieces
+from app.pages.estimates import designs, pieces
 from app.widgets import blocks, choices
 from app.widgets.measuring import measured
 from app.worker.report_tasks import Estimates, PlannedWidth
@@ -53,6 +53,7 @@ def page() -> None:
         return
     with middle:
         _shown(found, found.shown)
+        designs.draw(project, study, found.shown, task)
     with right:
         _next(project, study, found, found.shown, task)
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import streamlit as st
 
 from annotators.errors import AssayError
 from app import ui
-from app.uploads import Upload, stored_table
-from exports.reading.mapping import AS_IT_IS, MANY, TableMapping, found_columns
-from exports.reading.tables import open_table
-from exports.reading.values import ValueRule
+from app.uploads import Upload, read_by_others
+from exports.columns.columns import read_columns
+from exports.columns.mapping import AS_IT_IS, MANY, TableMapping, found_columns
+from exports.columns.values import ValueRule
 
 SHOWN_ROWS = 3
 _SINGLE = {"item": "Item", "annotator": "Annotator", "criterion": "Criterion", "value": "Value", "target": "Target"}
@@ -46,10 +45,10 @@ def _beginning(file: Upload) -> _Beginning | None:
     if kept is None or kept[0] != about:
         found = None
         try:
-            with stored_table(file) as path:
-                table = open_table(path)
-                rows = [cells for _, cells in islice(table.rows, SHOWN_ROWS) if not isinstance(cells, str)]
-                found = _Beginning(table.columns, rows)
+            with read_by_others(file) as path:
+                table = read_columns(path, bad=[])
+            columns = {name: cells[:SHOWN_ROWS] for name, cells in table.cells.items() if name}
+            found = _Beginning(list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
         except AssayError:
             pass
         kept = st.session_state["label-import-beginning"] = (about, found)

@@ -11,11 +11,12 @@ import streamlit as st
 from annotators.errors import AssayError
 from app import ui, wording
 from app.pages.imports import label_columns
-from app.uploads import Upload, stored_table
+from app.uploads import Upload, chosen_file, read_by_others
 from app.widgets import blocks
 from db.projects import ProjectRow
 from db.studies.design import list_studies
 from exports.checks import INFERABLE
+from exports.columns.mapping import TableMapping
 from exports.importing.labels import (
     LabelTableImport,
     LabelTablePlan,
@@ -23,7 +24,6 @@ from exports.importing.labels import (
     plan_label_table,
     shortened,
 )
-from exports.reading.mapping import TableMapping
 
 SHOWN = 20
 _DONE = "label-import-done"
@@ -54,13 +54,14 @@ def draw(project: ProjectRow) -> None:
         _imported(project, *done)
     number = st.session_state.setdefault(_UPLOADER, 0)
     left, right = st.columns([3, 2], gap="large")
-    file = left.file_uploader(
-        "Table of labels (CSV, TSV, JSON, Parquet, XLSX)",
-        type=["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"],
-        key=f"label-import-file-{number}",
-        help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale; "
-        "others are named below.",
-    )
+    with left:
+        file = chosen_file(
+            "Table of labels (CSV, TSV, JSON, Parquet, XLSX)",
+            ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"],
+            key=f"label-import-file-{number}",
+            help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale; "
+            "others are named below.",
+        )
     left.caption("It is looked through first. All labels are imported, or none.")
     if file is not None:
         _name_after(file)
@@ -97,7 +98,7 @@ def _planned(
 ) -> LabelTablePlan | None:
     """What the import would do; None (and why, on the page) where there is no telling."""
     try:
-        with st.spinner("Looking through the table"), stored_table(file) as path:
+        with st.spinner("Looking through the table"), read_by_others(file) as path:
             return plan_label_table(
                 ui.db(),
                 ui.actor(),
@@ -186,7 +187,7 @@ def _choice(
     if not pressed:
         return
     try:
-        with st.spinner("Importing"), stored_table(file) as path:
+        with st.spinner("Importing"), read_by_others(file) as path:
             made = import_label_table(
                 ui.db(),
                 ui.actor(),

@@ -14,7 +14,7 @@ from annotators.items.normal import to_json
 from app import ui, wording
 from app.pages.imports import columns_form, label_form, proposals
 from app.state import app_state
-from app.uploads import Upload, import_uploads
+from app.uploads import Upload, chosen_files, import_uploads
 from app.widgets import blocks, next_steps, pager
 from app.widgets.doing import acts
 from app.widgets.doing.following import follows
@@ -67,13 +67,13 @@ def _new(project: ProjectRow) -> None:
     if kept is not None and kept[0] == project.project_id:
         _imported(kept[1], project)
     left, right = st.columns([3, 2], gap="large")
-    files = left.file_uploader(
-        "Files",
-        accept_multiple_files=True,
-        key=f"imports-files-{number}",
-        help=f"JSONL, JSON, tables (CSV, TSV, Parquet, XLSX), PDF and pictures, or a zip or tar.gz of a folder. Up to "
-        f"{app_state().settings.upload_mb:,} MB each; larger data is imported by the command `assay import`.",
-    )
+    with left:
+        files = chosen_files(
+            "Files",
+            key=f"imports-files-{number}",
+            help=f"JSONL, JSON, tables (CSV, TSV, Parquet, XLSX), PDF and pictures, or a zip or tar.gz of a folder. Up "
+            f"to {app_state().settings.upload_mb:,} MB each; larger data is imported by the command `assay import`.",
+        )
     format_name = right.selectbox(
         "Format",
         [None, *FORMATS.names()],
@@ -87,7 +87,7 @@ def _new(project: ProjectRow) -> None:
             ui.empty("No file is chosen.", "Choose files above. The page Help says how each format is written.")
         return
     st.session_state.pop(_IMPORTED, None)
-    known = tuple(str(getattr(file, "file_id", file.name)) for file in files)
+    known = tuple(file.file_id for file in files)
     labels_into = st.session_state.get(_study_key(known), "").strip() or None
     wanted = _WantedImport(files, known, format_name, columns_form.chosen(known), labels_into)
     report = _preview(project, wanted)

@@ -17,7 +17,7 @@ _AGAIN = ("submitted", "returned", "surplus", "expired", "left_out")
 """States in which an item can be opened again."""
 
 _WORDS = {
-    "surplus": "submitted late: kept, not counted",
+    "surplus": "submitted late: kept, counts once the item wants more",
     "expired": "time ran out",
     "left_out": "kept, left out for now",
 }

@@ -10,7 +10,7 @@ import streamlit as st
 from annotators.asking.planting import BELOW, Planting
 from annotators.designing.known import Gold, KnownItems
 from app import ui, wording
-from app.uploads import stored_table
+from app.uploads import chosen_file, read_by_others
 from app.widgets.designing import known_items
 from app.widgets.designing.known_items import BELOW_WORDS
 from app.widgets.doing import acts
@@ -48,9 +48,9 @@ def form(study: Study) -> None:
             f"The study has {wording.count(there, 'gold item')}. They and repeats look like any item; what is said of "
             "them counts nowhere else."
         )
-        file = st.file_uploader(
+        file = chosen_file(
             "Right labels (CSV, optional)",
-            type=["csv", "tsv", "xlsx"],
+            ["csv", "tsv", "xlsx"],
             key="gold-file",
             help="Columns item, criterion, value, and perhaps target, explanation, other_item; criteria and labels as "
             "the screen names them, or as the protocol does. The items are items of the project that are not in the "
@@ -77,7 +77,7 @@ def form(study: Study) -> None:
         "mark_after": int(least),
         "below": below,
     }
-    with ui.problems(), nullcontext() if file is None else stored_table(file) as path:
+    with ui.problems(), nullcontext() if file is None else read_by_others(file) as path:
         about: dict[str, Any] = {"path": path, "labels": labels, "rates": rates, "reason": reason}
         import_gold(ui.db(), ui.actor(), study.id or 0, **about)
         parts.clear()

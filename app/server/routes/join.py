@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from annotators.errors import AssayError
 from app.server.plain_pages import join_page, leave_page, message_page
+from app.server.refusals import note_invitation, note_refused
 from app.server.routes.sign_in import form_of
 from app.server.threads import Threads
 from app.server.web import actor_of, path_id, set_session_cookie
@@ -32,12 +33,16 @@ def routes(state: AppState) -> list[Route]:
     async def in_thread(operation: Callable[..., T], *args: Any, **options: Any) -> T:
         return await threads.run(operation, db, *args, **options)
 
+    def not_let_in(error: AssayError) -> Response:
+        note_invitation(error)
+        return message_page("Invitation", str(error), status=error.status, way_on=False)
+
     async def show_join(request: Request) -> Response:
         token, address = request.path_params["token"], request.client.host if request.client else None
         try:
             found = await in_thread(joining.invited, token, address)
         except AssayError as error:
-            return message_page("Invitation", str(error), status=error.status, way_on=False)
+            return not_let_in(error)
         called = request.query_params.get(found.parameter, "") if found.parameter else ""
         if found.parameter and not called.strip():
             return message_page("Invitation", joining.lacks_id(found.parameter), status=422, way_on=False)
@@ -56,7 +61,7 @@ def routes(state: AppState) -> list[Route]:
                 lifetime=lifetime,
             )
         except AssayError as error:
-            return message_page("Invitation", str(error), status=error.status, way_on=False)
+            return not_let_in(error)
         target = f"/annotate?study={study_id}"
         response = RedirectResponse(target, 303, {"Cache-Control": "no-store"})
         set_session_cookie(response, request, settings, session_token)
@@ -68,6 +73,7 @@ def routes(state: AppState) -> list[Route]:
         try:
             standing = await in_thread(asked, actor_of(request), study_id)
         except AssayError as error:
+            note_refused(error)
             return message_page("Study", str(error), status=error.status, way_on=False)
         return leave_page(study_id=study_id, standing=standing)
 

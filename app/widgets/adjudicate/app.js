@@ -5,6 +5,7 @@ import { Keys } from '../shared/keys.js';
 import { freshId, Outbox } from '../shared/outbox.js';
 import { Page } from '../frame/page.js';
 import { Preferences } from '../shared/preferences.js';
+import { putOnScreen } from '../shared/showing.js';
 import { Screens } from '../frame/screens.js';
 import { Shell } from '../frame/shell.js';
 import { TopLine } from '../frame/top_line.js';
@@ -243,7 +244,7 @@ export class App extends Page {
     const decisions = new Decisions(dispute, study.protocol, again, kept);
     this.decisions = decisions;
     this.busy = false;
-    this.desk?.put(decisions);
+    if (!this.#put(decisions)) return;
     this.status.show();
     this.shownAt = performance.now();
     void this.#claim();
@@ -253,6 +254,29 @@ export class App extends Page {
         this.ahead.fetch(next).then((found) => this.viewer?.fetchAhead([found.presentation]), () => undefined);
       }
     }, 30);
+  }
+
+  /** Whether an item is on the screen; one that cannot be drawn is left for later. @param {Decisions} decisions */
+  #put(decisions) {
+    const { desk } = this;
+    return !desk || putOnScreen(`dispute ${decisions.dispute.study_item_id}`, desk.texts, () => desk.put(decisions), {
+      unshown: () => {
+        this.#letGo();
+        this.decisions = null; // nothing is decided about what nobody sees
+        this.status.show();
+        this.screens.unshown(this.#passing(decisions.again));
+      },
+      stopped: () => this.judgement?.say(WORDS.shownPlain),
+    });
+  }
+
+  /** What goes on to the next item; `null` where there is none. @param {boolean} again the item on the screen was settled before */
+  #passing(again) {
+    if (!again && !this.queue.length) return null;
+    return () => {
+      if (!again) this.queue.putOff();
+      this.#next();
+    };
   }
 
   #changed() {

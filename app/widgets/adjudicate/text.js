@@ -16,6 +16,7 @@ export const WORDS = {
   // whole-page states
   loading: 'Getting the disputes…',
   loadingItem: 'Getting the item…',
+  shownPlain: 'This item stopped the page when it was shown last. Its texts are shown as they were written. Leave it for later if that does not do.',
   sendingFirst: (/** @type {number} */ n) => `Sending ${count(n, 'decision', 'decisions')} kept from last time…`,
   saving: 'Saving the last decision…',
 
@@ -117,6 +118,8 @@ export const WORDS = {
 /** The words of the screens without an item. @type {typeof TEXT} */
 export const SCREENS = {
   ...TEXT,
+  cannotShowMore: 'Something in it is not as the page needs it. Leave it for later, and tell the researcher.',
+  skipIt: 'Leave it for later',
   cannotOpen: 'The disputes of this study cannot be opened',
   finished: 'Every dispute is settled',
   finishedMore: (n) => `${count(n, 'item', 'items')} of this study ${n === 1 ? 'was' : 'were'} adjudicated. New disputes appear on the start page.`,

@@ -21,7 +21,7 @@ import { Reading } from './guidelines_read.js';
 import { Screens } from '../frame/screens.js';
 import { Sheet } from './sheet.js';
 import { Shell } from '../frame/shell.js';
-import { beginsShowing, endsShowing } from '../shared/showing.js';
+import { putOnScreen } from '../shared/showing.js';
 import { Status } from './status.js';
 import { TEXT } from '../shared/text.js';
 
@@ -35,7 +35,6 @@ const AHEAD = 3; // items whose first page is fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until work is asked for again
 const PATIENT_RETRY = 30_000; // the same while others have the remaining items
-const SHOWN_BY = 1000; // milliseconds until an item counts as drawn where nobody looks
 const COUNT = 15_000; // milliseconds between two looks at the time of today
 
 const TOP_LINE = { progress: TEXT.progress, of: TEXT.of, kept: 'draft', keptAt: TEXT.draftSaved, notSavedTitle: TEXT.notSavedTitle };
@@ -272,30 +271,16 @@ export class App extends Page {
     setTimeout(() => this.viewer?.fetchAhead(this.queue.ahead.slice(0, AHEAD)), 30);
   }
 
-  /**
-   * Whether an item is on the screen. Where it cannot be drawn it can be skipped all the same; where it stopped the page when it
-   * was drawn last, so that somebody had to load the page again, its texts are plain.
-   *
-   * @param {Sheet} sheet
-   */
+  /** Whether an item is on the screen; one that cannot be drawn can be skipped. @param {Sheet} sheet */
   #put(sheet) {
     const { desk } = this;
-    if (!desk) return true;
-    const stopped = beginsShowing(sheet.item.assignment);
-    desk.texts.plain = stopped;
-    try {
-      desk.put(sheet, this.queue.correcting);
-    } catch (error) {
-      console.error(error);
-      endsShowing();
-      this.#count();
-      this.screens.unshown(() => void this.#skip(TEXT.cannotShowReason));
-      return false;
-    }
-    requestAnimationFrame(() => setTimeout(endsShowing));
-    setTimeout(endsShowing, SHOWN_BY); // a hidden page draws nothing
-    if (stopped) this.#say(TEXT.shownPlain);
-    return true;
+    return !desk || putOnScreen(sheet.item.assignment, desk.texts, () => desk.put(sheet, this.queue.correcting), {
+      unshown: () => {
+        this.#count();
+        this.screens.unshown(() => void this.#skip(TEXT.cannotShowReason));
+      },
+      stopped: () => this.#say(TEXT.shownPlain),
+    });
   }
 
   /** The annotator says that they have read the guidelines: the item can be judged. */

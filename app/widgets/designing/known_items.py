@@ -13,7 +13,7 @@ from annotators.designing.known import Gold, KnownItems, Qualification, Repeats,
 from annotators.items.pairs import in_words, names_either_way, pair_name
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.uploads import stored_table
+from app.uploads import chosen_file, read_by_others
 from app.widgets import forms, previewing
 from db.items.read import list_items
 from db.projects import ProjectRow
@@ -129,11 +129,11 @@ _OFFERED = 50
 def _labels(project: ProjectRow, protocol: Protocol, name: str, *, empty: KnownItems) -> Any:
     """The part of the design with the labels that were uploaded last or given here; None while there are none."""
     read: dict[str, KnownItems] = st.session_state.setdefault(READ, {})
-    file = st.file_uploader(f"{_WORDS[name]} (CSV)", ["csv", "tsv", "xlsx"], key=f"study-{name}-file", help=_COLUMNS)
+    file = chosen_file(f"{_WORDS[name]} (CSV)", ["csv", "tsv", "xlsx"], key=f"study-{name}-file", help=_COLUMNS)
     taken = f"study-{name}-file-taken"  # labels that were given since are not to be lost to the same file
     if file is not None and st.session_state.get(taken) != file.file_id:
         read.pop(name, None)
-        with ui.problems(), stored_table(file) as path:
+        with ui.problems(), read_by_others(file) as path:
             asked = StudyDesign.model_validate({name: empty.model_copy(update={"file": path.name})})
             read[name] = getattr(with_labels(asked, path.parent), name)
             st.session_state[taken] = file.file_id

@@ -37,10 +37,11 @@ export class Screens {
     this.#message('error', this.text.cannotOpen, words, [this.#home()]);
   }
 
-  /** An item that cannot be drawn. @param {() => void} skip */
+  /** An item that cannot be drawn. @param {(() => void) | null} skip `null` where it is the only one */
   unshown(skip) {
     const { text } = this;
-    this.#message('unshown', text.cannotShow, text.cannotShowMore, [button(text.skipIt, skip, { class: 'btn pri', testid: 'skip-unshown' }), this.#home()]);
+    const skips = skip ? [button(text.skipIt, skip, { class: 'btn pri', testid: 'skip-unshown' })] : [];
+    this.#message('unshown', text.cannotShow, text.cannotShowMore, [...skips, this.#home()]);
   }
 
   /** @param {import('../shared/ask.js').Trouble} trouble @param {boolean} midway there was work before */

@@ -6,6 +6,7 @@ import { Keys } from '../shared/keys.js';
 import { News } from '../frame/news.js';
 import { Page } from '../frame/page.js';
 import { Preferences } from '../shared/preferences.js';
+import { putOnScreen } from '../shared/showing.js';
 import { Screens } from '../frame/screens.js';
 import { Shell } from '../frame/shell.js';
 import { TopLine } from '../frame/top_line.js';
@@ -193,8 +194,7 @@ export class App extends Page {
     const edits = new Edits(item, this.kept.of(item.item_id));
     this.edits = edits;
     this.busy = false;
-    this.#build(item);
-    this.desk?.put(edits);
+    if (!this.#put(edits)) return;
     this.keptAt = null;
     this.#status();
     if (edits.begunFrom !== null) this.judgement?.say(WORDS.meanwhile(edits.begunFrom, item.version));
@@ -207,6 +207,24 @@ export class App extends Page {
       this.ahead.set(next, coming);
       coming.then((found) => this.viewer?.fetchAhead([presentation(found)]), () => this.ahead.delete(next));
     }
+  }
+
+  /** Whether an item is on the screen; one that cannot be drawn is left for later. @param {Edits} edits */
+  #put(edits) {
+    this.#build(edits.item);
+    const { desk } = this;
+    return !desk || putOnScreen(`revision ${edits.item.item_id}`, desk.texts, () => desk.put(edits), {
+      unshown: () => {
+        this.#letGo();
+        this.edits = null; // nothing is written where nobody sees it
+        this.#status();
+        this.screens.unshown(this.options.item || !this.queue.length ? null : () => {
+          this.queue.putOff();
+          this.#next();
+        });
+      },
+      stopped: () => this.judgement?.say(WORDS.shownPlain),
+    });
   }
 
   /** Builds what is on the screen while an item is; items of another protocol have other guidelines. @param {ItemToRevise} item */

@@ -17,6 +17,7 @@ export const WORDS = {
   // whole-page states
   loading: 'Getting what waits to be revised…',
   loadingItem: 'Getting the item…',
+  shownPlain: 'This item stopped the page when it was shown last. Its texts are shown as they were written. Leave it for later if that does not do.',
   doneOne: (/** @type {number} */ version) => `Version ${version} is saved`,
   doneOneMore: 'What fell with it is asked again once the item is sent to recheck, on the page of the study.',
 
@@ -147,6 +148,8 @@ export const WORDS = {
 /** The words of the screens without an item. @type {typeof TEXT} */
 export const SCREENS = {
   ...TEXT,
+  cannotShowMore: 'Something in it is not as the page needs it. Leave it for later, and tell the researcher.',
+  skipIt: 'Leave it for later',
   cannotOpen: 'This cannot be opened',
   finished: 'Nothing is left to revise',
   finishedMore: (n) => `${count(n, 'item was', 'items were')} revised or ended at this visit. Labels that fell are asked again once the items are sent to recheck.`,

@@ -343,6 +343,7 @@ export const TEXT = {
   retry: 'Try again',
   notSupplied: 'This document was not supplied',
   notSuppliedText: 'Its pages cannot be shown; these are its passages.',
+  notSuppliedNothing: 'Its pages cannot be shown, and no text of these passages was given.',
   noEvidence: 'This item has no evidence',
   noEvidenceMore: 'No unit and no page was given with it.',
   noText: 'No text was given for this unit.',

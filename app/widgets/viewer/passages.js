@@ -37,7 +37,7 @@ export class Passages {
       this.missing.set(doc.key, { doc, page });
       return h('div', { class: 'missing-doc', 'data-testid': 'not-supplied' },
         h('b', { dir: 'auto' }, doc.title || doc.key), page, h('p', {}, TEXT.notSupplied,
-          units.some((unit) => unit.document === doc.id) ? `. ${TEXT.notSuppliedText}` : '.'));
+          units.some((unit) => unit.document === doc.id) ? `. ${units.some((unit) => unit.document === doc.id && unit.text) ? TEXT.notSuppliedText : TEXT.notSuppliedNothing}` : '.'));
     });
     for (const unit of units) {
       const doc = docs.find((doc) => doc.id === unit.document);

@@ -32,10 +32,6 @@ class Work:
     so_far: dict[str, Any] = field(default_factory=dict)
 
 
-class NotEquipped(InvalidInput):
-    """A job needs a setting that this worker has not; one with other settings may do it."""
-
-
 class JobParameters(BaseModel):
     """What a kind of job has to be told: frozen, none unknown. It is kept with the job as JSON."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from annotators.errors import NotEquipped
 from app.settings import Settings
-from app.worker.kinds.base import KINDS, JobKind, JobParameters, NotEquipped, Work
+from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work
 
 if TYPE_CHECKING:
     from db.judging.judges import JudgeSettings

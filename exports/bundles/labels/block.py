@@ -100,7 +100,7 @@ class LabelBlock:
     """
 
     of_item: Mapping[str, pa.Array]
-    of_submission: Mapping[str, pa.Array]
+    of_submission: dict[str, pa.Array]
     of_label: dict[str, pa.Array]
     items: IntArray
     submissions: IntArray
@@ -119,11 +119,13 @@ def label_blocks(
     *,
     pairs: bool = False,
     revised: Mapping[int, Collection[str]] | None = None,
+    added: IntArray | None = None,
 ) -> Iterator[LabelBlock]:
     """The labels of a study in the table's order (item, annotation, step), by people as they are `called`.
 
     With `pairs` an item has columns of the second item of its pair. `revised`: study item → the criteria of which its
     labels hold, of those that have a later version (`db.releasing.what_holds`); labels have then a column `fell`.
+    `added`: the assignments that were asked for as people disagreed; submissions have then a column `added`.
     """
     sign = mark(session.connection())
     withdrawn = np.array([batch for (batch,) in plain_rows(session, _WITHDRAWN)], np.int64)
@@ -141,6 +143,8 @@ def label_blocks(
         block = _block(about, submitted, given, _labels(session, submitted["id"]), called)
         if revised is not None:
             block.of_label["fell"] = _fell(about["id"], block, revised)
+        if added is not None:
+            block.of_submission["added"] = pa.array(np.isin(_numbers(submitted["assignment"]), added))
         at_once = max(1, min(_MOST_ITEMS, at_once * LABELS_AT_ONCE // max(len(block), 1)))
         yield block
 

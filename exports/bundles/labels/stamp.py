@@ -11,7 +11,7 @@ from db.models import Study
 from db.query import mark, plain_rows
 from db.releasing.what_holds import revised_places
 
-MADE = 3
+MADE = 4
 """Goes up when the same rows make another table."""
 
 DEPENDS_ON = frozenset(
@@ -23,8 +23,8 @@ versions of items, and what fell with them: of these it is what the table says i
 
 # Submissions, annotations, decisions to leave out and withdrawals are only ever added: where there are as many as
 # before, they are the same, in whatever order PostgreSQL gave their ids and committed them. Labels come with their
-# submission in one transaction, `set_aside` follows from the decisions; what is read of samples, items, questions,
-# slots, people and batches beside that never changes once there is a label. Two operations are other than adding:
+# submission in one transaction, `set_aside` follows from the decisions and `surplus`; what is read of samples, items,
+# questions, slots, people and batches beside that never changes once there is a label. Two operations do not add:
 # redaction changes texts, and restoring a backup takes rows away, in place of which others may come; both leave an
 # event. The newest submission's own id and time tell a database that was exchanged by hand, and a project that was
 # deleted.
@@ -36,6 +36,7 @@ SELECT
   (SELECT count(*) FROM annotation WHERE study_id = {mark}),
   (SELECT count(*) FROM omission WHERE study_id = {mark}),
   (SELECT CAST(max(created_at) AS TEXT) FROM omission WHERE study_id = {mark}),
+  (SELECT count(*) FROM surplus WHERE study_id = {mark}),
   (SELECT count(*) FROM withdrawal), (SELECT CAST(max(created_at) AS TEXT) FROM withdrawal),
   (SELECT count(*) FROM event WHERE thing = 'study' AND thing_id = {mark} AND kind = 'text redacted'),
   (SELECT count(*) FROM event WHERE thing = 'database' AND thing_id IS NULL AND kind = 'database restored'),
@@ -53,7 +54,7 @@ def labels_stamp(session: Session, study: Study) -> str:
     It costs two steps down an index a submission, and two an item: a tenth of reading the labels. What changes nothing
     of them (decisions of adjudicators, imports, names, amendments) leaves it as it is.
     """
-    rows = plain_rows(session, _STAMP.format(mark=mark(session.connection())), (study.id,) * 5)
+    rows = plain_rows(session, _STAMP.format(mark=mark(session.connection())), (study.id,) * 6)
     revised = sorted((place, sorted(criteria)) for place, criteria in revised_places(session, study).items())
     settled = (study.id, study.project_id, study.protocol_name, study.protocol_version, study.protocol_hash)
     said = (MADE, program_version(), settled, sorted(study.settings.items()), rows, revised)

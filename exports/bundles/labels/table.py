@@ -11,6 +11,7 @@ from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.releasing.what_holds import revised_places
 from db.studies.design import protocol_of
+from db.studies.ratings import added_assignments
 from exports.bundles.columns import names_of
 from exports.bundles.labels.block import label_blocks
 from exports.bundles.labels.typed import TypedLabels
@@ -28,23 +29,31 @@ ASIDE_COLUMNS = tuple(ASIDES)
 FELL = "fell"
 """The column that a study has besides of whose items some have a later version."""
 
+ADDED = "added"
+"""The column that a study has besides that asks more people where they disagree."""
 
-def write_labels(session: Session, study: Study, out: Out, *, names: bool, says_fell: bool = True) -> int:
+
+def write_labels(
+    session: Session, study: Study, out: Out, *, names: bool, says_fell: bool = True, says_added: bool = True
+) -> int:
     """Write the table of a study's labels; how many. Annotators are pseudonymous unless `names`.
 
     Where an item has a later version than the one that was labelled, `fell` says which labels a revision made fall,
-    unless `says_fell` is off.
+    unless `says_fell` is off. Where more people are asked as they disagree, `added` says whose labels these are, unless
+    `says_added` is off.
     """
     assert study.id is not None
     pairs = protocol_of(study).about_pairs
     revised = (revised_places(session, study) if says_fell else None) or None
-    besides = (*(OF_PAIRS if pairs else ()), *asked_by(study.settings), *((FELL,) if revised else ()))
+    added = added_assignments(session, study) if says_added and "most_overlap" in study.settings else None
+    besides = [*(OF_PAIRS if pairs else ()), *asked_by(study.settings)]
+    besides += [name for name, said in ((FELL, revised), (ADDED, added)) if said is not None]
     columns = (*COLUMNS, *besides)
     table = CsvFile(out, columns)
     called = (real_names if names else pseudonyms)(session, study.id)
     made = TypedLabels(study, columns)
     n = 0
-    for block in label_blocks(session, study, called, pairs=pairs, revised=revised):
+    for block in label_blocks(session, study, called, pairs=pairs, revised=revised, added=added):
         table.add_block(partial(made.lines, block), partial(made.batch, block), len(block))
         n += len(block)
     return n

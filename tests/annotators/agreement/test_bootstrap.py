@@ -16,7 +16,7 @@ from annotators.agreement.measure import measure
 from annotators.agreement.remarks import benchmarks
 from annotators.agreement.statistics import kappa
 from annotators.agreement.statistics.alpha import alpha_interval
-from annotators.agreement.statistics.base import FEW_DIFFER, OfCounts, coefficient_named
+from annotators.agreement.statistics.base import OfCounts, coefficient_named
 from annotators.agreement.tables import pairs
 from annotators.agreement.tables.distances import Nominal, Spread
 from annotators.agreement.tables.pairs import PairSums
@@ -24,6 +24,7 @@ from annotators.agreement.tables.patterns import Counts, Rows
 from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.bootstrap import Layout, Resampled, resample
 from annotators.intervals.result import Statistic
+from annotators.intervals.shares import FEW_DIFFER
 from tests.annotators.agreement.makers import plain_agreement, random_matrix, rated, ratings_of
 
 Matrix = npt.NDArray[np.float64]

@@ -7,7 +7,7 @@ import pytest
 
 from annotators.agreement.differences import by_raters, difference
 from annotators.agreement.measure import measure
-from annotators.agreement.simultaneous import holm, jointly
+from annotators.agreement.simultaneous import jointly
 from annotators.agreement.tables.columns import tables_of
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
@@ -199,9 +199,3 @@ def test_a_criterion_without_a_value_is_listed_with_its_reason() -> None:
     assert found.members[1].value is None
     assert 'every rating is "1"' in (found.members[1].reason or "")
     assert found.contrasts == ()
-
-
-def test_holms_adjustment_by_hand() -> None:
-    # sorted .01 .02 .04: 3 · .01 = .03, 2 · .02 = .04, 1 · .04 = .04
-    assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]

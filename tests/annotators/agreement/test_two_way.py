@@ -22,19 +22,29 @@ def uneven(raters: int = 6, units: int = 120) -> Ratings:
 
 def test_absolute_icc_is_about_raters_like_these_by_mcgraw_and_wong() -> None:
     ratings = ratings_of(SHROUT_FLEISS, scale="interval")
-    absolute, consistent = measure(ratings, ["icc_a_1", "icc_c_1"], seed=7)
+    absolute, consistent = measure(ratings, ["icc_a_1", "icc_c_1"], seed=7, raters="random")
     assert absolute.low == pytest.approx(0.019, abs=6e-4)  # Shrout & Fleiss (1979), table 4
     assert absolute.method == "McGraw & Wong's F (raters like these), 95 %"
-    assert absolute.beside[0].in_words().startswith("BCa bootstrap over units (these raters), 95 %")
-    assert (consistent.method or "").startswith("BCa bootstrap over units (these raters)")
-    these = measure(ratings, ["icc_a_1"], seed=7, raters="fixed")[0]
-    assert (these.method or "").startswith("BCa bootstrap over units (these raters)")
+    assert absolute.beside[0].in_words().startswith("two-way bootstrap over units and raters (raters like these)")
+    assert (consistent.method or "").startswith("two-way bootstrap over units and raters (raters like these)")
+    these = measure(ratings, ["icc_a_1"], seed=7)[0]
+    assert (these.method or "").startswith("jackknife over units (these raters)")
     assert these.low != absolute.low
+
+
+def test_all_figures_of_a_table_are_about_the_same_raters() -> None:
+    ratings = ratings_of(SHROUT_FLEISS, scale="interval")
+    gaps = rated(random_matrix(1, raters=5, units=60, labels=3, missing=0.2))
+    for table in (ratings, gaps):
+        for which, words in (("fixed", "these raters"), ("random", "raters like these")):
+            for statistic in measure(table, "all", 200, raters=which):  # type: ignore[arg-type]
+                if statistic.interval is not None and statistic.low is not None and statistic.raters is None:
+                    assert statistic.interval.raters == words, (statistic.name, statistic.method)
 
 
 def test_absolute_icc_with_gaps_is_about_raters_like_these() -> None:
     ratings = rated(random_matrix(1, raters=5, units=60, labels=3, missing=0.2))
-    [statistic] = measure(ratings, ["icc_a_1"], seed=3)
+    [statistic] = measure(ratings, ["icc_a_1"], seed=3, raters="random")
     assert (statistic.method or "").startswith(
         "generalized confidence interval (raters like these), 95 %; 10,000 draws, seed 3"
     )
@@ -112,3 +122,24 @@ def test_clusters_and_raters_are_resampled_together() -> None:
     clusters = {unit: place // 4 for place, unit in enumerate(ratings.units)}
     statistic = measure(ratings, ["fleiss_kappa"], 100, raters="random", clusters=clusters)[0]
     assert (statistic.method or "").startswith("two-way bootstrap over questions and raters (raters like these)")
+
+
+@pytest.mark.parametrize("rare", [0.05, 0.3])
+def test_a_claim_about_more_raters_is_on_neither_side_surer(rare: float) -> None:
+    """Wilson's and BCa's ends are not symmetric: ± t alone gave .947 where these raters have .900."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(60) < rare
+    ratings = ratings_of(np.where(rng.random((3, 60)) < 0.97, truth, ~truth).astype(int).tolist())
+    names = ["percent_agreement", "krippendorff_alpha_nominal", "gwet_ac1", "specific_agreement"]
+    these, like = (measure(ratings, names, 300, raters=raters) for raters in ("fixed", "random"))  # type: ignore[arg-type]
+    for one, other in zip(these, like, strict=True):
+        if one.low is not None and one.high is not None and other.low is not None and other.high is not None:
+            assert other.low <= one.low <= one.high <= other.high, one.name
+            assert other.low >= 0 or "agreement" not in one.name
+    assert any(other.low is not None for other in like)
+
+
+def test_two_raters_who_have_no_such_interval_are_not_warned_of() -> None:
+    ratings = ratings_of([[0, 1] * 20, [0, 1] * 19 + [1, 1]])
+    statistics = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters="random")
+    assert not any("raters like these covered" in words for words in warnings_about(ratings, statistics))

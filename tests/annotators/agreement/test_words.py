@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotators.agreement.measure import measure
-from annotators.agreement.remarks import prevalence_warning, sentence
+from annotators.agreement.remarks import prevalence_warning, sentence, warnings_about
+from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import KRIPPENDORFF, ratings_of, table_rows
 
@@ -25,10 +26,14 @@ def test_the_sentence_names_the_criterion_the_scale_and_the_units() -> None:
     found = measure(ratings_of(KRIPPENDORFF, scale="ordinal"), resamples=200, level=0.9)
     words = sentence(found, scale="ordinal", criterion="answer complete", units="pages")
     assert words.startswith(
-        'Four annotators labelled 11 pages (1 more with a single label left out); for "answer complete", '
+        'Four annotators gave 40 labels to 11 pages (1 more with a single label left out); for "answer complete", '
         "Krippendorff's α (ordinal) = 0.82, 90 % CI ["
     )
-    assert "(BCa, 200 bootstrap resamples over pages, seed 0); raw agreement 81.8 %." in words
+    assert words.endswith("(jackknife over pages, t with 10 degrees of freedom); raw agreement 81.8 %.")
+    drawn = measure(ratings_of(KRIPPENDORFF, scale="ordinal"), resamples=200, level=0.9, kind="percentile")
+    assert "(percentile, 200 bootstrap resamples over pages, seed 0); raw agreement" in sentence(
+        drawn, scale="ordinal", units="pages"
+    )
 
 
 def test_another_coefficient_can_stand_in_the_sentence() -> None:
@@ -82,3 +87,15 @@ def test_a_dominant_label_is_warned_about() -> None:
 def test_nothing_else_is_warned_about(table: list[list[int]]) -> None:
     ratings = ratings_of(table_rows(table), labels=[0, 1])
     assert prevalence_warning(ratings, measure(ratings, resamples=0)) is None
+
+
+@pytest.mark.parametrize(("labels", "scale", "said"), [
+    ([1, 2, 3], "nominal", True), ([1, 2, 3], "ordinal", False), ([0, 1], "nominal", False),
+    ([1, 2, "none"], "nominal", False), (["a", "b", "c"], "nominal", False),
+])  # fmt: skip
+def test_grades_that_count_as_names_are_said(labels: list[object], scale: Scale, said: bool) -> None:
+    n = len(labels)
+    values = [labels[i % n] for i in range(40)]
+    ratings = Ratings.from_triples([i // 2 for i in range(40)], [i % 2 for i in range(40)], values, None, scale)
+    found = [words for words in warnings_about(ratings, []) if "count as names without an order" in words]
+    assert len(found) == said

@@ -254,7 +254,7 @@ def test_pairwise_accuracy_by_hand() -> None:
     found = preferred_alike(Pairs.of(human, metric), metric="m")
     assert (found.name, found.metric, found.value, found.n) == ("pairwise_accuracy", "m", 0.7, 5)
     assert (found.low, found.high) == (None, None)
-    assert (found.method or "").startswith("no interval: 6 units are too few to draw from, 10 are not")
+    assert (found.method or "").startswith("no interval: 6 units are too few, at least 10 are needed")
     twice = preferred_alike(Pairs.of(human * 2, metric * 2))
     assert (twice.value, twice.n) == (0.7, 10)
     assert twice.low is not None

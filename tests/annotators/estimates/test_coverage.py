@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.bench import coverage_with_raters as raters
 from tests.bench.coverage_of_estimates import DESIGNS, REAL, SHARED, Row, rows_of
 
 ANYTIME = ("mean_anytime", "difference_anytime")
@@ -39,6 +40,33 @@ def test_intervals_of_made_up_ratings_cover(design: str) -> None:
 def test_intervals_of_splits_of_real_ratings_cover(design: str) -> None:
     for row in rows_of(design):
         check(row, 93, 97.5)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("design", raters.MADE)
+def test_intervals_cover_where_raters_differ(design: str) -> None:
+    for row in rows_of(design, split=raters.MADE[design]):
+        if row.figure == "mean_ppi of others like them":
+            assert row.covered < 90, "it is said beside the figure that the interval leaves this out"
+        else:
+            check(row, 92.5, 97.5)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not raters.REAL, reason="the real ratings are not here")
+@pytest.mark.parametrize("name", raters.REAL)
+def test_one_rater_an_item_is_no_wider_than_two_of_half_the_items(name: str) -> None:
+    made = raters.at_equal_labels(raters.REAL[name](), 200)
+    assert 93 - 3 <= made.covers <= 97 + 3
+    assert made.no_wider_than_two >= 80 or made.icc < 0.2, "where raters hardly agree, all labels are worth as much"
+
+
+@pytest.mark.parametrize("design", ["yes or no, ICC 0.5, all of 200", "grades 1 to 5, ICC 0.3, 200 of 1,000"])
+def test_a_few_made_up_sets_of_raters_do_not_speak_against_it(design: str) -> None:
+    """Without what raters differ by, the interval of a set that is labelled in full is a point."""
+    for row in rows_of(design, 100, raters.MADE[design]):
+        check(row, 88, 100)
+        assert row.none == 0
 
 
 @pytest.mark.parametrize("design", EVERYDAY)

@@ -82,6 +82,7 @@ def test_ids_stand_one_a_line_or_in_a_column(text: str, ids: tuple[str, ...]) ->
     [
         ("", "names no items"),
         ("item\n", "names no items"),
+        ('item,"' + "x" * 200_000 + '"\na,b\n', "cannot be read as a table"),
         ("a\nb\na\n", "line 3: 'a' is named again, first on line 1"),
     ],
 )

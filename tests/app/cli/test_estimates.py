@@ -78,6 +78,44 @@ def test_a_table_needs_no_home_folder(assay: CommandLine, tmp_path: Path) -> Non
     assert not assay.home.exists()
 
 
+def test_a_table_with_a_column_a_rater_says_what_raters_differ_by(assay: CommandLine, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["ada,ben,score"]
+    for row in range(200):
+        expects = rng.normal()
+        said = [f"{expects + rng.normal():.3f}", f"{expects + rng.normal():.3f}" if row % 5 == 0 else ""]
+        lines.append(f"{','.join(said if row < 100 else ['', ''])},{expects + rng.normal():.3f}")
+    path = tmp_path / "raters.csv"
+    path.write_text("\n".join(lines) + "\n")
+    call = ("estimate", "--table", path, "--human", "ada,ben", "--predict", "score", "--of", "items")
+    document = assay.json(*call, "--plan", "0.6", "--labels", "150")
+    assert document["raters"]["error"] == "measured"
+    assert (document["raters"]["labels"], document["raters"]["items_by_several"]) == (120, 20)
+    designs = document["designs"]
+    assert designs["labels"] == 150
+    assert [row["items"] for row in designs["rows"]] == [50, 75, 125, 125, 136, 150]
+    assert designs["cheapest"]["raters"] == 1
+    words = assay(*call, "--plan", "0.6").out
+    assert "The fewest labels for an interval 0.6 wide: 1 rater" in words
+    assert "A study of it: assay study create … --overlap 1 --part 0." in words
+    assert "raters' error included" in words
+    assert "no column 'cem'" in assay("estimate", "--table", path, "--human", "ada,cem", code=3).err
+
+
+def test_one_option_makes_a_study_of_one_rater_and_a_drawn_tenth_with_three(begun: CommandLine, tmp_path: Path) -> None:
+    items = tmp_path / "items.csv"
+    items.write_text("id,question,answer,system\n" + "".join(f"i{n},Q{n}?,A {n}.,s\n" for n in range(20)))
+    begun("project", "create", "half")
+    begun("import", "half", items)
+    for name in ("una", "dora", "tess"):
+        begun("user", "add", name, "--role", "annotator")
+    call = ("study", "create", "half", "s", "--protocol", "answer_grading", "--keep-lacking")
+    made = begun.json(*call, "--annotators", "una,dora,tess", "--one-rater")
+    assert (made["items"], made["slots"]) == (20, 24)
+    wrong = begun(*call, "--annotators", "una,dora,tess", "--one-rater", "--overlap", "2", code=2)
+    assert "Leave --overlap, --part and --part-overlap out" in wrong.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

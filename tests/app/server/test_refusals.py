@@ -77,7 +77,13 @@ def test_refused_sign_ins_and_why_are_logged_without_what_was_typed(tmp_path: Pa
             assert server.client().post("/sign-in", data={"name": name, "password": password}).status_code == 401
         spent = "a-token-that-was-never-made"
         assert server.client().post(f"/sign-in/{spent}").status_code == 404
+        for _ in range(2):
+            assert server.client().get(f"/join/{spent}").status_code == 404
+        for n in range(40):
+            server.client().post("/sign-in", data={"name": "grace", "password": f"wrong secret {n}"})
         said = server.log.read_text()
+    assert said.count("Invitation refused: This link has been used up") == 1
+    assert said.count("Sign-in refused: there were too many tries.") == 1
     assert said.count("Sign-in refused: the password for 'grace' is wrong.") == 1
     assert "Sign-in refused: there is no account of that name." in said
     assert "Sign-in refused: This sign-in address has been used or has expired." in said

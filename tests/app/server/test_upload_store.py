@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
+from annotators.errors import InvalidInput
+from app.server import upload_store
 from app.server.upload_store import UploadStore
 from db.people.sign_in import sign_in
 from tests.app.cli.test_recovery import mounted
@@ -126,6 +129,37 @@ def test_a_file_that_is_too_large_is_refused_before_and_while_it_comes(server: R
     assert "larger than 100 MB" in answer
     assert rosa.put("one", 101 * MB).status_code == 413
     assert files(server) == []
+
+
+def test_a_body_that_drips_is_ended_and_one_that_comes_slowly_is_not() -> None:
+    """By a clock of our own: a drop a second is late after the first minute, 20 kB a second never."""
+    clock = [0.0]
+
+    async def took(size: int, seconds: int) -> int:
+        async def body() -> AsyncIterator[bytes]:
+            for _ in range(seconds):
+                clock[0] += 1
+                yield b"x" * size
+
+        return len([chunk async for chunk in upload_store.in_time(body(), lambda: clock[0])])
+
+    assert asyncio.run(took(20_000, 600)) == 600
+    with pytest.raises(InvalidInput, match="slower than 16 kB in a second"):
+        asyncio.run(took(1, 600))
+    assert clock[0] == 600 + 62
+
+
+def test_a_body_of_which_nothing_comes_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    async def took() -> list[bytes]:
+        return [chunk async for chunk in upload_store.in_time(body())]
+
+    monkeypatch.setattr(upload_store, "FIRST_SECONDS", 0.05)
+    with pytest.raises(InvalidInput, match="comes slower"):
+        asyncio.run(took())
 
 
 @pytest.mark.parametrize(

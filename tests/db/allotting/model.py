@@ -70,20 +70,28 @@ def model(database: Database, study_id: int) -> StudyModel:
     """Work all of it out."""
     rows = _Rows(database, study_id)
     withdrawn = _withdrawn(rows)
-    aside = {row["annotation_id"] for row in rows.of["set_aside"]}
+    aside = {row["annotation_id"]: row["kind"] for row in rows.of["set_aside"]}
     superseded = {row["supersedes_id"] for row in rows.of["annotation"]}
     given: dict[int, list[Any]] = defaultdict(list)
+    surplus: dict[int, list[Any]] = defaultdict(list)
     ever: dict[int, int] = defaultdict(int)
     for row in rows.of["annotation"]:
         if row["study_id"] == study_id and row["kind"] in ("regular", "imported") and row["id"] not in superseded:
             ever[row["study_item_id"]] += 1
-            if row["batch_id"] not in withdrawn and row["id"] not in aside:
-                given[row["study_item_id"]].append(row)
+            if row["batch_id"] not in withdrawn:
+                kind = aside.get(row["id"])
+                if kind is None:
+                    given[row["study_item_id"]].append(row)
+                elif kind == "surplus":
+                    surplus[row["study_item_id"]].append(row)
     places = {}
     mine = [row for row in rows.of["study_item"] if row["study_id"] == study_id]
     mine = [row for row in mine if row["purpose"] in ("sample", "recheck")]
     for row in mine:
-        places[row["id"]] = _place(rows, row, given[row["id"]], ever=ever[row["id"]], withdrawn=withdrawn)
+        of = row["id"]
+        room = _room(rows, row, ever=ever[of], withdrawn=withdrawn)
+        counting = given[of] + sorted(surplus[of], key=lambda annotation: annotation["id"])[: max(0, room)]
+        places[of] = _place(rows, row, counting, ever=ever[of], withdrawn=withdrawn)
     return StudyModel(places, _items(rows, mine, places))
 
 
@@ -131,14 +139,25 @@ def _votes(rows: _Rows, given: list[Any]) -> tuple[dict[Unit, list[Any]], set[Un
     return votes, touched
 
 
+def _plan(rows: _Rows, place: Any, ever: int) -> tuple[int, int]:
+    """How many annotations a place has to have as it was designed; and of one that came back, at most those it had."""
+    own = place["overlap"]
+    plan = own if own and place["purpose"] == "recheck" else max(rows.overlap, own or 0)
+    came_back = any(row["earlier_id"] == place["id"] for row in rows.of["study_item"])
+    return plan, min(plan, ever) if came_back else plan
+
+
+def _room(rows: _Rows, place: Any, *, ever: int, withdrawn: set[int]) -> int:
+    """How many annotations the place is short of: so many of those that found no slot count, the earliest first."""
+    return _plan(rows, place, ever)[1] - _taken(rows, place, withdrawn)
+
+
 def _place(rows: _Rows, place: Any, given: list[Any], *, ever: int, withdrawn: set[int]) -> PlaceModel:
     later = {row["earlier_id"] for row in rows.of["study_item"]}
     asks = place["criteria"]
     votes, touched = _votes(rows, given)
     (decided, said), n = _decided(rows, place["id"]), len(given)
-    own = place["overlap"]
-    plan = own if own and place["purpose"] == "recheck" else max(rows.overlap, own or 0)
-    planned = min(plan, ever) if place["id"] in later else plan
+    plan, planned = _plan(rows, place, ever)
 
     def settled(unit: Unit) -> Any:
         values = votes[unit]
@@ -198,6 +217,11 @@ def _slots(rows: _Rows, place: Any, state: str, *, plan: int, later: set[int], w
         return 0
     if state == "agreed" or (state == "adjudicated" and not _more_was_asked(rows, place["id"])):
         return 0
+    return max(0, plan - _taken(rows, place, withdrawn))
+
+
+def _taken(rows: _Rows, place: Any, withdrawn: set[int]) -> int:
+    """How many slots of the place are somebody's, or taken by what came in from elsewhere."""
     superseded = {row["supersedes_id"] for row in rows.of["annotation"]}
     counts = {
         row["assignment_id"]
@@ -209,7 +233,7 @@ def _slots(rows: _Rows, place: Any, state: str, *, plan: int, later: set[int], w
         if row["study_item_id"] == place["id"]:
             taken += row["kind"] == "slot" and row["state"] in ("leased", "submitted", "returned")
             taken += row["kind"] == "imported" and row["state"] == "submitted" and row["id"] in counts
-    return max(0, plan - taken)
+    return taken
 
 
 def _more_was_asked(rows: _Rows, study_item_id: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from sqlmodel import col, select
 
@@ -9,13 +11,16 @@ from annotators.errors import InvalidInput
 from annotators.items.parsed import ForeignLabel
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.amendments import StudyChange, amend_study
+from db.annotating.annotations import reopen
 from db.annotating.status import study_status
 from db.batches import withdraw_batch
 from db.elsewhere.labels import import_labels
 from db.engine import Database
-from db.models import Annotation, Assignment
+from db.items.as_of import look_back, marks
+from db.models import Annotation, Assignment, SetAside
 from db.quality.omissions import leave_out, restore
 from db.releasing.recheck import send_to_recheck
+from db.studies.ratings import ratings_stamp, set_aside_stamp
 from db.studies.revisions import revise_item
 from tests.db.releasing.test_states import accepting, label, states
 from tests.makers import StudyInUse, make_member, make_person
@@ -157,3 +162,92 @@ def test_what_loses_labels_of_an_earlier_version_is_accepted_no_more_and_says_wh
         send_to_recheck(*about, items=["i00001"], reason="its label is left out")
     restore(*about, annotator=study.annotators[0].name, reason="fine")
     assert states(study) == {"i00001": "accepted"}
+
+
+# What is surplus ------------------------------------------------------------------------------------------------------
+
+
+def aside(study: StudyInUse) -> list[str]:
+    with study.db.read() as session:
+        return list(session.exec(select(SetAside.kind)).all())
+
+
+def to(study: StudyInUse, overlap: int) -> None:
+    amend_study(study.db, study.researcher, study.study_id, change=StudyChange(overlap=overlap), reason="of so many")
+
+
+def test_restored_labels_that_found_no_slot_count_when_the_overlap_rises_again(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=3, overlap=3, protocol=accepting())
+    about = (database, study.researcher, study.study_id)
+    label(study, "yyy", "nyy", who=(0, 1, 2))
+    since = at_first(study)
+    leave_out(*about, annotator=study.annotators[0].name, since=since, reason="odd")
+    to(study, 2)
+    assert restore(*about, annotator=study.annotators[0].name, reason="fine").surplus == 2
+    assert (aside(study), states(study)) == (["surplus"] * 2, {"i00001": "accepted", "i00002": "accepted"})
+    with database.read() as session:
+        past, stamps = marks(session), (ratings_stamp(*about), set_aside_stamp(*about))
+    to(study, 3)
+    # All three have judged both: a slot that is open now would be nobody's.
+    assert (aside(study), open_now(study)) == ([], 0)
+    assert states(study) == {"i00001": "accepted", "i00002": "disputed"}
+    status = study_status(*about)
+    assert (status["states"]["submitted"], status["states"]["surplus"]) == (6, 0)
+    assert stamps[0] != ratings_stamp(*about) and stamps[1] != set_aside_stamp(*about)
+    with database.read() as session:
+        look_back(session, past)
+        assert list(session.exec(select(SetAside.kind)).all()) == ["surplus"] * 2, "an export of then is made again"
+    leave_out(*about, annotator=study.annotators[0].name, since=since, reason="odd")
+    assert (aside(study), open_now(study)) == (["left_out"] * 2, 2)
+    restore(*about, annotator=study.annotators[0].name, reason="fine")
+    with database.read() as session:
+        past = marks(session)
+    assert (aside(study), open_now(study)) == ([], 0)
+    with database.read() as session:
+        look_back(session, past)
+        assert list(session.exec(select(SetAside.kind)).all()) == []
+
+
+def test_what_came_late_counts_when_the_item_wants_it_the_earliest_first(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=4, overlap=4, protocol=accepting())
+    about = (database, study.researcher, study.study_id)
+    windows = [study.work(who)["items"][0] for who in range(4)]
+    names = [actor.name for actor in study.annotators]
+    for name in names[:2]:
+        amend_study(*about, change=StudyChange(overlap=2, remove=(name,)), reason="on leave")
+    for who in (2, 3):
+        assert study.submit(who, windows[who], {"right": "yes", "clear": "yes"}).status == "done"
+    for who, value in ((1, "no"), (0, "yes")):
+        assert study.submit(who, windows[who], {"right": value, "clear": value}).status == "surplus"
+    assert (aside(study), states(study)) == (["surplus"] * 2, {"i00001": "accepted"})
+    with database.read() as session:
+        past = marks(session)
+    amend_study(*about, change=StudyChange(add=(names[0],)), reason="back")
+    to(study, 3)
+    assert (aside(study), open_now(study), states(study)) == (["surplus"], 0, {"i00001": "disputed"})
+    leave_out(*about, annotator=names[2], since=at_first(study), reason="odd")
+    assert (aside(study).count("surplus"), open_now(study)) == (0, 0), "the last of four takes the place of the first"
+    with database.read() as session:
+        look_back(session, past)
+        assert list(session.exec(select(SetAside.kind)).all()) == ["surplus"] * 2
+
+
+def test_a_correction_of_what_is_surplus_is_surplus_and_counts_in_its_place(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, protocol=accepting())
+    about = (database, study.researcher, study.study_id)
+    label(study, "yy")
+    leave_out(*about, annotator=study.annotators[0].name, since=at_first(study), reason="odd")
+    to(study, 1)
+    restore(*about, annotator=study.annotators[0].name, reason="fine")
+    again = reopen(database, study.annotators[0], study.study_id)
+    assert study.submit(0, again, {"right": "no", "clear": "yes"}).status == "surplus"
+    assert (aside(study), states(study)) == (["surplus"] * 2, {"i00001": "accepted"})
+    to(study, 2)
+    assert (aside(study), states(study)) == ([], {"i00001": "disputed"})
+
+
+def at_first(study: StudyInUse) -> datetime:
+    with study.db.read() as session:
+        since = session.exec(select(Annotation.created_at).order_by(col(Annotation.id))).first()
+    assert since is not None
+    return since

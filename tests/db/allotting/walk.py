@@ -86,6 +86,7 @@ class Walk:
             make_member(database, self.study.project_id, actor, "annotator")
         self.people = [*self.study.annotators, *self.newcomers]
         self.batches: list[int] = []
+        self.windows: list[tuple[int, dict[str, Any]]] = []
         self.halted = 0
         self.done: Counter[str] = Counter()
         self.story: list[str] = []
@@ -93,7 +94,7 @@ class Walk:
     @property
     def acts(self) -> list[Callable[[], object]]:
         """The acts, those that come often several times."""
-        often = [self.label] * 14 + [self.decide] * 4
+        often = [self.label] * 14 + [self.decide] * 4 + [self.label_late] * 2
         return [
             *often, self.pass_over, self.give_back, self.drop, self.put_back, self.overlap, self.join, self.leave,
             self.bring, self.bring_from_elsewhere, self.withdraw, self.revise, self.recheck, self.end, self.state,
@@ -212,7 +213,15 @@ class Walk:
         who, items = next(found, (0, []))
         if not items:
             return None
-        item, values = self.rng.choice(items), self._values()
+        self.windows += [(who, item) for item in items if item["sitting"] == 1]
+        return self._submit(who, self.rng.choice(items))
+
+    def label_late(self) -> str | None:
+        """Somebody submits what they had before them some acts ago, whatever has become of it since."""
+        return self._submit(*self.windows.pop(self.rng.randrange(len(self.windows)))) if self.windows else None
+
+    def _submit(self, who: int, item: dict[str, Any]) -> str:
+        values = self._values()
         asked = {name: value for name, value in values.items() if item["units"].get(name)}
         cannot = self.rng.random() < 0.1
         labels = [

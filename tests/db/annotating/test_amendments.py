@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
 from db.annotating.amendments import StudyChange, amend_study, amendments_of, set_state
@@ -16,7 +16,7 @@ from db.annotating.annotations import reopen
 from db.annotating.assignments import skip
 from db.annotating.status import study_status
 from db.engine import Database
-from db.models import Annotation, Assignment, Settlement, Study, StudyMember, StudyState, now
+from db.models import Annotation, Assignment, SetAside, Settlement, Study, StudyMember, StudyState, now
 from db.studies import tallies
 from db.studies.design import list_studies, my_studies, study_facts
 from tests.db.studies.recount import recount
@@ -35,8 +35,11 @@ def to(study: StudyInUse, state: StudyState, reason: str = "the guidelines chang
 
 
 def kinds(study: StudyInUse) -> Counter[str]:
+    """How the annotations count."""
     with study.db.read() as session:
-        return Counter(session.exec(select(Annotation.kind).where(Annotation.study_id == study.study_id)).all())
+        how = func.coalesce(SetAside.kind, Annotation.kind)
+        query = select(how).select_from(Annotation).outerjoin(SetAside, col(SetAside.annotation_id) == Annotation.id)
+        return Counter(session.exec(query.where(Annotation.study_id == study.study_id)).all())
 
 
 def settled(study: StudyInUse) -> Counter[str]:

@@ -15,7 +15,19 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.annotating.annotations import my_work, save_draft
 from db.annotating.assignments import lease, member_of, return_to_annotator, skip
 from db.engine import Database
-from db.models import Annotation, Assignment, AssignmentState, Draft, Study, StudyMember, Submission, Tally, now
+from db.items.current import is_set_aside
+from db.models import (
+    Annotation,
+    Assignment,
+    AssignmentState,
+    Draft,
+    SetAside,
+    Study,
+    StudyMember,
+    Submission,
+    Tally,
+    now,
+)
 from db.studies import tallies
 from db.studies.tallies import Tallies
 from tests.db.studies.recount import recount
@@ -28,6 +40,7 @@ def counting(study: StudyInUse) -> Counter[int]:
         rows = session.execute(
             select(Annotation.study_item_id, func.count())
             .where(Annotation.kind == "regular", col(Annotation.supersedes_id).is_(None))
+            .where(~is_set_aside(col(Annotation.id)))
             .group_by(col(Annotation.study_item_id))
         )
         return Counter(dict(rows.all()))
@@ -271,8 +284,8 @@ def test_a_late_submission_without_a_free_slot_is_kept_as_surplus(database: Data
     study.submit(1, study.work(1)["items"][0], {"right": "no"})
     assert study.submit(0, late, {"right": "yes"}).status == "surplus"
     with database.read() as session:
-        kinds = session.execute(select(Annotation.kind).order_by(col(Annotation.id))).scalars().all()
-    assert kinds == ["regular", "surplus"]
+        aside = session.execute(select(SetAside.kind, Annotation.person_id).join(Annotation)).all()
+    assert aside == [("surplus", study.annotators[0].person_id)]
     assert set(counting(study).values()) == {1}
     consistent(study)
 

@@ -156,9 +156,16 @@ def test_items_without_a_readable_document_are_warned_of_or_left_out(there: Choo
         document.sha256, document.n_pages = "0" * 64, 3
     shown = PROTOCOLS.get("qa_verification")
     found = there.plan(shown)
-    assert found.n_items == 9
-    assert found.left_out == 0
+    assert (found.n_items, found.reasons) == (7, {"lacking": 2})
     assert found.notes == (
+        "2 items have no evidence with a text or a page that can be shown (x, y), by which “Evidence needed for this "
+        "answer” is judged. Left out.",
+    )
+    found = there.plan(shown, keep_lacking=True)
+    assert (found.n_items, found.left_out) == (9, 0)
+    assert found.notes == (
+        "2 items have no evidence with a text or a page that can be shown (x, y), by which “Evidence needed for this "
+        "answer” is judged: annotators read that it is missing.",
         "2 items have no readable document: annotators see no page of them. Supply the documents, or leave these items "
         "out.",
     )
@@ -205,11 +212,14 @@ def test_unidoc_has_no_documents_at_all(database: Database, shared_data: Path, t
     import_paths(
         database, admin, project_id, paths=[shared_data / "unidoc"], format_name="unidoc", data_folder=tmp_path / "data"
     )
-    shown = plan(database, admin, project_id, PROTOCOLS.get("qa_verification"))
+    protocol = PROTOCOLS.get("qa_verification")
+    with pytest.raises(InvalidInput, match="None of the 664 items has evidence with a text or a page"):
+        plan(database, admin, project_id, protocol)
+    shown = plan(database, admin, project_id, protocol, keep_lacking=True)
     assert shown.n_items == 664
-    assert shown.notes[0].startswith("664 items have no readable document")
+    assert any(note.startswith("664 items have no readable document") for note in shown.notes)
     with pytest.raises(InvalidInput, match="No item is left that has a readable document"):
-        plan(database, admin, project_id, PROTOCOLS.get("qa_verification"), with_documents=True)
+        plan(database, admin, project_id, protocol, with_documents=True)
 
 
 def test_a_sample_is_stratified_by_any_field(there: Choosing) -> None:

@@ -215,6 +215,46 @@ def test_a_criterion_of_the_item_says_what_it_is_judged_by(database: Database, m
     assert plan.n_items == 5 - int(note.split(maxsplit=1)[0])
 
 
+@pytest.mark.parametrize("target", ["evidence", "claim_evidence", "claim_context"])
+def test_evidence_that_shows_nothing_is_nothing_to_judge_by(database: Database, target: str) -> None:
+    """A text or a page of a document that was supplied will do, of one unit among several; another kind's does not."""
+    place = Place(database)
+    figures = {
+        "half": ["passage", "passage"], "nothing": ["passage", "passage"], "pages": ["figure"], "seen": ["figure"]
+    }  # fmt: skip
+    with database.write() as session:
+        scan = Document(project_id=place.project, key="scan.pdf", sha256="0" * 64, n_pages=3)
+        gone = Document(project_id=place.project, key="gone.pdf", n_pages=3)
+        session.add_all([scan, gone])
+        session.flush()
+        documents = {"nothing": gone.id, "pages": scan.id}
+    for name, kinds in figures.items():
+        version = make_item(database, place.project, name)
+        with database.write() as session:
+            session.add(Claim(item_version_id=version, key="c", position=0, text="It ran."))
+            for number, kind in enumerate(kinds):
+                text = {"half": ["It ran.", None][number], "nothing": ["", None][number]}.get(name)
+                session.add(
+                    Evidence(
+                        item_version_id=version, key=f"e{number}", position=number, kind=kind, text=text,
+                        document_id=documents.get(name), pages=[2] if name in documents else [],
+                    )
+                )  # fmt: skip
+    plan = place.plan(target=target, shows=SHOWS)
+    judged = "by which “This part” is judged"
+    note = f"2 items have no evidence with a text or a page that can be shown (nothing, seen), {judged}"
+    assert f"{note}. Left out." in plan.notes
+    assert plan.reasons == {"lacking": 2}
+    kept = plan_study(
+        database, place.actor, place.project, protocol=place.of(SHOWS, {"target": target}, ask=True),
+        design=StudyDesign(**{**vars(place.design), "keep_lacking": True}),
+    )  # fmt: skip
+    assert f"{note}: annotators read that it is missing." in kept.notes
+    if target != "claim_context":  # which is about all of the evidence
+        of_figures = " ".join(place.plan(target=target, shows=SHOWS, only={"kinds": ["figure"]}).notes)
+        assert "can be shown (seen), by which" in of_figures
+
+
 def test_of_several_materials_one_will_do(database: Database) -> None:
     plan = Place(database).plan(ask=False, judged_by=["claims", "evidence"])
     assert plan.n_items == 1

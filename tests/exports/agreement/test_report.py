@@ -71,8 +71,8 @@ def test_the_page_has_everything_in_it_and_fetches_nothing(measured: AgreementRe
 def test_the_report_says_what_a_paper_needs(measured: AgreementReport) -> None:
     page = Page(report_html(Report.of_study(measured)))
     for words in (
-        "Agreement in study ratings", "Every scale", "ada, ben, chloe, dan", "bootstrap, 50 resamples, seed 0, 95 %",
-        "Four annotators labelled 60 items", "Kendall's W",
+        "Agreement in study ratings", "Every scale", "ada, ben, chloe, dan",
+        "each by its own method; those of the bootstrap from 50 resamples", "labels to 60 items", "Kendall's W",
         "Right: share of each label", "Right by category of the item", "Right by system of the item",
         "Right over time", "units on which annotators differ", "Cohen's κ of each pair of annotators",
         "Right: rows ada, columns ben", "Krippendorff 2004",

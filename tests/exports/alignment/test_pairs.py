@@ -105,7 +105,7 @@ def test_every_rater_is_a_row_and_questions_are_drawn(place: Place) -> None:
     assert accuracy is not None
     assert accuracy.value == pytest.approx(5.5 / 9)
     assert accuracy.n == 9
-    assert "5 questions are too few to draw from" in (accuracy.method or "")
+    assert "5 questions are too few, at least 10" in (accuracy.method or "")
 
 
 def test_pairs_have_no_ranking_of_systems_and_no_calibration(place: Place) -> None:

@@ -15,6 +15,7 @@ from annotators.criteria.grade import Grade
 from annotators.designing.design import StudyDesign
 from annotators.errors import NotAllowed, NotFound
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.designing.making import create_study
 from db.engine import Database
@@ -83,6 +84,8 @@ def test_two_labels_are_judged_as_decisions_and_the_flag_goes_the_other_way(repo
     assert accuracy is not None
     assert "decided at 0.5" in (accuracy.method or "")
     assert 'right: "yes" counts as 1, any other label as 0' in report.notes
+    # Whose error is left out is said of one label a unit that counts as right, and not of a mean.
+    assert [note for note in report.notes if TAKEN_AS_RIGHT in note] == [f"right: {TAKEN_AS_RIGHT}"]
 
 
 def test_groups_are_systems_categories_and_what_is_asked_for(report: AlignmentReport) -> None:

@@ -22,8 +22,8 @@ from db.engine import Database
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import alignment_report
 from exports.alignment.table import MetricColumns, TableAlignment, align_table
+from exports.columns.columns import read_columns
 from exports.drawing.report_files import report_file, report_html, write_report
-from exports.reading.columns import read_columns
 from tests.exports.judged import make_judged
 from tests.makers import make_person
 

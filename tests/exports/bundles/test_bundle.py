@@ -247,7 +247,7 @@ def test_the_manifest_says_what_was_exported_of_which_state(study: StudyInUse, t
     assert manifest == export.manifest.to_json()
     assert manifest["filters"] == {
         "study": "study", "formats": ["native", "labels", "adjudicated"], "names": False, "documents": False,
-        "says_fell": True, "says_how": True, "says_versions": True,
+        "says_fell": True, "says_added": True, "says_how": True, "says_versions": True,
     }  # fmt: skip
     [snapshot] = manifest["studies"]
     assert snapshot["protocol"]["sha256"] == protocol().digest()

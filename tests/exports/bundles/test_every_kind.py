@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlmodel import col, select
 
 from annotators.items.parsed import ForeignLabel
 from db.annotating.annotations import reopen
 from db.elsewhere.labels import import_labels
 from db.engine import Database
-from db.models import AnnotationKind, AssignmentState
+from db.models import Annotation, AnnotationKind, AssignmentState
 from db.quality.omissions import leave_out, restore
 from db.studies.ratings import ratings
 from exports.bundles.bundle import export_project
@@ -46,12 +47,16 @@ def test_what_counts_of_every_kind_comes_back_and_nothing_else(sqlite_database: 
         study.label_all(who, value)
     first = study.work(0)["last"]
     study.submit(0, reopen(study.db, study.annotators[0], study.study_id, assignment_id=first), {"right": "no"})
-    # The second's are left out and others have their slots: restored, they are surplus. The third's stay left out.
+    # The second's are left out and others have their slots: restored, they are surplus. Of the third's the later ones
+    # stay left out, in the place of which some of the second's count again.
     about = (study.db, study.researcher, study.study_id)
     leave_out(*about, annotator=study.annotators[1].name, since=EPOCH, reason="careless")
     study.label_all(3)
     restore(*about, annotator=study.annotators[1].name, reason="were right")
-    leave_out(*about, annotator=study.annotators[2].name, since=EPOCH, reason="careless")
+    with study.db.read() as session:
+        theirs = select(Annotation.created_at).where(Annotation.person_id == study.annotators[2].person_id)
+        half = session.exec(theirs.order_by(col(Annotation.id))).all()[9]
+    leave_out(*about, annotator=study.annotators[2].name, since=half, reason="careless")
     rows = [ForeignLabel(n, f"i{n:05}", "zoe", "right", "item", "no", None, None) for n in range(1, 4)]
     import_labels(study.db, study.researcher, study.study_id, rows=rows, source="theirs.csv")
     out = tmp_path / "out"

@@ -27,7 +27,7 @@ def labelled(db: Database, path: Path, protocol: str, home: Path, *, sample: int
     people = [make_person(db, name) for name in PEOPLE]
     for person in people:
         make_member(db, project, person, "annotator")
-    design = StudyDesign(name="pilot", annotators=PEOPLE, overlap=len(PEOPLE), sample=sample, seed=3)
+    design = StudyDesign(name="pilot", annotators=PEOPLE, overlap=len(PEOPLE), sample=sample, seed=3, keep_lacking=True)
     study = create_study(db, actor, project, protocol=asked, design=design).study_id
     read_guidelines(db, study)
     for person in people:

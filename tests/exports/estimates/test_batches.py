@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotators.estimates.drawing import Batch
+from annotators.estimates.raters import LabelsByRater
 from db.designing.draws import KeptDraw
 from exports.estimates.data import StudyUnits
 
@@ -24,7 +25,8 @@ def units(label: Sequence[float], draws: Sequence[dict[int, float]], at: Sequenc
     ]
     none: Any = None
     return StudyUnits(
-        data=none, human=none, names=[str(place) for place in range(n)], study_item=100 + np.arange(n),
+        data=none, human=none, by_rater=LabelsByRater.of(np.array(label)[:, None]),
+        names=[str(place) for place in range(n)], study_item=100 + np.arange(n),
         question=nothing, category=[], system=[], stratum=[], label=np.array(label), metrics=[], predictions={},
         order=np.arange(n),
         at=NOON.timestamp() + 3600 * np.array(at), draws=kept, own_chance=None, notes=[],

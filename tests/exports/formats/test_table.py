@@ -21,8 +21,8 @@ from exports.bundles.bundle import export_project
 from exports.bundles.columns import columns_of_items
 from exports.bundles.typed import headings_of, write_typed
 from exports.bundles.verify import verify_against
+from exports.columns.mapping import columns_of
 from exports.converting import convert_files
-from exports.reading.mapping import columns_of
 from exports.reading.tables import open_table
 from tests.exports.formats.places import Place
 

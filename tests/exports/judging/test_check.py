@@ -8,6 +8,7 @@ import pytest
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from db.engine import Database
 from exports.judging.check import CheckReport, check_report, tables
 from exports.judging.data import judged_study
@@ -36,6 +37,7 @@ def test_every_figure_has_its_rows_and_an_interval_or_a_reason(found: CheckRepor
     assert error.high is not None
     assert error.low <= 0.2 <= error.high
     assert "against the label that most people gave" in (error.method or "")
+    assert [note for note in found.notes if TAKEN_AS_RIGHT in note] == [f"Right: {TAKEN_AS_RIGHT}"]
 
 
 def test_a_judge_by_chance_lowers_agreement_as_one_more_rater(found: CheckReport) -> None:

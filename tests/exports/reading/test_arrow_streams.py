@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotators.errors import InvalidInput
-from exports.reading import arrow_streams, columns, tables
+from exports.columns import columns
+from exports.columns.columns import read_columns
+from exports.reading import arrow_streams, tables
 from exports.reading.arrow_streams import arrow_batches
-from exports.reading.columns import read_columns
 
 
 def stream(path: Path, table: pa.Table, compression: str | None) -> Path:

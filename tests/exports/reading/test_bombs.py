@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,16 @@ from annotators.items.parsed import ParsedItem, Rejected
 from db.engine import Database
 from db.items.imports import HEAVIEST_BLOCK
 from db.items.imports import _light_blocks as light_blocks
+from exports.agreement.own_weights import read_weights
+from exports.columns.columns import raw_table
 from exports.importing import apart
-from exports.importing.apart import read_apart, table_apart
+from exports.importing.apart import file_apart, read_apart
 from exports.importing.items import import_paths
+from exports.reading.item_lists import listed_items
+from exports.reading.unit_tables import decided_units, right_units
+from exports.reading.uploaded import uploaded
 from tests.bombs import BOMBS, MB, jsonl_large_lines
+from tests.conftest import ROOT
 from tests.makers import first_administrator, make_project
 
 MOST = 300
@@ -142,11 +149,86 @@ def test_a_file_that_takes_too_long_ends_with_the_process(tmp_path: Path, monkey
     assert len(list(read_apart([path], tmp_path).items())) == 1
 
 
-def test_a_table_with_types_is_read_apart(tmp_path: Path) -> None:
+def asked(reader: Callable[[Path], Any], path: Path) -> Any:
+    """What a reader says of an upload, as the pages ask it: the path that it gets is of no file."""
+    (folder := path.parent / "apart").mkdir(exist_ok=True)
+    with uploaded({(stands := folder / "upload" / path.name): file_apart(path, folder)}):
+        return reader(stands)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A reader of single uploads: a file as it should be, a bomb, and what is said of that (None: it is read)."""
+
+    reader: Callable[[Path], Any]
+    text: str
+    bomb: Callable[[], bytes]
+    said: str | None = None
+
+
+def numbered(row: bytes, n: int) -> bytes:
+    return b"".join(row % number for number in range(n))
+
+
+LABELS = "item,annotator,criterion,value,target,time,seconds,comment\n"
+UNITS = "item,criterion,value,reason\n"
+TOO_MUCH = "says too much|240 MB of memory"
+READERS = {
+    "tables": Read(
+        raw_table,
+        f"{LABELS}i1,ann,right,yes,item,2026-01-02T03:04:05Z,4.5,'=é\ni1,ann,right,no\n,ann,right,no\n",
+        lambda: LABELS.encode() + b"x\n" * (4 * MB),
+        TOO_MUCH,
+    ),
+    "gold": Read(right_units, f"{UNITS}i1,right,yes\ni2,,no\n", lambda: UNITS.encode() + b",a\n" * (4 * MB)),
+    "decisions": Read(
+        decided_units,
+        f"{UNITS}i1,right,yes,so\n",
+        lambda: UNITS.encode() + numbered(b"%d,r,v," + b"x" * 100 + b"\n", 250_000),
+        TOO_MUCH,
+    ),
+    "items": Read(listed_items, "item\ni2\ni1\n", lambda: numbered(b"%d\n", 3_000_000), TOO_MUCH),
+    "weights": Read(
+        read_weights, "l,a,b\na,1,0.5\nb,0.5,1\n", lambda: b"l,a\n" + b"a,1\n" * (2 * MB), f"{TOO_MUCH}|is there twice"
+    ),
+}
+"""All of them."""
+
+
+def test_every_reader_of_uploads_is_tried() -> None:
+    """Those that the files of the project enter, so that nobody forgets a new one."""
+    entered = {
+        f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}:{name}"
+        for path in ROOT.glob("exports/**/*.py")
+        for name in re.findall(r"@reads_uploads\ndef (\w+)", path.read_text())
+    }
+    assert entered == {f"{of.reader.__module__}:{of.reader.__name__}" for of in READERS.values()}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_an_upload_says_what_the_file_says(tmp_path: Path, name: str) -> None:
+    of = READERS[name]
+    (path := tmp_path / "upload.csv").write_text(of.text)
+    assert asked(of.reader, path) == of.reader(path)
+
+
+@PROC
+@pytest.mark.parametrize("name", READERS)
+def test_a_bomb_for_a_reader_takes_neither_process(tmp_path: Path, name: str, peaks: Peaks) -> None:
+    of = READERS[name]
+    (path := tmp_path / "upload.csv").write_bytes(of.bomb())
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _mb("self", "VmRSS")
+    with nullcontext() if of.said is None else pytest.raises(InvalidInput, match=of.said):
+        asked(of.reader, path)
+    assert peaks.above < MOST
+    assert _mb("self", "VmHWM") - before < MOST
+
+
+def test_what_a_file_is_refused_for_is_said_of_the_upload(tmp_path: Path) -> None:
     BOMBS["one-text-150-times.parquet"](bomb := tmp_path / "gold.parquet")
-    (folder := tmp_path / "apart").mkdir()
-    rows = list(table_apart(bomb, folder)().rows)
-    assert "unpacks to more than 67.1 MB" in str(rows[-1][1])
+    with pytest.raises(InvalidInput, match=r"gold.parquet, line 1: the column 'item' is missing."):
+        asked(right_units, bomb)
 
 
 def test_yaml_that_names_itself_again_and_again_is_refused() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from annotators.agreement.measure import measure
 from exports.agreement.rating_tables import RatingColumns, RatingTables, read_ratings
-from exports.reading.columns import Columns
-from exports.reading.mapping import TableMapping
-from exports.reading.values import ValueRule, read_names, read_values
+from exports.columns.columns import Columns
+from exports.columns.mapping import TableMapping
+from exports.columns.values import ValueRule, read_names, read_values
 
 WRITERS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),

@@ -10,6 +10,7 @@ from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.criteria.several import Several
+from annotators.intervals.remarks import TAKEN_AS_RIGHT
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from annotators.protocols.base import PROTOCOLS as REGISTERED
 from db.engine import Database
@@ -92,6 +93,10 @@ def test_what_a_condition_left_out_is_in_no_denominator(results: Results) -> Non
 
 def test_a_set_has_each_label_that_is_in_it(results: Results) -> None:
     assert [value(results, "problems", label).value for label in ("vague", "long")] == [0.5, 0.25]
+
+
+def test_settled_shares_say_that_the_errors_of_people_are_not_in_them(results: Results) -> None:
+    assert all(TAKEN_AS_RIGHT in section.words for section in results.sections() if section.title == "Right")
 
 
 def test_grades_have_means_with_the_unweighted_mean_of_the_groups(results: Results) -> None:

@@ -17,11 +17,11 @@ from typing import Any
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
-from exports.reading.columns import Columns, read_columns
+from exports.columns.columns import Columns, read_columns
+from exports.columns.values import USUAL as USUAL_VALUES
+from exports.columns.values import ValueRule, written_alike
 from exports.reading.records import is_path
 from exports.reading.tables import USUAL, Opening
-from exports.reading.values import USUAL as USUAL_VALUES
-from exports.reading.values import ValueRule, written_alike
 
 MANY = {"annotators": "annotator", "criteria": "criterion", "items": "item"}
 """Fields of which each column is one → the field that the name of the column is then a value of."""

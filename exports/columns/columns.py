@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound, shown
+from exports.columns.values import USUAL, Value, ValueRule, read_names, read_values, said_of_missing
 from exports.reading.records import is_path, paths_in, value_at, with_paths
+from exports.reading.tables import MOST_BAD, TOO_MANY_BAD, Opening, named_table
 from exports.reading.tables import USUAL as AS_IT_LOOKS
-from exports.reading.tables import Opening, is_read_already, named_table
-from exports.reading.values import USUAL, Value, ValueRule, read_names, read_values, said_of_missing
+from exports.reading.uploaded import reads_uploads
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
 MOST_CELLS = 50_000_000
@@ -172,31 +173,58 @@ def read_columns(
 
     Rows that are wrong go into `bad`; without it they are InvalidInput, those that are wrong in the same way together.
     """
-    if _ending(path) == ".parquet" and not is_read_already(path):
+    as_it_looks = replace(opening, paths=()) == AS_IT_LOOKS  # nested fields are looked up when they are asked for
+    raw = raw_table(path) if as_it_looks else _raw(path, opening)
+    wrong: dict[str, list[int]] = {}
+    for line, reason in raw.bad:
+        wrong.setdefault(reason, []).append(line)
+    if bad is not None:
+        bad += raw.bad
+    elif wrong:
+        said = [f"{path.name}, {at_lines(places)}: {reason}" for reason, places in list(wrong.items())[:20]]
+        raise InvalidInput("\n".join(said))
+    return Columns(path.name, dict(zip(raw.columns, raw.cells, strict=True)), raw.lines, rule, raw.notes)
+
+
+@dataclass
+class RawTable:
+    """A table by column as it stands in its file: the lines of its good rows, and (line, reason) of its bad ones."""
+
+    columns: list[str]
+    cells: list[list[Any]]
+    lines: list[int]
+    bad: list[tuple[int, str]]
+    notes: list[str]
+
+
+@reads_uploads
+def raw_table(path: Path) -> RawTable:
+    """A whole table as it looks; NotFound and InvalidInput as `read_columns`."""
+    return _raw(path, AS_IT_LOOKS)
+
+
+def _raw(path: Path, opening: Opening) -> RawTable:
+    if _ending(path) == ".parquet":
         _check_size(path)
     table = named_table(path, numbered=False, opening=opening)
-    cells: list[list[Any]] = [[] for _ in table.columns]
-    lines: list[int] = []
-    wrong: dict[str, list[int]] = {}
+    raw = RawTable(table.columns, [[] for _ in table.columns], [], [], list(table.notes))
     texts: dict[str, str] = {}
     try:
         for line, row in table.rows:
             if isinstance(row, str):
-                wrong.setdefault(row, []).append(line)
+                if len(raw.bad) == MOST_BAD:
+                    raw.bad.append((line, TOO_MANY_BAD))
+                    break
+                raw.bad.append((line, row))
                 continue
-            lines.append(line)
-            if len(lines) * len(cells) > MOST_CELLS:
+            raw.lines.append(line)
+            if len(raw.lines) * len(raw.columns) > MOST_CELLS:
                 raise InvalidInput(f"it has more than {MOST_CELLS:,} cells. Leave out the columns not needed.")
-            for column, cell in zip(cells, row, strict=True):
+            for column, cell in zip(raw.cells, row, strict=True):
                 column.append(texts.setdefault(cell, cell) if isinstance(cell, str) and len(cell) < 64 else cell)
     except InvalidInput as error:
         raise InvalidInput(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    if bad is not None:
-        bad += [(line, reason) for reason, places in wrong.items() for line in places]
-    elif wrong:
-        said = [f"{path.name}, {at_lines(places)}: {reason}" for reason, places in list(wrong.items())[:20]]
-        raise InvalidInput("\n".join(said))
-    return Columns(path.name, dict(zip(table.columns, cells, strict=True)), lines, rule, list(table.notes))
+    return raw
 
 
 def _check_size(path: Path) -> None:
