@@ -129,6 +129,14 @@ def _hold(reading: Reading, place: str, given: Iterable[object], *kinds: type) -
             )
 
 
+def faults_in(rejected: Iterable[Rejected]) -> dict[tuple[str, str], list[int]]:
+    """The bad rows by file and what is wrong, each with its lines: a fault of 5,000 rows is told once."""
+    faults: dict[tuple[str, str], list[int]] = {}
+    for row in rejected:
+        faults.setdefault((row.file, row.reason), []).append(row.line)
+    return faults
+
+
 class ForeignLabel(NamedTuple):
     """One row of a table of labels: who gave which value to which target of which item, and the row's line.
 

@@ -13,12 +13,21 @@ from app.cli.base import (
     INTERVAL_KINDS,
     RATERS,
     AsJson,
+    Delimiter,
+    Each,
+    Encoded,
+    FoldCase,
     IntervalKindName,
+    LeaveOut,
     Level,
+    Missing,
+    OfRatings,
     PeopleNamed,
+    Records,
     ReportFile,
     Resamples,
     Seed,
+    Sheet,
     SomeProject,
     SomeStudy,
     TableFile,
@@ -29,11 +38,11 @@ from app.cli.base import (
     opened,
     option,
     study_id_of,
+    table_mapping,
     table_or_study,
 )
 from app.cli.output import emit, say_aside, working
 from exports.checks import SAID, check_report, check_scale, check_weights
-from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.agreement.report import CriterionAgreement
@@ -91,6 +100,15 @@ def agreement(  # noqa: PLR0917 - the command's options
     wide: Annotated[
         bool, typer.Option("--wide", help="With --table: one row a unit, one column a rater, empty means missing.")
     ] = False,
+    mapping: OfRatings = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    each: Each = None,
+    missing: Missing = None,
+    fold_case: FoldCase = False,
+    delimiter: Delimiter = None,
+    leave_out: LeaveOut = None,
     statistics: Annotated[
         str, typer.Option(metavar="NAMES", help="default (those of the scale), all, or names with commas between them.")
     ] = "default",
@@ -150,7 +168,9 @@ def agreement(  # noqa: PLR0917 - the command's options
     about = RATERS[0] if raters is None else one_of(raters, RATERS, "--raters")
     of_tables = {
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
-        "target": target, "question": question, "added": added, "wide": wide,
+        "target": target, "question": question, "added": added, "wide": wide, "map": mapping, "encoding": encoding,
+        "sheet": sheet, "records": records, "each": each, "missing": missing,
+        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     named = [name.strip() for name in statistics.split(",") if name.strip()]
@@ -167,13 +187,21 @@ def agreement(  # noqa: PLR0917 - the command's options
     if plan is not None and plan <= 0:
         raise typer.BadParameter(f"{plan:g} is no width. Give one such as 0.2.", param_hint="--plan")
     check_weights(weights or ())
+    from exports.agreement.rating_tables import RatingColumns, check_ratings
+
+    columns = RatingColumns(unit, rater, value, criterion, target, question, added)
+    mapped = table_mapping(
+        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
+        delimiter=delimiter, leave_out=leave_out,
+    )  # fmt: skip
     if isinstance(what, Path):
-        _check_table(what, of_tables, judges)
+        _check_table(of_tables, judges)
+        check_ratings(what, columns, wide=wide, mapping=mapped)
     else:
         check_names(context, *what)
     from annotators.agreement.report import agreement_report as report_of
     from exports.agreement.own_weights import named_weights, weights_for
-    from exports.agreement.rating_tables import RatingColumns, read_ratings
+    from exports.agreement.rating_tables import read_ratings
     from exports.agreement.report import Report
     from exports.agreement.study import agreement_report
     from exports.drawing.report_files import write_report
@@ -181,9 +209,8 @@ def agreement(  # noqa: PLR0917 - the command's options
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
     own = named_weights(weights or ())
     if isinstance(what, Path):
-        columns = RatingColumns(unit, rater, value, criterion, target, question, added)
         with working("Measuring agreement"):
-            found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
+            found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or (), mapping=mapped)
             criteria = report_of(
                 found.tables,
                 statistics=chosen,
@@ -229,23 +256,12 @@ def agreement(  # noqa: PLR0917 - the command's options
     emit(document, lambda: "\n\n".join([made.in_words(), *(plan.in_words() for plan in plans)]), as_json=as_json)
 
 
-def _check_table(path: Path, given: Mapping[str, Any], judges: str | None) -> None:
-    """Refuse what a table has not: judges, and columns that are not there."""
+def _check_table(given: Mapping[str, Any], judges: str | None) -> None:
+    """Refuse what a table has not: judges, and in a wide one what is said of a row."""
     if judges is not None:
         raise typer.BadParameter("A table has no judges: they are raters of a study.", param_hint="--judges")
     if given["wide"] and given["added"] is not None:
         raise typer.BadParameter("A wide table has no row a rating, of which it could say so.", param_hint="--added")
-    check_columns(path, _named_columns(given))
-
-
-def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
-    """Column → the option that names it, of the columns that a table must have."""
-    if given["wide"]:
-        columns = [name.strip() for name in (given["rater"] or "").split(",") if name.strip()]
-        return dict.fromkeys(columns, "--rater") | ({given["unit"]: "--unit"} if given["unit"] else {})
-    needed = {"unit": "item", "rater": "annotator", "value": "value"}
-    found = {given[option] or usual: f"--{option}" for option, usual in needed.items()}
-    return found | {given[name]: f"--{name}" for name in ("criterion", "target", "question", "added") if given[name]}
 
 
 def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
@@ -264,5 +280,6 @@ def _document(
         "resamples": resamples,
         "level": level,
         "left_out": found.left_out,
+        **found.said(),
         "criteria": [criterion.to_json() for criterion in criteria],
     }

@@ -11,26 +11,37 @@ import typer
 from app.cli.base import (
     INTERVAL_KINDS,
     AsJson,
+    Delimiter,
+    Each,
+    Encoded,
+    FoldCase,
+    LeaveOut,
     Level,
+    Missing,
+    OfTable,
     PeopleNamed,
+    Records,
     ReportFile,
     Resamples,
     Seed,
+    Sheet,
     SomeProject,
     SomeStudy,
     TableFile,
     check_names,
     column,
     command,
+    mapped_columns,
     one_of,
     opened,
     option,
     study_id_of,
+    table_mapping,
     table_or_study,
 )
 from app.cli.output import emit, progress, say_aside, working
 from exports.checks import check_report
-from exports.reading.columns import check_columns
+from exports.columns.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.intervals.result import Aligned
@@ -89,6 +100,15 @@ def alignment(  # noqa: PLR0917 - the command's options
             "With --table: the ends of the people's scale.  [default: the lowest and highest value there is]",
         ),
     ] = None,
+    mapping: OfTable = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    each: Each = None,
+    missing: Missing = None,
+    fold_case: FoldCase = False,
+    delimiter: Delimiter = None,
+    leave_out: LeaveOut = None,
     plan: Annotated[
         float | None, option("WIDTH", "Also how many labels an interval of this width takes, for each coefficient.")
     ] = None,
@@ -108,7 +128,9 @@ def alignment(  # noqa: PLR0917 - the command's options
     kind = one_of(interval, INTERVAL_KINDS[:2], "--interval")
     of_tables = {
         "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
-        "positive": positive, "threshold": threshold, "human_scale": human_scale,
+        "positive": positive, "threshold": threshold, "human_scale": human_scale, "map": mapping, "encoding": encoding,
+        "sheet": sheet, "records": records, "each": each, "missing": missing,
+        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     which = one_of(labels, LABELS, "--labels")
@@ -116,12 +138,18 @@ def alignment(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         if scorer or by:
             raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
+        single = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
+        said = mapped_columns(mapping, {**single, "metric": list(metric or ())})
+        human, metric = said["human"], said.pop("metric")
+        mapped = table_mapping(
+            encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
+            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
+        )  # fmt: skip
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
         # Before anything large is imported: a wrong name is refused at once.
-        single = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
-        columns = {name: f"--{option}" for option, name in single.items() if name}
-        check_columns(what, columns | dict.fromkeys(metric or (), "--metric"))
+        columns = {name: f"--{option}" for option, name in said.items() if name}
+        check_columns(what, columns | dict.fromkeys(metric or (), "--metric"), mapped.opening)
     else:
         check_names(context, *what)
     if report is not None:
@@ -139,10 +167,10 @@ def alignment(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         assert human is not None
         assert metric
-        named = MetricColumns(human, tuple(metric), group, cluster, unit, rater)
+        named = MetricColumns(metrics=tuple(metric), **said)
         with working("Measuring"):
             found = align_table(
-                what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon, scale=scale
+                what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon, scale=scale, mapping=mapped
             )
     else:
         with opened(context) as here, progress("Measuring") as move:
@@ -153,11 +181,11 @@ def alignment(  # noqa: PLR0917 - the command's options
             )  # fmt: skip
     if report is not None:
         from exports.alignment.report import AlignmentDocument
-        from exports.alignment.table import TableAlignment as OfTable
+        from exports.alignment.table import TableAlignment as OfATable
         from exports.drawing.report_files import write_report
 
         document = AlignmentDocument
-        made = document.of_table(found) if isinstance(found, OfTable) else document.of_study(found)
+        made = document.of_table(found) if isinstance(found, OfATable) else document.of_study(found)
         written = write_report(made, report)
         say_aside(f"Report: {', '.join(str(path) for path in written)}")
     _emit(found, plan, as_json=as_json)
@@ -173,13 +201,19 @@ def _emit(found: AlignmentReport | TableAlignment, plan: float | None, *, as_jso
     document["statistics"] += [entry.to_json() for entry in needed]
 
     def said() -> str:
-        words = in_words(found.statistics, [*found.notes, *found.warnings])
+        words = in_words(found.statistics, [*found.notes, *found.warnings, *_read(found)])
         if plan is None:
             return words
         table_of_plan = planned_table(needed, plan)
         return f"{words}\n\n{table_of_plan.caption}\n{as_text(table_of_plan)}"
 
     emit(document, said, as_json=as_json)
+
+
+def _read(found: AlignmentReport | TableAlignment) -> list[str]:
+    """What was read of a table, in lines."""
+    read = getattr(found, "read", ())
+    return ["", "What was read:", *(f"  {sentence}" for sentence in read)] if read else []
 
 
 def two_ends(given: str, option: str) -> tuple[float, float]:

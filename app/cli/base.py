@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from db.engine import Database
     from db.permissions import Actor
     from db.releasing.consequences import Consequences
+    from exports.columns.mapping import TableMapping
 
 F = TypeVar("F", bound=Callable[..., Any])
 N = TypeVar("N", bound=str)
@@ -59,6 +60,63 @@ FieldColumns = Annotated[
         "--map",
     ),
 ]
+OfRatings = Annotated[
+    list[str] | None,
+    option(
+        "FIELD=COLUMN",
+        "With a table: which column is which field: item, annotator, criterion, value, target, question; annotators, "
+        "criteria or items where many columns are one each ('criteria=Answer.*'). A nested field by its path "
+        "(scores[].value); repeatable.",
+        "--map",
+    ),
+]
+OfTable = Annotated[
+    list[str] | None,
+    option(
+        "FIELD=COLUMN",
+        "With --table: another way to name its columns, such as human=Note; a nested field by its path; repeatable.",
+        "--map",
+    ),
+]
+Encoded = Annotated[
+    str | None,
+    option("NAME", "Encoding of the table, such as windows-1252.  [default: the one it looks like]", "--encoding"),
+]
+Sheet = Annotated[str | None, option("NAME", "Sheet of a workbook.  [default: the first]", "--sheet")]
+Records = Annotated[
+    str | None,
+    option("FIELD", "Where in a JSON file the rows are.  [default: the list that it is or has]", "--records"),
+]
+Each = Annotated[
+    list[str] | None,
+    option(
+        "FIELD",
+        "Each element of this list is a row of its own: FIELD.NAME are its fields, FIELD# its place, # the row's "
+        "number; repeatable.",
+        "--each",
+    ),
+]
+Missing = Annotated[
+    str | None,
+    option(
+        "A,B",
+        "Words for a missing value.  [default: NA, N/A, NaN, None, null, #N/A, - in any case; empty is always missing]",
+        "--missing",
+    ),
+]
+FoldCase = Annotated[bool, typer.Option("--fold-case", help="Labels that differ only in case or Unicode form are one.")]
+Delimiter = Annotated[
+    str | None, option("D", "Values of the table are sets with this between their parts, such as ';'.", "--delimiter")
+]
+LeaveOut = Annotated[
+    list[str] | None,
+    option(
+        "COLUMN=VALUE",
+        "Leave rows out in which this stands; repeatable.  [default: what Mechanical Turk, Prolific and Qualtrics say "
+        "was rejected]",
+        "--leave-out",
+    ),
+]
 ProjectName = Annotated[
     str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False, callback=_known)
 ]
@@ -69,7 +127,7 @@ SomeProject = Annotated[
 SomeStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)]
 TableFile = Annotated[
     Path | None,
-    option("FILE", "Measure this table (.csv, .tsv, .jsonl, .parquet, .xlsx) instead of a study; no database."),
+    option("FILE", "Measure this table (.csv, .tsv, .json, .jsonl, .parquet, .xlsx) instead of a study; no database."),
 ]
 ReportFile = Annotated[Path | None, option("FILE", "Also write a report with plots: .html, .md or .tex.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]
@@ -201,6 +259,49 @@ def table_or_study(
     ]:
         raise typer.BadParameter("It is about the columns of a --table.", param_hint=f"--{given[0]}")
     return project, study
+
+
+def table_mapping(
+    fields: Sequence[str] | None = None,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    records: str | None = None,
+    each: Sequence[str] | None = None,
+    missing: str | None = None,
+    fold_case: bool = False,
+    delimiter: str | None = None,
+    leave_out: Sequence[str] | None = None,
+) -> TableMapping:
+    """How a table is to be read, from the options that say so."""
+    from exports.columns.mapping import TableMapping
+    from exports.columns.values import ValueRule
+    from exports.reading.encodings import named_encoding
+    from exports.reading.tables import Opening
+
+    if encoding is not None:
+        named_encoding(encoding)
+    return TableMapping.of(
+        fields or (),
+        opening=Opening(encoding, sheet, records, tuple(each or ())),
+        rule=ValueRule.of(missing, fold_case=fold_case, delimiter=delimiter),
+        left_out=leave_out or (),
+    )
+
+
+def mapped_columns(fields: Sequence[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The columns that options name (`given`, by field; a list where there may be several), and those of --map."""
+    from exports.columns.mapping import columns_of
+
+    found = dict(given)
+    for name, columns in columns_of(fields or ()).items():
+        if name not in given:
+            raise typer.BadParameter(f"{name!r} is no field here. There are: {', '.join(given)}.", param_hint="--map")
+        several = isinstance(given[name], list)
+        if not several and len(columns) > 1:
+            raise typer.BadParameter(f"{name!r} is one column, not {' and '.join(columns)}.", param_hint="--map")
+        found[name] = [*given[name], *columns] if several else (columns[0] if columns else None)
+    return found
 
 
 def settings_of(context: typer.Context, **given: Any) -> Settings:

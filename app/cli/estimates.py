@@ -10,9 +10,18 @@ import typer
 from app.cli.alignment import two_ends
 from app.cli.base import (
     AsJson,
+    Delimiter,
+    Each,
+    Encoded,
+    FoldCase,
+    LeaveOut,
     Level,
+    Missing,
+    OfTable,
     ProjectName,
+    Records,
     ReportFile,
+    Sheet,
     SomeProject,
     SomeStudy,
     StudyName,
@@ -20,16 +29,18 @@ from app.cli.base import (
     check_names,
     column,
     command,
+    mapped_columns,
     one_of,
     opened,
     option,
     study_id_of,
+    table_mapping,
     table_or_study,
 )
 from app.cli.output import emit, say_aside, working
 from app.cli.output import table as in_columns
 from exports.checks import check_report
-from exports.reading.columns import check_columns
+from exports.columns.columns import check_columns
 
 if TYPE_CHECKING:
     from exports.estimates.report import EstimateReport
@@ -95,6 +106,15 @@ def estimate(  # noqa: PLR0917 - the command's options
     ] = None,
     positive: Annotated[str | None, option("VALUE", "With --table: the human value that counts as yes.")] = None,
     human_scale: Annotated[str | None, option("LOW,HIGH", "With --table: the ends of the people's scale.")] = None,
+    mapping: OfTable = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    each: Each = None,
+    missing: Missing = None,
+    fold_case: FoldCase = False,
+    delimiter: Delimiter = None,
+    leave_out: LeaveOut = None,
     report: ReportFile = None,
     level: Level = 0.95,
     seed: Dice = 0,
@@ -108,7 +128,10 @@ def estimate(  # noqa: PLR0917 - the command's options
     """
     of_tables = {
         "human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group,
-        "population": population, "positive": positive, "human_scale": human_scale,
+        "population": population,
+        "positive": positive, "human_scale": human_scale, "map": mapping, "encoding": encoding, "sheet": sheet,
+        "records": records, "each": each, "missing": missing,
+        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
     names = tuple(name.strip() for name in (predict or "").split(",") if name.strip())
@@ -118,12 +141,19 @@ def estimate(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         if criterion or by:
             raise typer.BadParameter("A table has no --criterion and no --by. Leave them out.", param_hint="--table")
+        given = {"human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group}
+        said = mapped_columns(mapping, {**given, "predict": list(names)})
+        human, names = said["human"], tuple(said.pop("predict"))
+        mapped = table_mapping(
+            encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
+            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
+        )  # fmt: skip
         if human is None:
             raise typer.BadParameter("Name the column of people's values with --human.", param_hint="--table")
-        given = {"weight": weight, "stratum": stratum, "cluster": cluster, "group": group}
-        columns = {name: f"--{kind}" for kind, name in given.items() if name}
-        raters = tuple(name.strip() for name in human.split(",") if name.strip())
-        check_columns(what, dict.fromkeys(raters, "--human") | columns | dict.fromkeys(names, "--predict"))
+        raters = tuple(name.strip() for name in said.pop("human").split(",") if name.strip())
+        columns = {name: f"--{kind}" for kind, name in said.items() if name}
+        named_columns = dict.fromkeys(raters, "--human") | columns | dict.fromkeys(names, "--predict")
+        check_columns(what, named_columns, mapped.opening)
     else:
         check_names(context, *what)
     if report is not None:
@@ -135,11 +165,11 @@ def estimate(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         from exports.estimates.table import EstimateColumns, estimate_table
 
-        named = EstimateColumns(raters, names, weight, stratum, cluster, group)
+        named = EstimateColumns(raters, names, **said)
         with working("Estimating"):
             found = estimate_table(
                 what, named, of=whom, population=population, positive=positive, scale=scale, width=plan,
-                labels=labels, level=level, seed=seed,
+                labels=labels, level=level, seed=seed, mapping=mapped,
             )  # fmt: skip
     else:
         from exports.estimates.report import estimate_report

@@ -319,7 +319,8 @@ def convert(
     cannot be read.
     """
     del context
-    from exports.formats.base import check_files, columns_of
+    from exports.columns.mapping import columns_of
+    from exports.formats.base import check_files
 
     columns = columns_of(mapping or ())
     check_files(files, from_format, columns)

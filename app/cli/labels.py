@@ -9,7 +9,27 @@ import typer
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, group, opened, option, project_id_of
+from app.cli.base import (
+    AsJson,
+    Delimiter,
+    Each,
+    Encoded,
+    FoldCase,
+    LeaveOut,
+    Missing,
+    OfRatings,
+    ProjectName,
+    Records,
+    Sheet,
+    StudyName,
+    check_names,
+    command,
+    group,
+    opened,
+    option,
+    project_id_of,
+    table_mapping,
+)
 from app.cli.output import as_lines, emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
@@ -33,6 +53,8 @@ def add_to(app: typer.Typer) -> None:
     "assay --home ./assay-home labels import finance verification labels.csv",
     "assay --home ./assay-home labels import published raters ratings.csv --infer --scale ordinal --dry-run",
     "assay --home ./assay-home labels import published raters ratings.csv --infer --scale ordinal --bare-items",
+    "assay labels import finance crowd batch.csv --infer --map item=HITId --map annotator=WorkerId "
+    "--map 'criteria=Answer.*' --dry-run",
 )
 def import_labels(
     context: typer.Context,
@@ -43,7 +65,7 @@ def import_labels(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="CSV, TSV, Parquet or XLSX with the columns item, annotator, criterion, target, value.",
+            help="CSV, TSV, JSON, JSONL, Parquet or XLSX with the columns item, annotator, criterion, target, value.",
             show_default=False,
         ),
     ],
@@ -69,12 +91,22 @@ def import_labels(
             "K", "With --infer: so many annotations settle an item.  [default: as many as most items of the table have]"
         ),
     ] = None,
+    mapping: OfRatings = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    each: Each = None,
+    missing: Missing = None,
+    fold_case: FoldCase = False,
+    delimiter: Delimiter = None,
+    leave_out: LeaveOut = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import a table of labels into a study; annotators that are not known become people without a login.
 
-    The columns target, time and comment may be missing. A repeated cell, a label that the protocol does not have, or an
+    The columns target, time and comment may be missing; --map says which column is what, also where each criterion,
+    annotator or item has a column of its own. A repeated cell, a label that the protocol does not have, or an
     item that is not there is refused with its line, and nothing is imported.
     """
     if scale and not infer:
@@ -88,7 +120,11 @@ def import_labels(
         check_inferable(given.rpartition("=")[2])
     from exports.formats.labels import check_heading
 
-    check_heading(file)
+    mapped = table_mapping(
+        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
+        delimiter=delimiter, leave_out=leave_out,
+    )  # fmt: skip
+    check_heading(file, mapped)
     if not infer:
         try:
             check_names(context, project, study)
@@ -103,11 +139,13 @@ def import_labels(
             plan = plan_label_table(
                 here.db, here.actor, project_id,
                 study=study, path=file, infer=infer, bare_items=bare_items, scales=scales, overlap=overlap,
+                mapping=mapped,
             )  # fmt: skip
         else:
             done = import_label_table(
                 here.db, here.actor, project_id,
                 study=study, path=file, infer=infer, bare_items=bare_items, scales=scales, overlap=overlap,
+                mapping=mapped,
             )  # fmt: skip
     if dry_run:
         emit({**plan.to_json(), "study": study}, lambda: _plan_in_words(plan, study), as_json=as_json)
@@ -140,7 +178,8 @@ def _plan_in_words(found: LabelTablePlan, study: str) -> str:
     if plan.new_people:
         lines.append(f"Would become people without a login: {', '.join(plan.new_people)}.")
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in found.left_out.items()]
-    lines += [*found.notes, *plan.not_counted.notes()]
+    lines += [*found.notes, *plan.not_counted.notes(), *(f"Caution: {caution}" for caution in found.cautions)]
+    lines += found.read
     obstacles = found.obstacles
     if obstacles:
         lines += ["It would be refused:", *(f"  {obstacle}" for obstacle in obstacles[:MOST_SHOWN])]
@@ -163,5 +202,6 @@ def _in_words(done: LabelTableImport, study: str) -> str:
             f"{count(done.items_added, 'item')} that the project lacked: added bare, with the id as the question."
         )
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in done.left_out.items()]
-    lines += [*done.notes, *made.not_counted.notes()]
+    lines += [*done.notes, *made.not_counted.notes(), *(f"Caution: {caution}" for caution in done.cautions)]
+    lines += done.read
     return as_lines(lines)

@@ -12,14 +12,19 @@ from annotators.figures import count
 from app.cli.base import (
     AsJson,
     DryRun,
+    Each,
+    Encoded,
     FieldColumns,
     ProjectName,
+    Records,
+    Sheet,
     command,
     follows,
     group,
     opened,
     option,
     project_id_of,
+    table_mapping,
 )
 from app.cli.output import as_lines, emit, progress, say_aside, table
 from app.wording import import_counts, without_file
@@ -93,6 +98,10 @@ def import_items(
         option("FORMAT", "One of `assay formats`.  [default: the one that recognises the files]", "--format"),
     ] = None,
     mapping: FieldColumns = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    each: Each = None,
     labels_into: Annotated[
         str | None,
         option("STUDY", "Make what people said in the files the labels of this study, which is made if there is none."),
@@ -114,13 +123,17 @@ def import_items(
     left as they are, to be accepted or declined in the app; --accept-revisions makes each a new version at once.
     """
     from annotators.errors import InvalidInput
-    from exports.formats.base import check_files, columns_of
+    from exports.columns.mapping import columns_of
+    from exports.formats.base import check_files
+    from exports.reading.tables import opened_as
 
     columns = columns_of(mapping or ())
-    check_files(paths, format_name, columns, labels=labels_into is not None)  # before anything large is imported
+    opening = table_mapping(encoding=encoding, sheet=sheet, records=records, each=each).opening
+    with opened_as(opening):
+        check_files(paths, format_name, columns, labels=labels_into is not None)  # before anything large is imported
     from exports.importing.items import import_paths
 
-    with opened(context) as here, progress("Reading" if dry_run else "Importing") as move:
+    with opened(context) as here, opened_as(opening), progress("Reading" if dry_run else "Importing") as move:
         report = import_paths(
             here.db,
             here.actor,
@@ -144,7 +157,10 @@ def import_items(
 
 
 def in_words(report: ImportReport) -> str:
-    """What an import did or would do, in lines."""
+    """What an import did or would do, in lines; rows with one and the same fault are one of them."""
+    from annotators.items.parsed import faults_in
+    from exports.columns.columns import at_lines
+
     words = "Preview of an import" if report.preview else "Import"
     lines = [f"{words} as {report.format}, {'nothing is written' if report.preview else 'done'}:"]
     counts = import_counts(report)
@@ -163,7 +179,7 @@ def in_words(report: ImportReport) -> str:
     )
     lines += _some(
         count(len(report.rejected), "bad row") + ":",
-        [f"{row.file}, line {row.line}: {row.reason}" for row in report.rejected],
+        [f"{file}, {at_lines(places)}: {reason}" for (file, reason), places in faults_in(report.rejected).items()],
     )
     lines += [f"  note: {note}" for note in report.notes]
     lines += _labels(report)

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, SomeProject, command, opened, option, project_id_of
+from app.cli.base import (
+    AsJson,
+    Each,
+    Encoded,
+    FieldColumns,
+    Records,
+    Sheet,
+    SomeProject,
+    command,
+    opened,
+    option,
+    project_id_of,
+    table_mapping,
+)
 from app.cli.output import as_lines, emit, progress, say_aside, table
 
 if TYPE_CHECKING:
@@ -28,6 +41,8 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home score finance --scorer claim_metrics --labels-of claims",
         "assay score --input items.jsonl --format native --scorer token_f1 --output scores.parquet",
         "assay score --input items.jsonl --scorer rouge_l --output scores.jsonl --engine dask",
+        "assay score --input rows.json --map question=q --map answer=a --map references=gold --scorer token_f1 "
+        "--output scores.jsonl",
     )(score)
     command(app, "scorers", "assay scorers")(scorers)
 
@@ -48,6 +63,11 @@ def score(  # noqa: PLR0917 - the command's options
     format_name: Annotated[
         str | None, option("NAME", "Format of --input.  [default: the one that fits]", "--format")
     ] = None,
+    mapping: FieldColumns = None,
+    encoding: Encoded = None,
+    sheet: Sheet = None,
+    records: Records = None,
+    each: Each = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows of --input out.")] = False,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="Where it is computed: local, or dask (the extra assay[dask]).")
@@ -72,12 +92,20 @@ def score(  # noqa: PLR0917 - the command's options
             raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="--input")
         if labels_of:
             raise typer.BadParameter("--labels-of names a study of a PROJECT. Leave it out.", param_hint="--labels-of")
-        _score_files(source, output, scorer, param, format_name, skip_bad, engine, address, as_json)
+        from exports.columns.mapping import columns_of
+        from exports.reading.tables import opened_as
+
+        with opened_as(table_mapping(encoding=encoding, sheet=sheet, records=records, each=each).opening):
+            columns = columns_of(mapping or ())
+            _score_files(source, output, scorer, param, format_name, skip_bad, engine, address, as_json, columns)
         return
     if project is None:
         raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="PROJECT")
-    if format_name or skip_bad:
-        raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
+    if format_name or skip_bad or mapping or encoding or sheet or records:
+        raise typer.BadParameter(
+            "--format, --map, --encoding, --sheet, --records and --skip-bad are about --input. Leave them out.",
+            param_hint="--format",
+        )
     _check_scorer(scorer, param, engine, address)
     from annotators.scorers.shared.offered_models import offer
     from app.cli.working import carried_out
@@ -123,6 +151,7 @@ def _score_files(  # noqa: PLR0917 - the command's options
     engine: str,
     address: str | None,
     as_json: bool,
+    mapping: dict[str, list[str]],
 ) -> None:
     from exports.checks import check_scores_file
     from exports.formats.base import check_files
@@ -130,8 +159,10 @@ def _score_files(  # noqa: PLR0917 - the command's options
     assert source
     assert output
     check_scores_file(output)
-    check_files(source, format_name)
+    check_files(source, format_name, mapping)
     _check_scorer(scorer, param, engine, address)
+    from annotators.items.parsed import faults_in
+    from exports.columns.columns import at_lines
     from exports.scoring.engines import scoring_engine
     from exports.scoring.files import score_files
 
@@ -142,12 +173,15 @@ def _score_files(  # noqa: PLR0917 - the command's options
             scorer=scorer,
             parameters=param or None,
             format_name=format_name,
+            columns=mapping,
             engine=computed_by,
             skip_bad=skip_bad,
             progress=move,
         )
-    for row in found.rejected:
-        say_aside(as_lines([f"{row.file}, line {row.line}: {row.reason}"]))
+    for (file, reason), lines in faults_in(found.rejected).items():
+        say_aside(as_lines([f"{file}, {at_lines(lines)}: {reason}"]))
+    for note in found.notes:
+        say_aside(note)
     main = found.summaries[0]
     emit(main.to_json(), lambda: _files_in_words(found, output), as_json=as_json)
 

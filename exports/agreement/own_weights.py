@@ -10,7 +10,7 @@ from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.errors import InvalidInput
 from exports.cells import original
 from exports.checks import about_and_file
-from exports.reading.columns import Cell, read_columns
+from exports.columns.columns import Cell, read_columns
 from exports.reading.uploaded import reads_uploads
 
 

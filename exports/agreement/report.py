@@ -68,7 +68,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Report:
-    """What a report of agreement says, of a study or of a table."""
+    """What a report of agreement says, of a study or of a table.
+
+    Of a table `read` says what was read and how, and `cautions` what of it may make the figures wrong.
+    """
 
     title: str
     facts: Sequence[tuple[str, str]]
@@ -76,6 +79,8 @@ class Report:
     resamples: int = 0
     seed: int = 0
     level: float = 0.95
+    read: Sequence[str] = ()
+    cautions: Sequence[str] = ()
 
     @classmethod
     def of_study(cls, report: AgreementReport) -> Report:
@@ -115,6 +120,7 @@ class Report:
     ) -> Report:
         """The report of a table."""
         facts = [("Table", found.name), ("Rows", f"{found.n_rows:,}")]
+        facts += [("Read", sentence) for sentence in found.read] + [("Caution", said) for said in found.cautions]
         facts += [(f"Left out: {reason}", f"{n:,}") for reason, n in found.left_out.items()]
         several = len({criterion.criterion for criterion in criteria}) < len(criteria)
         measured = [
@@ -130,7 +136,7 @@ class Report:
             for criterion, table in zip(criteria, found.tables, strict=True)
         ]
         facts += _how(resamples, seed, level)
-        return cls(f"Agreement in {found.name}", facts, measured, resamples, seed, level)
+        return cls(f"Agreement in {found.name}", facts, measured, resamples, seed, level, found.read, found.cautions)
 
     @property
     def notes(self) -> list[str]:
@@ -188,7 +194,9 @@ class Report:
             for criterion in self.measured
             if criterion.agreement and criterion.agreement.sentence
         ]
-        return "\n".join([*blocks, *self.notes]).rstrip()
+        cautions = [f"Caution: {caution}" for caution in self.cautions]
+        read = ["", "What was read:", *(f"  {sentence}" for sentence in self.read)] if self.read else []
+        return "\n".join([*cautions, *([""] if cautions else []), *blocks, *self.notes, *read]).rstrip()
 
 
 def summary(measured: Sequence[Measured]) -> TextTable:

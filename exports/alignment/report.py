@@ -90,6 +90,7 @@ class AlignmentDocument:
             held = held_in_words(pairs.n, {"without both values": found.n_rows - pairs.n}, "row")
             rows.append((criterion or "human", scale, name, pairs, held))
         facts = [("Table", found.table), ("Rows", f"{found.n_rows:,}"), *_how(found.asked)]
+        facts += [("Read", sentence) for sentence in found.read]
         return cls(f"Alignment in {found.table}", facts, found.statistics, [*found.notes, *found.warnings], rows)
 
     def sections(self) -> list[Section]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,9 @@ from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.multiplicity import adjusted
 from annotators.intervals.result import Aligned
-from exports.reading.columns import Columns, read_columns
-from exports.reading.together import rows_together
+from exports.columns.columns import Columns
+from exports.columns.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
+from exports.columns.together import rows_together
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class MetricColumns:
     unit: str | None = None
     rater: str | None = None
 
+    def said(self) -> str:
+        """A sentence that says which column is what."""
+        return said_of_columns(vars(self))
+
 
 @dataclass(frozen=True)
 class TableAlignment:
@@ -57,6 +62,8 @@ class TableAlignment:
     notes: Sequence[str]
     pairs: dict[str, Pairs]
     warnings: Sequence[str] = ()
+    read: Sequence[str] = ()
+    missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As `assay alignment --table … --json` prints it."""
@@ -69,6 +76,8 @@ class TableAlignment:
             "statistics": [statistic.to_json() for statistic in self.statistics],
             "notes": list(self.notes),
             "warnings": list(self.warnings),
+            "read": list(self.read),
+            "missing": {name: dict(counted) for name, counted in self.missing.items()},
         }
 
 
@@ -81,6 +90,7 @@ def align_table(
     positive: str | None = None,
     epsilon: float = 0.2,
     scale: tuple[float, float] | None = None,
+    mapping: TableMapping = AS_IT_IS,
 ) -> TableAlignment:
     """Every statistic of the metrics' columns against the human one, over all rows and by group.
 
@@ -88,10 +98,11 @@ def align_table(
     `cluster` are resampled together; a row without one stands alone. With `unit` and `rater` also the human ceiling and
     the alternative annotator test; rows of one unit are then a cluster, unless a cluster is named. `scale` has the ends
     of the people's scale; without it two labels go from 0 to 1 and numbers from the lowest to the highest that there
-    is, which a note says. Raises InvalidInput naming file, line and column for a value that is no number or not on the
+    is, which a note says. `mapping` says how the table is opened and its values are read.
+    Raises InvalidInput naming file, line and column for a value that is no number or not on the
     scale, and NotFound for a column that is not there.
     """
-    table = read_columns(path)
+    table = read_mapped(path, mapping)
     if not named.metrics:
         raise InvalidInput("No column of a metric is named. Name at least one with --metric.")
     if (named.unit is None) != (named.rater is None):
@@ -121,7 +132,10 @@ def align_table(
         found += work.compared(first, second)
     everything = Pairs.of(human, np.zeros(len(human)), clusters=work.clusters)
     warnings = small_sample_warnings(everything, work.asked.over)
-    return TableAlignment(table.name, len(table.lines), work.asked, adjusted(found, TESTS), notes, pairs, warnings)
+    warnings = [*(f"Caution: {caution}" for caution in table.cautions), *warnings]
+    read = [named.said(), *table.what_was_read()]
+    found = adjusted(found, TESTS)
+    return TableAlignment(table.name, len(table.lines), work.asked, found, notes, pairs, warnings, read, table.missing)
 
 
 def _human_scale(

@@ -11,9 +11,10 @@ import numpy as np
 from annotators.errors import InvalidInput
 from annotators.estimates.raters import LabelsByRater
 from annotators.estimates.sample import ITEMS, POPULATION, Units
+from exports.columns.columns import Columns
+from exports.columns.mapping import AS_IT_IS, TableMapping, read_mapped, said_of_columns
+from exports.columns.together import rows_together
 from exports.estimates.report import EstimateReport, report_of
-from exports.reading.columns import Columns, read_columns
-from exports.reading.together import rows_together
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,16 @@ def estimate_table(
     labels: int | None = None,
     level: float = 0.95,
     seed: int = 0,
+    mapping: TableMapping = AS_IT_IS,
 ) -> EstimateReport:
     """Every estimate of a table's rows, of which few have a human value.
 
     About the population that the rows stand for, or with `of` items about the rows themselves; `population` says that
-    they are a sample of so many. Raises InvalidInput naming file, line and column for a cell that is no number, and
+    they are a sample of so many. `mapping` says how the table is opened and its values are read.
+    Raises InvalidInput naming file, line and column for a cell that is no number, and
     NotFound for a column that is not there.
     """
-    table = read_columns(path)
+    table = read_mapped(path, mapping)
     columns, notes, words = list[list[float | None]](), list[str](), dict[str, str | None]()
     for name in named.human:
         column, words[name] = table.judgements(name, positive)
@@ -90,6 +93,8 @@ def estimate_table(
         seed=seed,
     )
     about = ITEMS if units.beyond < 1 else POPULATION
+    cautions = [f"Caution: {caution}" for caution in table.cautions]
+    notes += [*cautions, said_of_columns(vars(named)), *table.what_was_read()]
     return report_of(
         units,
         what=f"table {table.name}",

@@ -16,7 +16,9 @@ from exports.checks import check_there
 from exports.formats._described import described, describing
 from exports.formats._key import is_of_key
 from exports.reading.archives import is_archive
+from exports.reading.encodings import encoding_of
 from exports.reading.json_files import Meter
+from exports.reading.records import has_rows
 from exports.reading.sources import SourceFile, Sources, open_sources
 from exports.reading.tables import heading_of, named_table
 
@@ -158,17 +160,6 @@ FORMATS: Registry[Format] = Registry("format", "exports.formats")
 """All formats that items are imported from, by name."""
 
 
-def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
-    """The mapping that texts `FIELD=COLUMN` say; InvalidInput for one that says none."""
-    mapping: dict[str, list[str]] = {}
-    for text in given:
-        name, equals, column = text.partition("=")
-        if not equals or not name.strip():
-            raise InvalidInput(f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage.")
-        mapping.setdefault(name.strip(), []).extend([column.strip()] if column.strip() else [])
-    return mapping
-
-
 def read_sources(sources: Sources, format_name: str | None, mapping: Columns | None = None) -> FileReading:
     """The sources as the format of this name reads them, or (None) the one that recognises them.
 
@@ -269,6 +260,17 @@ def passed_over(reading: FileReading) -> list[str]:
     return [f"Not read, as files of {reading.format} lie beside: {some(names, 5)}. Import tables by themselves."]
 
 
+def said_of_encodings(reading: FileReading) -> list[str]:
+    """A sentence on each text file of a reading that is not in UTF-8; tables say it themselves."""
+    files = getattr(reading, "files", ())
+    notes = (
+        encoding_of(file.path).note(file.name)
+        for file in files
+        if reading.format != TABLES and file.basename.endswith((".json", ".jsonl"))
+    )
+    return [note for note in notes if note]
+
+
 def decided_and_left_out(reading: FileReading) -> list[str]:
     """A sentence on final labels that adjudicators decided, which an import leaves out; or none.
 
@@ -332,6 +334,11 @@ def _refused(description: str, files: Sequence[SourceFile]) -> str:
         lines += _reasons(file)
     if len(files) > _SHOWN:
         lines.append(f"… and {len(files) - _SHOWN:,} more files")
+    if all(has_rows(file) for file in files):
+        lines.append(
+            "Rows of JSON are a table, too: say which field is the question with --map question=FIELD, or choose the "
+            f"format {TABLES}."
+        )
     lines.append(
         "Choose another file, or write your data as native items.jsonl (docs/importing.md). A table of labels is "
         "imported as labels."

@@ -19,16 +19,19 @@ from exports.formats.base import FORMATS, LOST, NAME_A_STUDY, FileReading, Misna
 from exports.label_studio.known import ITEM, NOBODYS, STUDY, called_of, changed_at, lead_time, name_of
 from exports.label_studio.lost import Lost
 from exports.label_studio.theirs.displayed import Display, Displayed
+from exports.label_studio.theirs.flat import FLAT, controls_in, tasks_of
 from exports.label_studio.xml import Tag, read_config
 from exports.naming import distinct
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
+from exports.reading.tables import heading_of, open_table
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
     from exports.label_studio.theirs.asked import Theirs
 
 CONFIG_ENDING = ".xml"
+_FLAT_TABLES = (".csv", ".tsv")
 SCORER = "imported:label_studio"
 
 OURS = "assay"
@@ -59,11 +62,16 @@ class LabelStudio:
         """A list of tasks, or a config, which begins with a view."""
         if file.basename.endswith(CONFIG_ENDING):
             return None if b"<View" in file.head()[:2_000] else "it does not begin with <View>"
+        if file.basename.endswith(_FLAT_TABLES):
+            is_flat = set(heading_of(file.head())) >= FLAT
+            return None if is_flat else "it is no CSV of Label Studio: it lacks id, annotation_id or annotator"
         if not file.basename.endswith(JSON_ENDING):
             return Misnamed(f"it ends neither with {JSON_ENDING} nor with {CONFIG_ENDING}")
         if not file.beginning().startswith(b"["):
             return "it does not begin with a list […]"
         there = names_in(file.head())
+        if there >= FLAT and not there & {"data", "annotations"}:
+            return None
         if (missing := lacking(there, ("data",))) is not None:
             return missing
         return None if there & set(_OF_TASKS) else "its records lack `annotations`"
@@ -102,6 +110,11 @@ class _Reading(FilesReading):
 
     def __init__(self, sources: Sources) -> None:
         tasks = [file for file in sources.files if file.basename.endswith(JSON_ENDING)]
+        tasks += [
+            file
+            for file in sources.files
+            if file.basename.endswith(_FLAT_TABLES) and set(heading_of(file.head())) >= FLAT
+        ]
         configs = [file for file in sources.files if file.basename.endswith(CONFIG_ENDING)]
         super().__init__(sources, tasks)
         if len(configs) > 1:
@@ -110,14 +123,21 @@ class _Reading(FilesReading):
         if not tasks:
             raise InvalidInput(f"{sources.description}: there are no tasks beside the config. Export them as JSON.")
         self._theirs: Theirs | None = None
+        self._controls: dict[str, str] = {}
         if configs:
             from exports.label_studio.theirs.asked import read_theirs  # noqa: PLC0415 - a file is recognised without it
 
             text = configs[0].path.read_text("utf-8-sig", errors="replace")
             name = configs[0].path.stem if configs[0].path.stem != "config" else "Label Studio"
-            self._theirs = read_theirs(read_config(text, configs[0].name), name, self.addressed)
+            config = read_config(text, configs[0].name)
+            self._theirs = read_theirs(config, name, self.addressed)
+            self._controls = controls_in(config)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what was counted."""
         self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
-        self._earlier = self._bare = 0
+        self._earlier = self._bare = self._turned_down = self._truths = 0
         self._numbers: set[str] = set()
 
     def label_protocol(self) -> Protocol:
@@ -136,24 +156,61 @@ class _Reading(FilesReading):
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """An item a task, or two where two texts are compared."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
-        self._labels = self._skipped = self._ours = self._none = self._drafts = self._predicted = 0
-        self._earlier = self._bare = 0
-        self._numbers = set()
+        self._begin()
         if self._theirs is not None:
             self._theirs.of_tasks = Lost()
         for file in self.files:
-            data = json_file(file)
+            data = self._flat_table(file) if file.basename.endswith(_FLAT_TABLES) else json_file(file)
             self.meter.done += file.size
             if isinstance(data, Rejected):
                 yield data
-            elif not isinstance(data, list):
+                continue
+            if not isinstance(data, list):
                 yield Rejected(file.name, 1, "the file is no list of tasks. Export the project as JSON.")
-            else:
-                for number, (task, line) in enumerate(zip(data, element_lines(file, None, len(data)), strict=True), 1):
-                    try:
-                        yield from self._task(file.name, line, task)
-                    except (AssayError, RecursionError) as error:
-                        yield Rejected(file.name, line, f"task {number}: {error}")
+                continue
+            lines = element_lines(file, None, len(data))
+            rows = list(data) if isinstance(data, _Rows) else list(zip(lines, data, strict=True))
+            if self._is_flat(data):
+                if self._theirs is None:
+                    yield Rejected(file.name, 1, _NEEDS_CONFIG)
+                    continue
+                rows = tasks_of(rows, self._controls)
+            for number, (line, task) in enumerate(rows, 1):
+                yield from self._taken(file, line, number, task)
+
+    def _taken(self, file: SourceFile, line: int, number: int, task: Any) -> Iterator[ParsedItem | Rejected]:
+        """The items of a task with the labels that are good, and what is bad in it."""
+        self._bad: list[str] = []
+        try:
+            found = list(self._task(file.name, line, task))
+        except (AssayError, RecursionError) as error:
+            yield Rejected(file.name, line, f"task {number}: {error}")
+            return
+        for reason in self._bad:
+            yield Rejected(file.name, line, f"task {number}: {reason}")
+        yield from found
+
+    @staticmethod
+    def _is_flat(data: Any) -> bool:
+        """Whether these are rows of an annotation each, as JSON-MIN and CSV have them, and no tasks."""
+        if isinstance(data, _Rows):
+            return True
+        first = data[0] if isinstance(data, list) and data else None
+        return isinstance(first, dict) and set(first) >= FLAT and "data" not in first
+
+    def _flat_table(self, file: SourceFile) -> _Rows | Rejected:
+        rows = _Rows()
+        try:
+            table = open_table(file.path)
+            for line, cells in table.rows:
+                if isinstance(cells, str):
+                    return Rejected(file.name, line, cells)
+                rows.append(
+                    (line, {name: cell for name, cell in zip(table.columns, cells, strict=True) if cell is not None})
+                )
+        except InvalidInput as error:
+            return Rejected(file.name, 1, str(error))
+        return rows
 
     def notes(self) -> Sequence[str]:
         """What of the project cannot be said here, and whether there are labels."""
@@ -170,20 +227,11 @@ class _Reading(FilesReading):
                 f"{count(self._none, 'time')} nothing was ticked or marked where nothing needs to be: that counts as "
                 "none of the labels."
             )
-        if self._skipped:
-            found.append(f"{count(self._skipped, 'annotation')} skipped there: left out.")
+        found += self._said_of_annotations()
         if self._bare:
             found.append(
                 f"{count(self._bare, 'task has', 'tasks have')} no question: the number of the task stands for it."
             )
-        if self._earlier:
-            found.append(
-                f"{count(self._earlier, 'annotation')} of somebody who changed it in another: the last counts."
-            )
-        if self._drafts:
-            found.append(f"{count(self._drafts, 'draft')} that nobody submitted there: left out.")
-        if self._predicted:
-            found.append(f"{count(self._predicted, 'prediction')} of models: no person's labels, so they are left out.")
         if self._ours:
             found.append(
                 f"{count(self._ours, 'task')} of a study that was pushed from here: take its labels back with `assay "
@@ -198,6 +246,31 @@ class _Reading(FilesReading):
                 found.insert(0, f"Tasks are read with {words}.")
             lost = [*self._theirs.lost.lines(), *self._theirs.of_tasks.lines()]
             found += [f"{LOST}{line}." for line in lost]
+        return found
+
+    def _said_of_annotations(self) -> list[str]:
+        """Which annotations are left out, and why."""
+        found = []
+        if self._skipped:
+            found.append(f"{count(self._skipped, 'annotation')} skipped there: left out.")
+        if self._turned_down:
+            found.append(
+                f"{count(self._turned_down, 'annotation')} that the last review there rejected: left out, as nobody "
+                "stands by them."
+            )
+        if self._truths:
+            found.append(
+                f"{count(self._truths, 'annotation')} marked there as ground truth: counted as what their annotators "
+                "said, as any other."
+            )
+        if self._earlier:
+            found.append(
+                f"{count(self._earlier, 'annotation')} of somebody who changed it in another: the last counts."
+            )
+        if self._drafts:
+            found.append(f"{count(self._drafts, 'draft')} that nobody submitted there: left out.")
+        if self._predicted:
+            found.append(f"{count(self._predicted, 'prediction')} of models: no person's labels, so they are left out.")
         return found
 
     def _task(self, file: str, line: int, task: Any) -> Iterator[ParsedItem]:
@@ -267,33 +340,30 @@ class _Reading(FilesReading):
         annotations = task.get("annotations")
         latest: dict[str, Mapping[str, Any]] = {}
         for one in annotations if isinstance(annotations, list) else ():
-            if not isinstance(one, dict):
-                raise InvalidInput(f"an annotation is {shown(one)}, not an object")
-            if one.get("was_cancelled"):
-                self._skipped += 1
-                continue
-            if one.get("completed_by") is None:
-                if theirs is not None:
-                    theirs.of_tasks.add(NOBODYS)
-                continue
-            called = called_of(one["completed_by"])[0]
-            who = name_of(called)
-            if called != who:
-                self._numbers.add(who)
-            if who in latest:
-                self._earlier += 1
-                if _when(one) < _when(latest[who]):
+            try:
+                who = self._counted(one, theirs)
+                if who is None:
                     continue
-            latest[who] = one
-        self._labels += len(latest)
+                when = _when(one)
+                if who in latest:
+                    self._earlier += 1
+                    if when < _when(latest[who]):
+                        continue
+                latest[who] = one
+            except InvalidInput as error:
+                self._bad.append(str(error).rstrip("."))
         if theirs is None:
+            self._labels += len(latest)
             return
         for who, one in latest.items():
             at, seconds = _changed_at(one), lead_time(one.get("lead_time"))
             try:
                 values = list(self._values(theirs, one, data))
             except InvalidInput as error:
-                raise InvalidInput(f"annotation {shown(one.get('id'))} by {who!r}: {error}") from None
+                self._bad.append(f"annotation {shown(one.get('id'))} by {who!r}: {str(error).rstrip('.')}")
+                continue
+            self._labels += 1
+            self._truths += bool(one.get("ground_truth"))
             for criterion, target, value, rationale in values:
                 yield ForeignLabel(
                     line,
@@ -309,6 +379,26 @@ class _Reading(FilesReading):
                     seconds,
                     rationale,
                 )
+
+    def _counted(self, one: Any, theirs: Theirs | None) -> str | None:
+        """Who made an annotation that counts; None where it does not. InvalidInput for what is none."""
+        if not isinstance(one, dict):
+            raise InvalidInput(f"an annotation is {shown(one)}, not an object")
+        if one.get("was_cancelled"):
+            self._skipped += 1
+            return None
+        if _is_turned_down(one):
+            self._turned_down += 1
+            return None
+        if one.get("completed_by") is None:
+            if theirs is not None:
+                theirs.of_tasks.add(NOBODYS)
+            return None
+        called = called_of(one["completed_by"])[0]
+        who = name_of(called)
+        if called != who:
+            self._numbers.add(who)
+        return who
 
     def _values(
         self, theirs: Theirs, annotation: Mapping[str, Any], data: Mapping[str, Any]
@@ -352,6 +442,29 @@ class _Reading(FilesReading):
                 theirs.of_tasks.add(f"What was given to {control!r}, which cannot be asked here")
             else:
                 theirs.of_tasks.add(f"What was given to {name!r}, which the config does not have")
+
+
+class _Rows(list[tuple[int, dict[str, Any]]]):
+    """Rows of a flat table with their lines."""
+
+
+_NEEDS_CONFIG = (
+    "this is Label Studio's JSON-MIN or CSV, one row an annotation. What its columns mean is in the labelling config: "
+    f"copy it (Settings → Labeling Interface → Code) into a file that ends with {CONFIG_ENDING}, beside this one, or "
+    "export the project as JSON."
+)
+
+
+def _is_turned_down(one: Mapping[str, Any]) -> bool:
+    """Whether the last review of an annotation rejected it; without reviews, whether that was last done to it."""
+    reviews = [review for review in _listed(one.get("reviews")) if isinstance(review, dict)]
+    if reviews:
+        return reviews[-1].get("accepted") is False and not reviews[-1].get("fixed_annotation_history")
+    return one.get("last_action") == "rejected"
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else []
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -1,16 +1,13 @@
-"""Judgements made elsewhere: a long table, one label a row. Its writer is `exports.bundles.labels.table`."""
+"""Judgements made elsewhere: a label a row, or many columns of them. Its writer is `exports.bundles.labels.table`."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
-from io import TextIOWrapper
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +15,18 @@ import orjson
 
 from annotators.errors import AssayError, InvalidInput, NotFound, shown
 from annotators.figures import count
-from annotators.items.parsed import ForeignLabel, Rejected
+from annotators.items.parsed import ForeignLabel, Rejected, faults_in
 from annotators.items.targets import target_kind
 from annotators.times import time_of
-from exports.cells import original
-from exports.reading.sources import wide_encoding
-from exports.reading.tables import MOST_BAD, ROW_TOO_LONG, TOO_MANY_BAD, BoundedLines, Table, named_table
-from exports.reading.uploaded import reads_uploads
+from exports.columns.columns import Columns, at_lines, heading_names, read_columns
+from exports.columns.mapping import AS_IT_IS, Found, TableMapping, found_columns, melted, names_alike, plain
+from exports.columns.values import read_values, trimmed
+from exports.reading.tables import MOST_BAD, TOO_MANY_BAD
 
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment", "other_item", "seconds", "rationale")
 _FLAGS = ("current", "complete", "cannot_judge", "kind")
 _STEP, _FELL = "step", "fell"
-_READ = (*NEEDED, *OPTIONAL, _STEP, *_FLAGS, _FELL)
-_TYPED = (".parquet", ".xlsx")
-_DELIMITERS = ",;\t|"
-_LONGEST_CELL = 1 << 20
 _SHOWN = 20
 _REMEMBERED = 10_000
 
@@ -76,6 +69,8 @@ class LabelTable:
     rejected: list[Rejected] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     differing: dict[str, int] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
 
     def notes(self) -> list[str]:
         """A sentence on seconds and on times that are several where a step has one."""
@@ -91,21 +86,26 @@ class LabelTable:
         """The labels; InvalidInput naming every bad row (the first 20 in full) when there are any."""
         if not self.rejected:
             return self.rows
-        shown = [f"line {row.line}: {row.reason}" for row in self.rejected[:_SHOWN]]
-        more = len(self.rejected) - len(shown)
+        faults = faults_in(self.rejected)
+        shown = [f"{at_lines(lines)}: {reason}" for (_, reason), lines in list(faults.items())[:_SHOWN]]
+        more = len(faults) - len(shown)
         rest = f"\n… and {more:,} more" if more else ""
         raise InvalidInput(
             f"{self.source} has {len(self.rejected):,} bad rows, so nothing was imported:\n" + "\n".join(shown) + rest
         )
 
 
-@reads_uploads
-def read_labels(path: Path) -> LabelTable:
+def read_labels(
+    path: Path, mapping: TableMapping = AS_IT_IS, *, declared: Mapping[str, Collection[str]] | None = None
+) -> LabelTable:
     """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item,
     seconds, rationale, step.
 
-    It is CSV or TSV, Parquet, or the first sheet of a workbook. Columns may stand in any order, others are ignored;
-    cells of a text are separated by comma, semicolon, tab or |. A table that Assay exported is read as it counts: rows
+    It is CSV or TSV, JSON or JSON lines, Parquet, or a sheet of a workbook. Columns may stand in any order and have
+    other names, as `mapping` says or as such columns are called; others are ignored. A table may also have a column for
+    each criterion, annotator or item. Values are read as those of all tables (`exports.columns.values`); those that say
+    nothing are no labels, and counted. `declared` are by criterion the labels that are words, whatever they look like.
+    A table that Assay exported is read as it counts: rows
     that are superseded, incomplete, surplus or `cannot judge` are left out, and those that fell when their item was
     revised.
     A step has the largest of the seconds of its labels, and an annotation those of its steps together; without the
@@ -113,15 +113,46 @@ def read_labels(path: Path) -> LabelTable:
     The same item, annotator, criterion and target twice is a bad row that names both lines. Raises NotFound for a path
     that is not there, InvalidInput for one that is no such table.
     """
-    table = LabelTable(path.name)
+    bad: list[tuple[int, str]] = []
+    columns = read_columns(path, mapping.rule, mapping.wanted, bad=bad)
+    names = {plain(name): name for name in reversed(columns.cells)}
+    if {"current", "complete"} <= set(names) and mapping.rule.missing is None:
+        columns = replace(columns, rule=replace(columns.rule, missing=()))  # what we wrote has no words for missing
+    found = _found(list(columns.cells), mapping, path.name)
+    flags = {flag: columns[names[flag]] for flag in (*_FLAGS, _FELL) if flag in names}
+    read = {*(column for of in found.columns.values() for column in of), *(names[flag] for flag in flags)}
+    table = LabelTable(
+        path.name,
+        [name for name in columns.cells if name in read],
+        [name for name in columns.cells if name not in read],
+    )
+    table.rejected = [Rejected(path.name, line, reason) for line, reason in bad]
+    counting = []
+    for row in range(len(columns.lines)):
+        reason = _not_counting(*(_text(flags[flag][row]) if flag in flags else "" for flag in (*_FLAGS, _FELL)))
+        if reason is None:
+            counting.append(row)
+        else:
+            table.left_out[reason] += 1
+    long = melted(columns, mapping, found, counting)
+    table.left_out.update(long.left_out)
+    criteria = long.criteria or [found.columns["value"][0]] * len(long.places)
+    values = _values(columns, long.values, criteria, declared or {})
+    of = {
+        name: columns[of_field[0]]
+        for name, of_field in found.columns.items()
+        if name in ("target", "time", "comment", "other_item", "seconds", "rationale", "step")
+    }
     first: dict[tuple[str, str, str, str], int] = {}
     steps = _Steps()
-    for line, row in _rows(path, table):
-        if len(table.rejected) == MOST_BAD:
+    for at, place in enumerate(long.places):
+        line = columns.lines[place]
+        if len(table.rejected) >= MOST_BAD:
             table.rejected.append(Rejected(path.name, line, TOO_MANY_BAD))
             break
+        cells = {name: _text(column[place]) for name, column in of.items()}
         try:
-            label = _label(line, row, table, steps)
+            label = _label(line, (long.items[at], long.annotators[at], criteria[at], values[at]), cells, table, steps)
         except AssayError as error:
             table.rejected.append(Rejected(path.name, line, str(error)))
             continue
@@ -137,143 +168,93 @@ def read_labels(path: Path) -> LabelTable:
             continue
         first[cell] = line
         table.rows.append(label)
+    table.rejected.sort(key=lambda row: row.line)
+    table.read = [*found.said(), *columns.what_was_read()]
+    table.cautions = [
+        *columns.cautions, *names_alike(long.annotators, "Annotators"), *names_alike(long.items, "Items"),
+    ]  # fmt: skip
     table.differing = {column: len(annotations) for column, annotations in steps.differing.items()}
     if steps.seconds:  # a row has the time of its step, and an annotation took that of all its steps
-        of = {annotation: sum(of_steps.values()) for annotation, of_steps in steps.seconds.items()}
-        table.rows = [row._replace(seconds=of.get((row.name, row.annotator))) for row in table.rows]
+        seconds = {annotation: sum(of_steps.values()) for annotation, of_steps in steps.seconds.items()}
+        table.rows = [row._replace(seconds=seconds.get((row.name, row.annotator))) for row in table.rows]
     return table
 
 
-@lru_cache(_REMEMBERED)
-def _cell(written: str) -> str:
-    """A cell's text. Few cells of a table differ."""
-    return original(written.strip())
-
-
-def check_heading(path: Path) -> None:
-    """NotFound or InvalidInput, as `read_labels` says them, for what the heading alone shows to be no such table."""
-    if _has_types(path):
-        _checked(named_table(path).columns, path.name)
-        return
-    with _opened(path) as text:
-        _heading(text, path.name)
-
-
-def _has_types(path: Path) -> bool:
-    if not path.is_file():
-        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
-    return path.suffix.lower() in _TYPED
-
-
-def _opened(path: Path) -> TextIOWrapper:
-    with path.open("rb") as raw:
-        if wide := wide_encoding(raw.read(4)):
-            raise InvalidInput(f"{path.name} is in {wide}. Save it as UTF-8.")
-    return TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="")
-
-
-def _heading(text: TextIOWrapper, name: str) -> tuple[list[str], str]:
-    """The columns' names in lower case and what separates them."""
-    heading = text.readline(_LONGEST_CELL)
-    if not heading.strip():
-        raise InvalidInput(f"{name} is empty. Give a table with the columns {', '.join(NEEDED)}.")
-    delimiter = max(_DELIMITERS, key=heading.count)
-    return _checked(next(csv.reader([heading], delimiter=delimiter)), name), delimiter
-
-
-def _checked(headings: Iterable[str], name: str) -> list[str]:
-    """The columns' names in lower case; InvalidInput where one that is needed is missing."""
-    columns = [column.strip().lower() for column in headings]
-    missing = [column for column in NEEDED if column not in columns]
-    if missing:
+def _found(names: Sequence[str], mapping: TableMapping, file: str) -> Found:
+    """Which columns are what; NotFound and InvalidInput name the file and what a table of labels has."""
+    try:
+        found = found_columns(names, mapping, needed=("item", "annotator", "value"))
+    except NotFound as error:
         raise InvalidInput(
-            f"{name}, line 1: the column {missing[0]!r} is missing. A table of labels has the columns "
-            f"{', '.join(NEEDED)}, and perhaps {', '.join(OPTIONAL)}; found: {', '.join(columns)[:200]}."
+            f"{file}, line 1: {error} A table of labels has the columns {', '.join(NEEDED)}, and perhaps "
+            f"{', '.join(OPTIONAL)}; or many columns that are one criterion each (--map 'criteria=Answer.*')."
+        ) from None
+    unused = {name for name in found.columns if name == "question"}
+    return Found({name: of for name, of in found.columns.items() if name not in unused}, found.why)
+
+
+def _values(
+    columns: Columns, cells: Sequence[Any], criteria: Sequence[str | None], declared: Mapping[str, Collection[str]]
+) -> list[str]:
+    """The values of each criterion as texts, read together; "" for those that say nothing."""
+    places: dict[str | None, list[int]] = {}
+    for place, criterion in enumerate(criteria):
+        places.setdefault(criterion, []).append(place)
+    values = [""] * len(cells)
+    for criterion, of_criterion in places.items():
+        about = criterion or "value"
+        read = read_values(
+            (cells[place] for place in of_criterion), columns.rule, declared=declared.get(about, ()), about=about
         )
-    return columns
+        columns.heard(about, read.missing, read.notes, read.cautions)
+        known: dict[Any, str] = {}
+        for place, value in zip(of_criterion, read.values, strict=True):
+            if isinstance(value, list | dict):
+                values[place] = _text(value)
+            else:
+                values[place] = known.get(value) or known.setdefault(value, "" if value is None else str(value))
+    return values
 
 
-def _rows(path: Path, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
-    """(line, cells of `_READ`) of every row, or (line, why it cannot be read); `table` learns its columns."""
-    if _has_types(path):
-        yield from _typed_rows(named_table(path), table)
-    else:
-        with _opened(path) as text:
-            yield from _text_rows(text, table)
-
-
-def _picked(columns: Sequence[str], table: LabelTable) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """What takes the cells of `_READ` out of a row that has one more, for columns that are not there."""
-    table.columns = [column for column in columns if column in _READ]
-    table.ignored = [column for column in columns if column not in _READ]
-    places = {column: place for place, column in enumerate(columns)}
-    return itemgetter(*(places.get(column, -1) for column in _READ))
-
-
-def _typed_rows(rows: Table, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
-    """Of a table whose cells have types, as texts."""
-    picked = _picked(_checked(rows.columns, table.source), table)
-    for line, cells in rows.rows:
-        yield line, cells if isinstance(cells, str) else map(_text, picked([*cells, None]))
+def check_heading(path: Path, mapping: TableMapping = AS_IT_IS) -> None:
+    """NotFound or InvalidInput, as `read_labels` says them, for what the heading alone shows to be no such table."""
+    _found(heading_names(path, mapping.wanted), mapping, path.name)
 
 
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
-    return cell.strip() if isinstance(cell, str) else orjson.dumps(cell).decode()
-
-
-def _text_rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
-    columns, delimiter = _heading(text, table.source)
-    picked = _picked(columns, table)
-    limit = csv.field_size_limit(_LONGEST_CELL)
+    if isinstance(cell, str):
+        return trimmed(cell)
     try:
-        lines = BoundedLines(text, delimiter)
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        while True:
-            line = reader.line_num + 2
-            lines.begin_row()
-            try:
-                cells = next(reader)
-            except StopIteration:
-                if lines.too_long:
-                    yield line, ROW_TOO_LONG
-                return
-            except csv.Error as error:
-                yield line, f"the row cannot be read ({error}). Put cells with quotes or separators in double quotes."
-                continue
-            if not any(cells):
-                continue
-            if len(cells) != len(columns):
-                yield line, f"the row has {len(cells)} cells, not {len(columns)}. Write one for every column."
-                continue
-            whole = "".join(cells)
-            if "�" in whole or "\x00" in whole:
-                yield line, "the row is not in UTF-8. Save the table as UTF-8 and import it again."
-                continue
-            cells.append("")  # for columns that are not there
-            yield line, map(_cell, picked(cells))
-    finally:
-        csv.field_size_limit(limit)
+        return orjson.dumps(cell).decode()
+    except TypeError:
+        return str(cell)
 
 
-def _label(line: int, row: Iterator[str] | str, table: LabelTable, steps: _Steps) -> ForeignLabel | None:
-    """The label of a row, or None when it does not count (which is noted). What its step took is noted in `steps`."""
-    if isinstance(row, str):
-        raise InvalidInput(row)
-    item, annotator, criterion, value, target, time, comment, other, seconds, rationale, step, *flags = row
-    reason = _not_counting(*flags)
-    if reason:
-        table.left_out[reason] += 1
+def _label(
+    line: int,
+    given: tuple[str | int | None, str | None, str | None, str],
+    cells: Mapping[str, str],
+    table: LabelTable,
+    steps: _Steps,
+) -> ForeignLabel | None:
+    """The label of a row, or None when it says nothing (which is noted). What its step took is noted in `steps`."""
+    item, annotator, criterion, value = given
+    for name, said in zip(NEEDED, (item, annotator, criterion), strict=False):
+        if not said:
+            raise InvalidInput(f"`{name}` is empty. Fill it in, or leave the row out.")
+    if not value:
+        table.left_out["value is missing"] += 1
         return None
-    if not (item and annotator and criterion and value):
-        empty = NEEDED[(item, annotator, criterion, value).index("")]
-        raise InvalidInput(f"`{empty}` is empty. Fill it in, or leave the row out.")
+    target = cells.get("target", "")
     target_kind(target or "item")
+    other, rationale, seconds = cells.get("other_item", ""), cells.get("rationale", ""), cells.get("seconds", "")
     target = target or ("pair" if other else "item")
-    about = (_time(time), comment or None, other or None, None, None, _places(rationale) if rationale else None)
-    label = ForeignLabel(line, item, annotator, criterion, target, value, *about)
-    steps.add(label, step, _seconds(seconds) if seconds else None)
+    places = _places(rationale) if rationale else None
+    about = (_time(cells.get("time", "")), cells.get("comment") or None, other or None, None, None, places)
+    label = ForeignLabel(line, str(item), str(annotator), str(criterion), target, value, *about)
+    steps.add(label, cells.get("step", ""), _seconds(seconds) if seconds else None)
     return label
 
 

@@ -23,8 +23,9 @@ from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading, Misnamed
 from exports.formats.labels import NEEDED as OF_LABELS
 from exports.reading.json_files import lost_of
-from exports.reading.sources import SourceFile, Sources, wide_encoding
-from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
+from exports.reading.records import ROWS, is_path, nested_in
+from exports.reading.sources import SourceFile, Sources
+from exports.reading.tables import ENDINGS, Opening, Table, heading_of, is_table, open_table
 
 SCORER = "imported:table"
 _FIELDS: dict[str, Field] = {field.name: field for field in fields_of(ItemContent)}
@@ -34,7 +35,7 @@ _FIRST = {".parquet": b"PAR1", ".xlsx": b"PK"}
 _ALIASES = {
     "id": ("item", "item_id"),
     "question_key": ("question_id", "query_id", "qid", "q_id"),
-    "question": ("query", "user_input", "prompt", "frage", "pregunta"),
+    "question": ("question_text", "query", "user_input", "prompt", "frage", "pregunta"),
     "answer": ("response", "prediction", "generated_answer", "model_answer", "antwort", "respuesta"),
     "system": ("model", "model_name", "system_name"),
     "category": ("domain", "question_type", "kategorie"),
@@ -57,7 +58,7 @@ class TableOfItems:
     """
 
     name = TABLES
-    title = "A table of items: CSV, TSV, Parquet, XLSX"
+    title = "A table of items: CSV, TSV, Parquet, XLSX, JSON rows"
     help = "a table with one item a row, whose first row names the columns; --map question=COLUMN says which is which"
 
     def refusal(self, file: SourceFile) -> str | None:
@@ -67,8 +68,6 @@ class TableOfItems:
         for ending, first in _FIRST.items():
             if file.basename.endswith(ending):
                 return None if file.head().startswith(first) else f"it is no {ending} file inside"
-        if wide_encoding(file.head()):  # no name can be read in it, and whoever reads it says so
-            return None
         columns = heading_of(file.head())
         if set(OF_LABELS) <= {column.lower() for column in columns}:
             return "it is a table of labels, which is imported as labels"
@@ -91,9 +90,11 @@ class TableOfItems:
             if len(columns) > 1 and name != PAGES and not _FIELDS[name].many:
                 raise InvalidInput(f"`{name}` is read from one column, not from {' and '.join(map(repr, columns))}.")
         files = [file for file in sources.files if is_table(file.basename)]
+        files = files or [file for file in sources.files if file.basename.endswith(ROWS)]
         if not files and not any(sources.loose_documents()):
+            endings = ", ".join((*ENDINGS, *ROWS))
             raise InvalidInput(
-                f"{sources.description}: there is no table in it ({', '.join(ENDINGS)}). Name the file or its folder."
+                f"{sources.description}: there is no table in it ({endings}). Name the file or its folder."
             )
         return _TableReading(sources, files, mapping)
 
@@ -151,9 +152,13 @@ class _TableReading(FilesReading):
         self._notes, self.columns, self.headings = [], {}, []
         for file in self.files:
             try:
-                table = open_table(file.path, empty_texts=True)
+                opening = Opening(paths=tuple(path for of in self._mapping.values() for path in of if is_path(path)))
+                table = open_table(file.path, empty_texts=True, opening=opening)
                 if has_own_pictures(table.columns):
                     table = open_table(file.path, empty_texts=True, left_out=PICTURES)
+                if file.basename.endswith(ROWS):  # nested fields can be mapped by their paths
+                    nested, table.rows = nested_in(table.columns, table.rows)
+                    self.headings = list(dict.fromkeys([*self.headings, *table.columns, *nested]))
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
                 self.columns |= {} if self._mapping else guessed(table.columns)  # also where the question is unknown
                 columns = mapped(table.columns, self._mapping)

@@ -38,6 +38,7 @@ from exports.formats.base import (
     passed_over,
     protocol_of_labels,
     read_sources,
+    said_of_encodings,
 )
 from exports.importing.apart import DOCUMENTS, FOUND, ITEMS, LONGEST_LINE
 from exports.reading.json_files import Meter, too_many_values
@@ -76,7 +77,12 @@ def _read(request: Message, tell: Tell) -> Message:
             headings = list(reading.headings)
         return {
             "format": reading.format,
-            "notes": [*reading.notes(), *passed_over(reading), *decided_and_left_out(reading)],
+            "notes": [
+                *reading.notes(),
+                *passed_over(reading),
+                *said_of_encodings(reading),
+                *decided_and_left_out(reading),
+            ],
             "columns": columns,
             "headings": headings,
             "protocol": protocol,

@@ -25,6 +25,7 @@ from exports.formats.base import (
     passed_over,
     protocol_of_labels,
     read_sources,
+    said_of_encodings,
 )
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
@@ -90,7 +91,7 @@ def import_reading(
         db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
         progress=progress,
     )  # fmt: skip
-    report.notes += [*passed_over(reading), *decided_and_left_out(reading)]
+    report.notes += [*passed_over(reading), *said_of_encodings(reading), *decided_and_left_out(reading)]
     if accept_revisions and dry_run:
         report.revised = sum(not set(IDENTITY) & set(row.changes) for row in report.revisions)
     elif accept_revisions and (skip_bad or not report.rejected):

@@ -13,7 +13,7 @@ from annotators.asking.inferred_protocols import LabelColumn, criterion_name, in
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
 from annotators.items.normal import read_item
-from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected, faults_in
 from annotators.protocols import Protocol
 from db.elsewhere.foreign import import_study_of_labels, plan_study_of_labels
 from db.elsewhere.labels import LabelImport, LabelPlan, import_labels, plan_labels, targets_in
@@ -21,6 +21,8 @@ from db.engine import Database
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.design import find_study, study_facts
 from exports.checks import MAY_BE_INFERRED, check_inferable
+from exports.columns.columns import at_lines
+from exports.columns.mapping import AS_IT_IS, TableMapping
 from exports.formats.labels import LabelTable, read_labels
 from exports.garbage import seldom_collected
 
@@ -35,6 +37,8 @@ class LabelTableImport:
     items_added: int
     left_out: dict[str, int]
     notes: list[str]
+    read: list[str]
+    cautions: list[str]
 
     def to_json(self) -> dict[str, object]:
         """As `assay labels import --json` prints it."""
@@ -46,6 +50,8 @@ class LabelTableImport:
             "items_added": self.items_added,
             "left_out": self.left_out,
             "notes": self.notes,
+            "read": self.read,
+            "cautions": self.cautions,
         }
 
 
@@ -81,11 +87,13 @@ class LabelTablePlan:
     items_added: int
     left_out: dict[str, int]
     notes: list[str]
+    read: list[str]
+    cautions: list[str]
 
     @property
     def obstacles(self) -> list[str]:
         """Why the import would be refused, a sentence each; empty when it can be done."""
-        found = [f"line {problem.line}: {problem.reason}" for problem in self.plan.problems]
+        found = [f"{at_lines(lines)}: {reason}" for (_, reason), lines in faults_in(self.plan.problems).items()]
         missing = len(self.plan.unmatched) - self.items_added
         if missing:
             where = "project" if self.inferred else "study"
@@ -108,6 +116,8 @@ class LabelTablePlan:
             "items_added": self.items_added,
             "left_out": self.left_out,
             "notes": self.notes,
+            "read": self.read,
+            "cautions": self.cautions,
             "columns": self.columns,
             "columns_ignored": self.ignored,
             "values": {criterion.name: dict(criterion.values) for criterion in self.criteria},
@@ -134,16 +144,18 @@ def plan_label_table(
     bare_items: bool = False,
     scales: Sequence[str] = (),
     overlap: int | None = None,
+    mapping: TableMapping = AS_IT_IS,
 ) -> LabelTablePlan:
     """What `import_label_table` would do; nothing is written.
 
     Raises NotFound and InvalidInput where there is no telling: no such study, no such table, a protocol that cannot be
     inferred. What is wrong with rows and items stands in the plan.
     """
-    table = read_labels(path)
+    into = _into(db, actor, project_id, study, infer=infer)
+    table = read_labels(path, mapping, declared=into.declared)
     if not table.rows:
         table.checked()
-    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales, overlap=overlap)
+    ready = _ready(study, table, into, scales=scales, overlap=overlap)
     protocol = ready.protocol
     if ready.study_id is None:
         items = _BareItems(table)
@@ -159,6 +171,8 @@ def plan_label_table(
         len(plan.unmatched) if ready.study_id is None and bare_items else 0,
         dict(table.left_out),
         _notes(table, ready),
+        table.read,
+        table.cautions,
     )
 
 
@@ -176,31 +190,38 @@ class _Ready:
     rows: list[ForeignLabel]
 
 
-def _ready(
-    db: Database,
-    actor: Actor,
-    project_id: int,
-    *,
-    study: str,
-    table: LabelTable,
-    infer: bool,
-    scales: Sequence[str],
-    overlap: int | None,
-) -> _Ready:
+@dataclass(frozen=True)
+class _Into:
+    """The study that labels go into, and what it asks; both None where it is to be made."""
+
+    study_id: int | None
+    protocol: Protocol | None
+
+    @property
+    def declared(self) -> dict[str, set[str]]:
+        """By criterion the labels that it has: one that looks like a word for missing is a label all the same."""
+        criteria = self.protocol.criteria if self.protocol else ()
+        return {criterion.name: {str(label.value) for label in criterion.label_list()} for criterion in criteria}
+
+
+def _into(db: Database, actor: Actor, project_id: int, study: str, *, infer: bool) -> _Into:
     study_id = _study_there(db, actor, project_id, study, infer=infer)
+    if study_id is None:
+        return _Into(None, None)
+    return _Into(study_id, Protocol.model_validate(study_facts(db, actor, study_id).protocol))
+
+
+def _ready(study: str, table: LabelTable, into: _Into, *, scales: Sequence[str], overlap: int | None) -> _Ready:
     counted = Counter((row.criterion, row.value) for row in table.rows)
     values: dict[str, Counter[str]] = {}
     for (criterion, value), n in counted.items():
         values.setdefault(criterion, Counter())[value] = n
-    if study_id is None:
-        protocol = _inferred(study, table, _columns(table, values, scales), overlap)
-    else:
-        protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
+    protocol = into.protocol or _inferred(study, table, _columns(table, values, scales), overlap)
     names = {criterion.name for criterion in protocol.criteria}
     rows = [
         row if row.criterion in names else row._replace(criterion=criterion_name(row.criterion)) for row in table.rows
     ]
-    return _Ready(values, study_id, protocol, rows)
+    return _Ready(values, into.study_id, protocol, rows)
 
 
 def _criteria(ready: _Ready) -> list[TableCriterion]:
@@ -233,21 +254,26 @@ def import_label_table(
     bare_items: bool = False,
     scales: Sequence[str] = (),
     overlap: int | None = None,
+    mapping: TableMapping = AS_IT_IS,
 ) -> LabelTableImport:
     """Import a table of labels into the study of this name.
 
     With `infer`, and no such study, it is made: its protocol is inferred from the table and its items are those of the
     table. Items that the project lacks are NotFound, or (`bare_items`) added with their id for a question. `scales` are
     texts `ordinal`, or `criterion=ordinal` for one of several (default nominal); a study that is there keeps its own.
-    `overlap` is how many annotations settle an item of a study that is made (`planned_overlap`).
+    `overlap` is how many annotations settle an item of a study that is made (`planned_overlap`). `mapping` says which
+    column is what, and how values are read.
     Without `infer` an unknown study is NotFound, and an item that the study lacks is InvalidInput.
     """
-    table = read_labels(path)
+    into = _into(db, actor, project_id, study, infer=infer)
+    table = read_labels(path, mapping, declared=into.declared)
     table.checked()
-    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales, overlap=overlap)
+    ready = _ready(study, table, into, scales=scales, overlap=overlap)
     if ready.study_id is not None:
         labels = import_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
-        return LabelTableImport(labels, ready.study_id, None, 0, dict(table.left_out), table.notes())
+        return LabelTableImport(
+            labels, ready.study_id, None, 0, dict(table.left_out), _notes(table, ready), table.read, table.cautions
+        )
     made = import_study_of_labels(
         db,
         actor,
@@ -260,8 +286,9 @@ def import_label_table(
         add_missing=bare_items,
     )
     return LabelTableImport(
-        made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out), _notes(table, ready)
-    )
+        made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out), _notes(table, ready),
+        table.read, table.cautions,
+    )  # fmt: skip
 
 
 def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, infer: bool) -> int | None:
@@ -325,14 +352,15 @@ def _annotators(table: LabelTable) -> dict[str, int]:
 
 def _notes(table: LabelTable, ready: _Ready) -> list[str]:
     """What is said of the table, and of a new study which of its items lack annotations."""
+    said = table.notes()
     if ready.study_id is not None:
-        return table.notes()
+        return said
     wanted = ready.protocol.overlap
     short = [item for item, n in _annotators(table).items() if n < wanted]
     if not short:
-        return table.notes()
+        return said
     return [
-        *table.notes(),
+        *said,
         f"An item is settled by {count(wanted, 'annotation')}; {len(short):,} of {len(_annotators(table)):,} items "
         f"have fewer, and stay open: {shortened(short)}. An overlap that is given says otherwise.",
     ]

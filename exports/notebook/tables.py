@@ -71,6 +71,7 @@ def agreement(
         measured = report_of(found.tables, resamples=asked.resamples, seed=asked.seed, level=level, units="units")
     document = Report.of_table(found, measured, resamples=resamples, seed=seed, level=level)
     json = {"table": found.name, "seed": seed, "resamples": resamples, "level": level, "left_out": found.left_out,
+            **found.said(),
             "criteria": [one.to_json() for one in measured]}  # fmt: skip
     return Measured(document, rows_of(json["criteria"]), json)
 

@@ -14,7 +14,8 @@ import orjson
 
 from annotators.errors import shown
 from annotators.items.parsed import Rejected
-from exports.reading.sources import SourceFile, wide_encoding
+from exports.reading.encodings import Utf8Lines, encoding_of, read_utf8
+from exports.reading.sources import SourceFile
 
 LONGEST_LINE = 16 << 20
 LARGEST_FILE = 256 << 20
@@ -73,23 +74,21 @@ _FIRST_OBJECT = re.compile(rb"\s*?\n([ \t]+)(?=\{)")
 
 
 def json_lines(
-    file: SourceFile, meter: Meter | None = None, *, may_be_empty: bool = False
+    file: SourceFile, meter: Meter | None = None, *, may_be_empty: bool = False, encoding: str | None = None
 ) -> Iterator[tuple[int, Any] | Rejected]:
     """(line from 1, parsed value) of every line that is not blank; a bad line is a Rejected, and reading goes on.
 
     A line longer than `LONGEST_LINE` is passed over without ever being in memory.
     """
     found = False
-    with file.path.open("rb", buffering=1 << 20) as stream:
+    with file.path.open("rb", buffering=1 << 20) as opened:
+        stream = Utf8Lines(opened, encoding_of(file.path, encoding))
         number = 0
         while line := stream.readline(LONGEST_LINE + 1):
             number += 1
             if meter is not None:
                 meter.done += len(line)
             if number == 1:
-                if wide := wide_encoding(line):
-                    yield Rejected(file.name, 1, f"the file is in {wide}. Save it as UTF-8.")
-                    return
                 line = line.removeprefix(b"\xef\xbb\xbf")
             if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
                 _pass_over(stream)
@@ -109,7 +108,7 @@ def json_lines(
             try:
                 value = orjson.loads(line)
             except orjson.JSONDecodeError as error:
-                yield Rejected(file.name, number, _why(error, line))
+                yield Rejected(file.name, number, _why(error))
                 continue
             lost = lost_of(line, value)
             yield Rejected(file.name, number, lost[1]) if lost else (number, value)
@@ -117,15 +116,13 @@ def json_lines(
         yield Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
 
 
-def _pass_over(stream: Any) -> None:
+def _pass_over(stream: Utf8Lines) -> None:
     while rest := stream.readline(1 << 20):
         if rest.endswith(b"\n"):
             return
 
 
-def _why(error: orjson.JSONDecodeError, data: bytes) -> str:
-    if wide := wide_encoding(data):
-        return f"the text is in {wide}. Save it as UTF-8."
+def _why(error: orjson.JSONDecodeError) -> str:
     if "UTF-8" in error.msg:
         return "the text is not in UTF-8. Save it as UTF-8."
     word = _NO_JSON.match(error.doc, error.pos)
@@ -136,13 +133,13 @@ def _why(error: orjson.JSONDecodeError, data: bytes) -> str:
     return f"not JSON: {error.msg} at column {error.colno}. {remedy}"
 
 
-def json_file(file: SourceFile) -> Any | Rejected:
+def json_file(file: SourceFile, encoding: str | None = None) -> Any | Rejected:
     """The value of a whole JSON file, or why it cannot be read, with the line."""
     size = file.path.stat().st_size
     if size > LARGEST_FILE:
         reason = f"the file has {size >> 20} MB, more than the {LARGEST_FILE >> 20} MB of a JSON file. Split it."
         return Rejected(file.name, 1, reason)
-    data = file.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    data = read_utf8(file.path, encoding)
     if not data or data.isspace():
         return Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
     if said := too_many_values(data):
@@ -150,7 +147,7 @@ def json_file(file: SourceFile) -> Any | Rejected:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return Rejected(file.name, error.lineno, _why(error, data))
+        return Rejected(file.name, error.lineno, _why(error))
     lost = lost_of(data, value)
     return Rejected(file.name, data.count(b"\n", 0, lost[0]) + 1, lost[1]) if lost else value
 
@@ -226,7 +223,7 @@ def element_lines(file: SourceFile, field: str | None, n: int) -> Iterator[int]:
 
     The parser that is quick does not say where things stand, so this goes through the file a second time.
     """
-    data = file.path.read_bytes()
+    data = read_utf8(file.path)
     found = re.search(rb"%b\s*:\s*\[" % re.escape(json.dumps(field).encode()), data) if field is not None else None
     found = found or re.search(rb"\[", data)
     start = found.end() if found else 0

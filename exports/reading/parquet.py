@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annotators.arrays import np
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.later import Later
@@ -76,6 +77,8 @@ def values_of(column: pa.Array) -> list[Any]:
     """The values of a column; Unread for one that Python has none for, as a date outside the years 1 to 9999."""
     try:
         found: list[Any] = column.to_pylist()
+        if pa.types.is_float32(column.type) or pa.types.is_float16(column.type):
+            return [None if cell is None else float(str(np.float32(cell))) for cell in found]  # 0.1, as it is written
     except (ValueError, OverflowError, pa.ArrowException):
         return [_value_of(cell) for cell in column]
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,16 +13,13 @@ from annotators.errors import InvalidInput, listed
 from annotators.files import under_way
 from exports.checks import check_there, check_utf8
 from exports.reading.archives import MOST_BYTES, MOST_MEMBERS, check_depth, is_archive, unpack
+from exports.reading.encodings import as_utf8, encoding_of_bytes
 
 HEAD = 64 << 10
 """Bytes of a file that a format may look at to see whether it is its own."""
 
-_WIDE = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # it begins as UTF-16 does
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
+_TEXTS = (".csv", ".tsv", ".json", ".jsonl")
+"""Files whose beginning is shown to formats in UTF-8, in whatever encoding they are."""
 
 DOCUMENT_ENDINGS = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 """Files that are documents wherever they lie; texts are documents only in a folder called `documents`."""
@@ -55,9 +51,12 @@ class SourceFile:
         return self.path.stat().st_size
 
     def head(self) -> bytes:
-        """The first bytes."""
+        """The first bytes; of a table or JSON in UTF-8, in whatever encoding the file is."""
         with self.path.open("rb") as file:
-            return file.read(HEAD)
+            head = file.read(HEAD)
+        if self.basename.endswith(_TEXTS) and not (encoding := encoding_of_bytes(head)).is_utf8:
+            return as_utf8(head, encoding)
+        return head
 
     def beginning(self) -> bytes:
         """The first bytes, from the first that is no byte order mark and no space."""
@@ -86,11 +85,6 @@ class Sources:
                     yield "/".join(parts[below + 1 :]), file
             elif file.basename.endswith(DOCUMENT_ENDINGS):
                 yield file.path.name, file
-
-
-def wide_encoding(beginning: bytes) -> str | None:
-    """The encoding of a text that begins so, where it is not UTF-8: spreadsheets save "Unicode text" as UTF-16."""
-    return next((name for mark, name in _WIDE.items() if beginning.startswith(mark)), None)
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""Tables from strangers as rows with their lines: CSV and TSV, Parquet, XLSX. Memory does not grow with the table."""
+"""Tables from strangers as rows with their lines: CSV and TSV, Parquet, XLSX, JSON.
+
+Memory does not grow with the table, but with one that is JSON and no JSON lines.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import csv
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
-from functools import partial
 from io import TextIOWrapper
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +25,9 @@ from annotators.figures import count
 from exports.cells import original
 from exports.reading.archives import check_swelling
 from exports.reading.budget import Budget
+from exports.reading.encodings import as_utf8, encoded_as, encoding_of, encoding_of_bytes, opened_text
 from exports.reading.parquet import parquet_batches, said_of_unread, values_of
-from exports.reading.sources import wide_encoding
+from exports.reading.records import ROWS, exploded, rows_of_json, with_paths
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
 LONGEST_CELL = 16 << 20
@@ -66,12 +71,49 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Opening:
+    """How a table is opened where it is to be otherwise than it looks: its encoding, its sheet, where in JSON its rows
+    are, of which nested lists each element is a row, and the nested fields (by path) that are columns of their own.
+    """
+
+    encoding: str | None = None
+    sheet: str | None = None
+    records: str | None = None
+    each: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+USUAL = Opening()
+
+
 def is_table(name: str) -> bool:
     """Whether a file's name, in lower case, says that it is a table."""
     return name.endswith(ENDINGS)
 
 
-def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, left_out: str | None = None) -> Table:
+_OPENED_AS: ContextVar[Opening] = ContextVar("opened_as", default=USUAL)
+
+
+@contextmanager
+def opened_as(opening: Opening) -> Iterator[None]:
+    """In the block tables are opened so, and texts read in its encoding, where nothing else is said of them."""
+    token = _OPENED_AS.set(opening)
+    try:
+        with encoded_as(opening.encoding):
+            yield
+    finally:
+        _OPENED_AS.reset(token)
+
+
+def open_table(
+    path: Path,
+    *,
+    numbered: bool = True,
+    empty_texts: bool = False,
+    left_out: str | None = None,
+    opening: Opening = USUAL,
+) -> Table:
     """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one.
 
     A first column without a name numbers the rows, as pandas writes it, and is left out; else (`numbered` False) it is
@@ -79,25 +121,36 @@ def open_table(path: Path, *, numbered: bool = True, empty_texts: bool = False, 
     no value. `left_out` is a column of Parquet that is not read, whatever is in it.
     """
     ending = path.suffix.lower()
-    parquet = partial(_parquet, empty_texts=empty_texts, left_out=left_out)
-    readers: dict[str, Callable[[Path], Table]] = {".parquet": parquet, ".xlsx": _sheet}
-    table = readers.get(ending, _delimited)(path)
-    return table if table.columns[0] or not numbered else _without_numbers(path, table)
+    if replace(opening, paths=()) == USUAL:
+        opening = replace(_OPENED_AS.get(), paths=opening.paths)
+    if ending == ".parquet":
+        table = _parquet(path, empty_texts=empty_texts, left_out=left_out)
+    elif ending == ".xlsx":
+        table = _without_questions(path, _sheet(path, opening.sheet))
+    elif ending in ROWS:
+        columns, rows, notes = rows_of_json(path, encoding=opening.encoding, records=opening.records)
+        table = Table(_headings(columns, typed=True), _plain_rows(columns, rows, empty_texts=empty_texts), notes)
+    else:
+        table = _without_questions(path, _delimited(path, opening.encoding))
+    table = table if table.columns[0] or not numbered else _without_numbers(path, table)
+    if opening.each:
+        table.columns, table.rows = exploded(table.columns, table.rows, opening.each)
+    table.columns, table.rows = with_paths(table.columns, table.rows, opening.paths)
+    return table
 
 
-def named_table(path: Path, *, numbered: bool = True) -> Table:
+def named_table(path: Path, *, numbered: bool = True, opening: Opening = USUAL) -> Table:
     """As `open_table`, with errors that name the file."""
     try:
-        return open_table(path, numbered=numbered)
+        return open_table(path, numbered=numbered, opening=opening)
     except InvalidInput as error:
         raise InvalidInput(f"{path.name}: {error}") from None
 
 
 def heading_of(beginning: bytes) -> list[str]:
     """The columns that the first line of a CSV or TSV file names, from its first bytes; none where it is none."""
-    first, *others = (
-        line.decode(errors="replace") for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 2)[:2]
-    )
+    plain = as_utf8(beginning, encoding_of_bytes(beginning))
+    first, *others = (line.decode(errors="replace") for line in plain.split(b"\n", 2)[:2])
     told = _told(first)
     line = others[0] if told and others else first
     try:
@@ -137,25 +190,44 @@ def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
         raise InvalidInput(f"the first row names the column {twice[:80]!r} twice. Rename one of the two.")
     unfit = next((name for name in columns if "�" in name or "\x00" in name), None)
     if unfit is not None:
-        raise InvalidInput(f"the column {unfit[:80]!r} is not in UTF-8. Save the table as UTF-8.")
+        raise InvalidInput(f"the column {unfit[:80]!r} is not in the file's encoding. Save the table as UTF-8.")
     return columns
 
 
 # CSV and TSV ----------------------------------------------------------------------------------------------------------
 
 
-def _delimited(path: Path) -> Table:
-    with path.open("rb") as raw:
-        if wide := wide_encoding(raw.read(4)):
-            raise InvalidInput(f"the file is in {wide}. Save it as UTF-8.")
-    rows = _csv_rows(path)
+def _delimited(path: Path, named: str | None) -> Table:
+    rows = _csv_rows(path, named)
     heading = next(rows, None)
     if heading is None:
         raise InvalidInput("the file is empty. Supply it again, or leave it out.")
     if isinstance(heading[1], str):
         raise InvalidInput(heading[1].replace("the row", "the first row", 1))
     columns = _headings(heading[1])
-    return Table(columns, _as_wide_as(columns, rows))
+    note = encoding_of(path, named).note(path.name)
+    return Table(columns, _as_wide_as(columns, rows), [note] if note else [])
+
+
+_IMPORT_ID = '{"ImportId"'
+"""What Qualtrics writes into each cell of the third row of a table: what the column is called there."""
+
+
+def _without_questions(path: Path, table: Table) -> Table:
+    """The table without the two rows that Qualtrics writes below the names: the questions in full, and their ids."""
+    begun = list(islice(table.rows, 2))
+    rows = chain(begun, table.rows)
+    if len(begun) == 2 and _are_import_ids(begun[1][1]):
+        note = (
+            f"{path.name}: lines {begun[0][0]} and {begun[1][0]}, which have Qualtrics' questions and ids, are no rows."
+        )
+        return Table(table.columns, table.rows, [*table.notes, note])
+    return Table(table.columns, rows, table.notes)
+
+
+def _are_import_ids(cells: list[Any] | str) -> bool:
+    there = [] if isinstance(cells, str) else [cell for cell in cells if cell is not None]
+    return bool(there) and all(isinstance(cell, str) and cell.startswith(_IMPORT_ID) for cell in there)
 
 
 def _without_numbers(path: Path, table: Table) -> Table:
@@ -170,15 +242,13 @@ def _without_numbers(path: Path, table: Table) -> Table:
     return Table(table.columns[1:], ((line, without(cells)) for line, cells in table.rows), [*table.notes, note])
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
+def _csv_rows(path: Path, named: str | None) -> Iterator[tuple[int, list[Any] | str]]:
     """(line, cells as they stand, or what is wrong) of every row that is not blank."""
-    with TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="") as text:
+    with opened_text(path, named) as text:
         first = text.readline(LONGEST_CELL)
         told = _told(first)
-        if told is None:
-            text.seek(0)
         delimiter = told or _delimiter(first)
-        lines = BoundedLines(text, delimiter)
+        lines = BoundedLines(text, delimiter, "" if told is not None else first)
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         while True:
             line = reader.line_num + 1 + (told is not None)
@@ -205,7 +275,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
                 continue
             whole = "".join(cells)
             if "�" in whole:
-                yield line, "the row is not in UTF-8. Save the table as UTF-8 and import it again."
+                yield line, "the row is not in the file's encoding. Save the table as UTF-8 and import it again."
             elif "\x00" in whole:
                 yield line, "the row has the character NUL, which cannot be stored. Remove it."
             else:
@@ -225,11 +295,11 @@ class BoundedLines:
     """The lines of a text, until those of one row have more than `LONGEST_ROW` characters: then there are no more.
 
     A cell may have lines in it, so that a row has many, and a limit of each cell is none of the row. Nor is a row read
-    whose `delimiter` is most of it.
+    whose `delimiter` is most of it. `begun` is a line that was read of the text before.
     """
 
-    def __init__(self, text: TextIOWrapper, delimiter: str) -> None:
-        self._text, self._delimiter = text, delimiter
+    def __init__(self, text: TextIOWrapper, delimiter: str, begun: str = "") -> None:
+        self._text, self._delimiter, self._begun = text, delimiter, begun
         self._left, self._lines = LONGEST_ROW, _MOST_LINES
         self.too_long = False
 
@@ -241,7 +311,12 @@ class BoundedLines:
         return self
 
     def __next__(self) -> str:
-        line = self._text.readline(self._left + 1)
+        if self._begun:
+            line, self._begun = self._begun, ""
+            if not line.endswith(("\n", "\r")):  # it was cut off where a cell is too long
+                line += self._text.readline(self._left + 1)
+        else:
+            line = self._text.readline(self._left + 1)
         self._left -= len(line)
         self._lines -= 1
         many = len(line) > _LONG_LINE and line.count(self._delimiter) > len(line) // 2
@@ -306,22 +381,26 @@ def _parquet(path: Path, *, empty_texts: bool, left_out: str | None) -> Table:
 # XLSX -----------------------------------------------------------------------------------------------------------------
 
 
-def _sheet(path: Path) -> Table:
-    """The first sheet of a workbook. Formulas count as what they came to when it was saved, and are never run."""
+def _sheet(path: Path, wanted: str | None = None) -> Table:
+    """The first sheet of a workbook, or the one of this name.
+
+    Formulas count as what they came to when it was saved, and are never run.
+    """
     try:
         check_swelling(path, most=_LARGEST_SHEET)
         _check_parts(path)
     except (zipfile.BadZipFile, OSError) as error:
         raise InvalidInput(f"it cannot be read as XLSX ({error}). Save it again, or as CSV in UTF-8.") from None
     signs = _signs_in(path)
-    rows = _sheet_rows(path)
-    sheets, heading = next(rows), next(rows, None)
+    rows = _sheet_rows(path, wanted)
+    (name, others), heading = next(rows), next(rows, None)
     if heading is None:
-        raise InvalidInput(f"its first sheet {sheets[0][:80]!r} is empty. Move the table to the first sheet.")
+        which = "first sheet" if wanted is None else "sheet"
+        raise InvalidInput(f"its {which} {name[:80]!r} is empty. Name another with --sheet, or move the table there.")
     columns = _headings(heading[1])
-    others = [f"{name[:80]!r}" for name in sheets[1:]]
-    notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
-    notes += _about_formulas(path) if signs & _FORMULA else ()
+    not_read = f", not {', '.join(repr(other[:80]) for other in others[:5])}" if others else ""
+    notes = [f"{path.name}: the sheet {name[:80]!r} is read{not_read}."] if others or wanted else []
+    notes += _about_formulas(path, wanted) if signs & _FORMULA else ()
     if _MERGED in signs:
         notes.append(
             f"{path.name}: it has merged cells. Only the first of those that are merged has their value, the others "
@@ -330,11 +409,11 @@ def _sheet(path: Path) -> Table:
     return Table(columns, _as_wide_as(columns, rows), notes)
 
 
-def _about_formulas(path: Path) -> Iterator[str]:
-    """How many cells of the first sheet are formulas, and how many of these nobody has worked out."""
+def _about_formulas(path: Path, wanted: str | None) -> Iterator[str]:
+    """How many cells of the sheet are formulas, and how many of these nobody has worked out."""
     n = empty = 0
     with suppress(Exception):  # what cannot be read, or is too much, is told by the rows
-        said, made = (_cells_of_sheet(path, data_only=kind) for kind in (False, True))
+        said, made = (_cells_of_sheet(path, wanted, data_only=kind) for kind in (False, True))
         for formula, value in zip(said, made, strict=False):
             is_one = isinstance(formula, str) and formula.startswith("=") and formula != value
             n, empty = n + is_one, empty + (is_one and value is None)
@@ -417,12 +496,12 @@ _LONGEST_SHEET_ROW = 8 << 20
 _MOST_CELLS_OF_SHEET_ROW = 200_000
 
 
-def _cells_of_sheet(path: Path, *, data_only: bool) -> Iterator[Any]:
+def _cells_of_sheet(path: Path, wanted: str | None, *, data_only: bool) -> Iterator[Any]:
     from openpyxl import load_workbook  # noqa: PLC0415 - as below
 
     workbook = load_workbook(path, read_only=True, data_only=data_only, keep_links=False)
     try:
-        sheet: Any = workbook.worksheets[0]
+        sheet: Any = _sheet_of(workbook, wanted)
         sheet.reset_dimensions()
         budget = _budget_of(path)
         for cells in sheet.iter_rows(values_only=True):
@@ -432,17 +511,28 @@ def _cells_of_sheet(path: Path, *, data_only: bool) -> Iterator[Any]:
         workbook.close()
 
 
-def _sheet_rows(path: Path) -> Iterator[Any]:
-    """First the names of the sheets, then (line, cells) of every row of the first that is not blank."""
+def _sheet_of(workbook: Any, wanted: str | None) -> Any:
+    """The first sheet with cells of a workbook, or the one of this name; InvalidInput lists those that there are."""
+    names = [sheet.title for sheet in workbook.worksheets]
+    if wanted is None:
+        return workbook.worksheets[0]
+    if wanted not in names:
+        raise InvalidInput(f"it has no sheet {wanted!r}. It has: {', '.join(names)[:500]}.")
+    return workbook.worksheets[names.index(wanted)]
+
+
+def _sheet_rows(path: Path, wanted: str | None) -> Iterator[Any]:
+    """First the name of the sheet and of the others, then (line, cells) of every row of it that is not blank."""
     from openpyxl import load_workbook  # noqa: PLC0415 - a tenth of a second, and only for this kind of file
 
     try:
         workbook = load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
-            yield [sheet.title for sheet in workbook.worksheets] or ["none"]
             if not workbook.worksheets:
+                yield "none", []
                 return
-            sheet: Any = workbook.worksheets[0]
+            sheet: Any = _sheet_of(workbook, wanted)
+            yield sheet.title, [other.title for other in workbook.worksheets if other.title != sheet.title]
             sheet.reset_dimensions()  # what the file says of its size may be untrue
             budget = _budget_of(path)
             for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
@@ -465,15 +555,20 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
 def _of_sheet(cell: Any) -> Any:
-    """A cell of a sheet: signs that were escaped as they were, and a midnight as the day, which it stands for there."""
+    """A cell of a sheet: signs that were escaped as they were."""
     if isinstance(cell, str) and "_x" in cell:
         return _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), cell)
-    if isinstance(cell, datetime) and cell.time() == time.min:
-        return cell.date()
     return cell
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------
+
+
+def _plain_rows(
+    columns: Sequence[str], rows: Iterator[tuple[int, list[Any] | str]], *, empty_texts: bool
+) -> Iterator[tuple[int, list[Any] | str]]:
+    for line, cells in rows:
+        yield line, cells if isinstance(cells, str) else _plain_row(cells, columns, empty_texts=empty_texts)
 
 
 def _plain_row(cells: Sequence[Any], columns: Sequence[str] = (), *, empty_texts: bool = False) -> list[Any] | str:
@@ -503,6 +598,8 @@ def _plain(cell: Any) -> Any:
         if not math.isfinite(cell):
             return None if math.isnan(cell) else str(cell)  # an infinity is no number of JSON, and a word of its own
         return int(cell) if cell.is_integer() and abs(cell) < 1 << 53 else cell
+    if isinstance(cell, datetime) and cell.time() == time.min and cell.tzinfo is None:
+        return cell.date().isoformat()  # a table of days, whatever it is saved as
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()
     if isinstance(cell, Decimal):

@@ -15,7 +15,7 @@ from annotators.scorers.base import SCORERS, GivenParameters, ScoreValue
 from annotators.scorers.shared.group_means import Sums
 from annotators.scorers.shared.tasks import Engine, ScoringTask, in_this_process, scoring_task
 from db.scores.summaries import ScoreCell, ScoreSummary, summary_of_cells
-from exports.formats.base import FileReading, read_sources
+from exports.formats.base import Columns, FileReading, read_sources, said_of_encodings
 from exports.reading.sources import open_sources
 from exports.scoring.output import OF_ITEM, GrowingRows, Row, growing_rows
 
@@ -31,6 +31,8 @@ class FileScores:
     rows: int = 0
     earlier: int = 0
     rejected: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was read and how."""
 
 
 def score_files(
@@ -40,6 +42,7 @@ def score_files(
     scorer: str,
     parameters: GivenParameters = None,
     format_name: str | None = None,
+    columns: Columns | None = None,
     engine: Engine = in_this_process,
     skip_bad: bool = False,
     progress: Progress = unheard,
@@ -48,16 +51,17 @@ def score_files(
 
     A scorer that embeds takes any model on this machine, unlike in a project: nobody but the caller is concerned.
 
-    `format_name` None takes the format that recognises the files; `progress` is told bytes of the input. Rows stand in
+    `format_name` None takes the format that recognises the files, `columns` says which column of a table is which
+    field; `progress` is told bytes of the input. Rows stand in
     the order of the input. The file appears only when it is complete, and an attempt that is cut short, even killed, is
     continued by the next one with the same inputs and parameters. Memory does not grow with the input. Raises
     InvalidInput for wrong names, parameters and endings and (unless `skip_bad`) for the first bad row; Conflict when
     `output` is there already.
     """
     task = scoring_task(scorer, parameters)
-    about = [task.scorer, task.version, task.parameters, format_name]
+    about = [task.scorer, task.version, task.parameters, format_name, *([dict(columns)] if columns else [])]
     with open_sources(paths) as sources, growing_rows(output, paths, about) as sink:
-        return _score(read_sources(sources, format_name), task, engine, sink, skip_bad, progress)
+        return _score(read_sources(sources, format_name, columns), task, engine, sink, skip_bad, progress)
 
 
 def _score(  # noqa: PLR0917 - the parts of one pass
@@ -98,6 +102,7 @@ def _score(  # noqa: PLR0917 - the parts of one pass
     if not sums.rows:
         raise InvalidInput(f"{reading.source} holds no item to score.")
     found.rows, found.summaries = sums.rows, sums.summaries(task)
+    found.notes = [*reading.notes(), *said_of_encodings(reading)]
     return found
 
 

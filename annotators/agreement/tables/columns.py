@@ -95,43 +95,6 @@ def tables_of(
     ]
 
 
-def wide_columns(
-    rows: Sequence[Mapping[str, object]], unit: str | None = None, *, first_line: int = 2
-) -> tuple[list[object], list[object], list[object], list[int]]:
-    """Items, raters, values and lines for `tables_of` from a wide table: a row a unit, a column an annotator.
-
-    `unit` names the column of the unit; without it a column called item, unit or id is taken and, where there is none,
-    the number of the row. `first_line` is the line of the first row in its file (2 below a header). Empty cells are
-    missing ratings. Raises InvalidInput when there is no such column or a unit has two rows.
-    """
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    if unit is not None and rows and unit not in names:
-        raise InvalidInput(f"column {unit!r} is not in the table (it has {', '.join(names)}): name the unit's column")
-    key = unit or next((name for name in names if name.lower() in UNIT_COLUMNS), None)
-    raters = [name for name in names if name != key]
-    items: list[object] = []
-    given: list[object] = []
-    values: list[object] = []
-    lines: list[int] = []
-    first: dict[object, int] = {}
-    for place, row in enumerate(rows):
-        line = first_line + place
-        item = row.get(key) if key else place + 1
-        if _blank(item):
-            raise InvalidInput(f"line {line} names no {key}: fill it in or leave the line out")
-        if item in first:
-            raise InvalidInput(
-                f"line {line} has unit {item!r} a second time (first on line {first[item]}): keep one row a unit"
-            )
-        first[item] = line
-        for rater in raters:
-            items.append(item)
-            given.append(rater)
-            values.append(row.get(rater))
-            lines.append(line)
-    return items, given, values, lines
-
-
 def _table(
     about: tuple[str, str],
     rows: list[int],

@@ -127,11 +127,13 @@ def _binary_kind(data: bytes) -> str | None:
         return WEBP
     if data.startswith((b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+")):
         return TIFF
-    # Readers accept a header within the first kilobyte (some servers prepend a line or a byte-order mark). A text
-    # that merely mentions "%PDF-" in its first lines has no object in it.
+    # Readers accept a header within the first kilobyte, whatever stands before it (some servers prepend a line or a
+    # byte-order mark, some programs a few bytes). A text that merely mentions "%PDF-" has no object in it, and one that
+    # explains the format in the middle of a line does not end as a PDF does.
     head = data[:1024]
     at = head.find(b"%PDF-")
-    if at == 0 or (at > 0 and head[at - 1 : at] in {b"\n", b"\r", b"\x00", b"\xbf"} and b" obj" in data):
+    of_its_own = head[at - 1 : at] in {b"\n", b"\r", b"\x00", b"\xbf"} or b"startxref" in data[-2048:]
+    if at == 0 or (at > 0 and of_its_own and b" obj" in data):
         return PDF
     return None
 

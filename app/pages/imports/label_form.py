@@ -10,11 +10,13 @@ import streamlit as st
 
 from annotators.errors import AssayError
 from app import ui, wording
+from app.pages.imports import label_columns
 from app.uploads import Upload, chosen_file, read_by_others
 from app.widgets import blocks
 from db.projects import ProjectRow
 from db.studies.design import list_studies
 from exports.checks import INFERABLE
+from exports.columns.mapping import TableMapping
 from exports.importing.labels import (
     LabelTableImport,
     LabelTablePlan,
@@ -54,10 +56,11 @@ def draw(project: ProjectRow) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         file = chosen_file(
-            "Table of labels (CSV, TSV, Parquet, XLSX)",
-            ["csv", "tsv", "txt", "parquet", "xlsx"],
+            "Table of labels (CSV, TSV, JSON, Parquet, XLSX)",
+            ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"],
             key=f"label-import-file-{number}",
-            help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale.",
+            help="Columns item, annotator, criterion, value, and perhaps target, time, comment, seconds and rationale; "
+            "others are named below.",
         )
     left.caption("It is looked through first. All labels are imported, or none.")
     if file is not None:
@@ -66,7 +69,8 @@ def draw(project: ProjectRow) -> None:
         into = _into(project)
     if file is None:
         return
-    plan = _planned(project, file, into, bare_items=False)
+    mapping = label_columns.draw(file)
+    plan = _planned(project, file, into, mapping, bare_items=False)
     if plan is None:
         return
     _plan_drawn(plan, into)
@@ -77,8 +81,8 @@ def draw(project: ProjectRow) -> None:
             f"Add the {wording.count(n, 'item')} that the project lacks as bare ones, with their id as the question",
             key="label-import-bare",
         )
-        plan = _planned(project, file, into, bare_items=bare_items) or plan
-    _choice(project, file, into, plan, bare_items=bare_items)
+        plan = _planned(project, file, into, mapping, bare_items=bare_items) or plan
+    _choice(project, file, into, plan, mapping, bare_items=bare_items)
 
 
 def _name_after(file: Upload) -> None:
@@ -89,7 +93,9 @@ def _name_after(file: Upload) -> None:
     st.session_state[_NAMED] = stem
 
 
-def _planned(project: ProjectRow, file: Upload, into: _Into, *, bare_items: bool) -> LabelTablePlan | None:
+def _planned(
+    project: ProjectRow, file: Upload, into: _Into, mapping: TableMapping, *, bare_items: bool
+) -> LabelTablePlan | None:
     """What the import would do; None (and why, on the page) where there is no telling."""
     try:
         with st.spinner("Looking through the table"), read_by_others(file) as path:
@@ -103,6 +109,7 @@ def _planned(project: ProjectRow, file: Upload, into: _Into, *, bare_items: bool
                 bare_items=bare_items,
                 scales=[into.scale] if into.scale else [],
                 overlap=into.overlap,
+                mapping=mapping,
             )
     except AssayError as error:
         st.error(ui.lines(str(error)))
@@ -134,8 +141,11 @@ def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
             ("Rows left out", left_out),
             ("Not counted", " ".join(plan.not_counted.notes())),
             ("Seconds and times", " ".join(found.notes)),
+            ("What was read", " ".join(found.read)),
         ]
     )
+    if found.cautions:
+        st.warning(ui.plain("\n\n".join(found.cautions)))
     blocks.table(
         "Criteria of the table",
         ("Criterion", "About each", "Scale", "Values and how often"),
@@ -154,7 +164,9 @@ def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
         st.caption(ui.plain(f"All values of {shortened(numeric)} are numbers: the scale may be ordinal or interval."))
 
 
-def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan, *, bare_items: bool) -> None:
+def _choice(
+    project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan, mapping: TableMapping, *, bare_items: bool
+) -> None:
     obstacles = plan.obstacles
     if not into.study:
         obstacles.append("A new study needs a name.")
@@ -186,6 +198,7 @@ def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan
                 bare_items=bare_items,
                 scales=[into.scale] if into.scale else [],
                 overlap=into.overlap,
+                mapping=mapping,
             )
     except AssayError as error:
         st.error(ui.lines(str(error)))

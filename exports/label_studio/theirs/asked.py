@@ -364,6 +364,16 @@ def _text(found: Theirs, tag: Tag) -> _Made:
     return {"kind": "text", "lines": min(40, max(1, rows))}, read
 
 
+def _datetime(_found: Theirs, tag: Tag) -> _Made:
+    """A day or moment, as the text that the control gives."""
+
+    def read(given: Sequence[Given], _data: Data) -> Said | None:
+        moment = values_of(given[-1].get("value")).get("datetime")
+        return Said(str(moment)) if moment else None
+
+    return {"kind": "text", "lines": 1}, read
+
+
 def _spans(found: Theirs, tag: Tag) -> _Made:
     kind, about = _about(found, tag)
     if kind != "Text" or about is None:
@@ -478,6 +488,7 @@ _MAKERS: Mapping[str, Callable[[Theirs, Tag], _Made]] = {
     "Rating": _rating,
     "Number": _number,
     "TextArea": _text,
+    "DateTime": _datetime,
     "Labels": _spans,
     "RectangleLabels": _boxes,
     "Pairwise": _pairwise,

@@ -11,7 +11,7 @@ from annotators.agreement.measure import measure
 from annotators.agreement.remarks import benchmarks, warnings_about
 from annotators.agreement.report import agreement_report
 from annotators.agreement.statistics.base import all_coefficients
-from annotators.agreement.tables.columns import tables_of, wide_columns
+from annotators.agreement.tables.columns import tables_of
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.errors import InvalidInput
 from annotators.intervals.result import Interval, Statistic
@@ -87,22 +87,6 @@ def test_numbers_of_a_file_are_the_labels_that_are_declared_as_words() -> None:
     tables = tables_of(["a", "a", "b", "b"], ["r", "s"] * 2, [1, 2.0, 2, 1], labels=["1", "2", "3"], scale="ordinal")
     assert tables[0].ratings.labels == ("1", "2", "3")
     assert tables[0].ratings.code.tolist() == [0, 1, 1, 0]
-
-
-def test_a_wide_table_has_a_column_an_annotator() -> None:
-    rows = [{"item": "a", "ann": 1, "bob": ""}, {"item": "b", "ann": 2, "bob": 2}]
-    items, raters, values, lines = wide_columns(rows)
-    ratings = tables_of(items, raters, values, lines=lines)[0].ratings
-    assert ratings.raters == ("ann", "bob")
-    assert ratings.matrix().tolist() == [[0, 1], [-1, 1]]
-    assert wide_columns([{"ann": 1, "bob": 2}])[0] == [1, 1]  # without a unit's column, the number of the row
-
-
-def test_a_unit_with_two_rows_of_a_wide_table_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"line 3 has unit 'a' a second time \(first on line 2\)"):
-        wide_columns([{"id": "a", "x": 1}, {"id": "a", "x": 2}])
-    with pytest.raises(InvalidInput, match="column 'key' is not in the table"):
-        wide_columns([{"id": "a", "x": 1}], unit="key")
 
 
 def long_columns(rows: list[list[int | None]]) -> tuple[list[object], list[object], list[object]]:

@@ -61,13 +61,13 @@ def test_columns_may_have_other_names_and_stand_in_any_order(tmp_path: Path) -> 
 
 
 def test_a_wide_table_has_a_column_a_rater_and_empty_cells_are_missing(tmp_path: Path) -> None:
-    path = table(tmp_path, "item,ada,ben,note\na,1,2,x\nb,,3,y\n")
+    path = table(tmp_path, "item,ada,ben,cem,note\na,1,2,x,\nb,,3,y,so\n")
     [found] = read_ratings(path, RatingColumns(rater="ada, ben"), wide=True, scales=["interval"]).tables
     assert found.ratings.raters == ("ada", "ben")
     assert found.ratings.units == ("a", "b")
     assert found.ratings.matrix().tolist() == [[0, -1], [1, 2]]
     [all_of_them] = read_ratings(path, RatingColumns(), wide=True).tables
-    assert all_of_them.ratings.raters == ("ada", "ben", "note")
+    assert all_of_them.ratings.raters == ("ada", "ben", "cem")
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
@@ -171,7 +171,7 @@ def test_ratings_that_were_added_where_people_disagreed_do_not_count(tmp_path: P
         ("item,annotator,value\na,,x\n", {}, "line 2 names no rater"),
         ("item,annotator,value\n,ada,x\n", {}, "line 2 names no item"),
         ("item,annotator,value\na,ada,3\na,ben,many\n", {"scales": ["interval"]}, "line 3 has the value 'many'"),
-        ("item,annotator,value\na,ada,nan\n", {"scales": ["ratio"]}, "line 2 has the value 'nan'"),
+        ("item,annotator,value\na,ada,inf\n", {"scales": ["ratio"]}, "line 2 has the value 'inf'"),
         ("item,annotator,value\na,ada,x\na,ben,z\n", {"labels": ["x,y"]}, "line 3"),
         ("item,annotator,value\na,ada,x\n", {"scales": ["colour"]}, "'colour' is none of nominal, ordinal"),
         ("item,annotator,value\na,ada,x\n", {"scales": ["tone=ordinal"]}, "Criteria: value"),
@@ -191,7 +191,7 @@ def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, text: str, as
 @pytest.mark.parametrize(
     ("text", "named", "asked", "says"),
     [
-        ("item,annotator,label\na,ada,x\n", RatingColumns(), {}, "no column 'value'. It has: item, annotator, label. "
+        ("item,annotator,given\na,ada,x\n", RatingColumns(), {}, "no column 'value'. It has: item, annotator, given. "
          "Name the right one with --value"),
         ("item,annotator,value\na,ada,x\n", RatingColumns(criterion="asked"), {}, "'asked'"),
         ("item,ada,ben\na,x,y\n", RatingColumns(rater="ada,cem"), {"wide": True}, "no column 'cem'"),

@@ -22,8 +22,8 @@ from db.engine import Database
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import alignment_report
 from exports.alignment.table import MetricColumns, TableAlignment, align_table
+from exports.columns.columns import read_columns
 from exports.drawing.report_files import report_file, report_html, write_report
-from exports.reading.columns import read_columns
 from tests.exports.judged import make_judged
 from tests.makers import make_person
 
@@ -128,12 +128,12 @@ def test_a_threshold_of_ones_own_and_a_metric_without_one(tmp_path: Path) -> Non
     ("name", "text", "error", "says"),
     [
         ("t.csv", "h,m\n1,x\n", InvalidInput, r"t.csv, line 2: 'm' is 'x', which is no number"),
-        ("t.csv", "h,m\n1,2,3\n", InvalidInput, r"line 2: 3 cells for 2 columns"),
-        ("t.csv", "h,h\n1,2\n", InvalidInput, "names a column twice"),
+        ("t.csv", "h,m\n1,2,3\n", InvalidInput, r"line 2: the row has 3 cells for 2 columns"),
+        ("t.csv", "h,h\n1,2\n", InvalidInput, "names the column 'h' twice"),
         ("t.csv", "", InvalidInput, "is empty"),
         ("t.csv", "h,k\n1,2\n", NotFound, "no column 'm'. It has: h, k"),
-        ("t.jsonl", '{"h": 1,\n', InvalidInput, "t.jsonl, line 1"),
-        ("t.jsonl", "[1]\n", InvalidInput, "line 1 is not an object"),
+        ("t.jsonl", '{"h": 1,\n', InvalidInput, "t.jsonl: line 1"),
+        ("t.jsonl", "[1]\n", InvalidInput, r"line 1: it is \[1\], not an object"),
         ("t.xlsx", "h,m\n", InvalidInput, "t.xlsx: it cannot be read as XLSX"),
         ("t.ods", "h,m\n", InvalidInput, "ends with '.ods'"),
         ("t.parquet", "no", InvalidInput, "cannot be read as Parquet"),

@@ -17,7 +17,7 @@ from exports.bundles import bundle
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import Manifest
 from exports.bundles.verify import verify_against
-from exports.reading.columns import read_columns
+from exports.columns.columns import read_columns
 from tests.db.annotating.test_mixed_overlap import given, label
 from tests.makers import StudyInUse
 

@@ -56,7 +56,7 @@ def test_columns_in_any_order_and_with_any_separator(tmp_path: Path, separator: 
 def test_cells_with_line_breaks_do_not_shift_the_lines(tmp_path: Path) -> None:
     found = table(tmp_path, HEADING + 'i1,ann,why,,"two\nlines",,\ni2,ann,why,,x,,\ni3,ann,why,,,,\n')
     assert [(row.line, row.value) for row in found.rows] == [(2, "two\nlines"), (4, "x")]
-    assert [row.line for row in found.rejected] == [5]
+    assert found.left_out == {"value is missing": 1}
 
 
 def test_every_bad_row_is_named(tmp_path: Path) -> None:
@@ -65,31 +65,30 @@ def test_every_bad_row_is_named(tmp_path: Path) -> None:
         HEADING
         + ",ann,right,,yes,,\n"
         + "i1,,right,,yes,,\n"
-        + "i1,ann,right,,,,\n"
         + "i1,ann,right,chapter:2,yes,,\n"
         + "i1,ann,right,,yes,yesterday,\n"
-        + "i1,ann,right\n"
+        + "i1,ann,right,,yes,,,more\n"
         + 'i1,ann,right,,"y"es,,\n'
         + "i1,ann,right,,yes,,\n"
         + "i1,ann,right,item,no,,\n",
     )
-    assert [row.line for row in found.rows] == [9]
-    words = ["`item`", "`annotator`", "`value`", "not a target", "`time`", "3 cells, not 7", "cannot be read"]
-    assert [row.line for row in found.rejected] == [2, 3, 4, 5, 6, 7, 8, 10]
+    assert [row.line for row in found.rows] == [8]
+    words = ["`item`", "`annotator`", "not a target", "`time`", "8 cells for 7 columns", "cannot be read"]
+    assert [row.line for row in found.rejected] == [2, 3, 4, 5, 6, 7, 9]
     for rejected, word in zip(found.rejected, words, strict=False):
         assert word in rejected.reason
-    assert "the first time is line 9" in found.rejected[-1].reason
-    with pytest.raises(InvalidInput, match="8 bad rows") as raised:
+    assert "the first time is line 8" in found.rejected[-1].reason
+    with pytest.raises(InvalidInput, match="7 bad rows") as raised:
         found.checked()
-    assert "line 5: 'chapter:2' is not a target" in str(raised.value)
+    assert "line 4: 'chapter:2' is not a target" in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "is empty"),
-        ("item,annotator,value\ni1,ann,yes\n", "column 'criterion' is missing"),
-        ("just a text\n", "column 'item' is missing"),
+        ("item,criterion,value\ni1,right,yes\n", r"line 1: no column 'annotator'. It has: item, criterion, value"),
+        ("just a text\n", "no column 'item'. .* Name the right one with --map item=COLUMN"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -102,9 +101,18 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_labels(tmp_path / "nowhere.csv")
 
 
-def test_a_table_that_is_not_in_utf_8_is_named_by_line(tmp_path: Path) -> None:
-    found = table(tmp_path, HEADING.encode() + "i1,ann,why,,yes,,\ni2,ann,why,,café,,\n".encode("latin-1"))
+def test_a_row_that_is_in_another_encoding_than_the_others_is_named_by_its_line(tmp_path: Path) -> None:
+    other = "i2,ann,why,,café,,\n".encode("latin-1")
+    found = table(tmp_path, HEADING.encode() + "i1,ann,why,,déjà vu,,\n".encode() + other)
     assert [(row.line, "UTF-8" in row.reason) for row in found.rejected] == [(3, True)]
+    whole = table(tmp_path, HEADING.encode() + other)
+    assert [row.value for row in whole.checked()] == ["café"]
+    assert "labels.csv is read as Windows-1252" in whole.read[1]
+
+
+def test_a_table_without_a_column_of_criteria_has_one(tmp_path: Path) -> None:
+    [row] = table(tmp_path, "item,annotator,label\ni1,ann,yes\n").checked()
+    assert (row.criterion, row.value) == ("label", "yes")
 
 
 def test_what_an_annotation_took_is_the_sum_of_its_steps(database: Database, tmp_path: Path) -> None:
@@ -207,8 +215,6 @@ def test_typed_cells_are_read_as_their_texts(tmp_path: Path) -> None:
     [
         ("labels.xlsx", b"PK\x03\x04 no", r"labels\.xlsx: it cannot be read as XLSX"),
         ("labels.parquet", b"PAR1", r"labels\.parquet: it cannot be read as Parquet"),
-        ("labels.csv", HEADING.encode("utf-16"), r"labels\.csv is in UTF-16\. Save it as UTF-8"),
-        ("labels.csv", HEADING.encode("utf-32"), r"labels\.csv is in UTF-32\. Save it as UTF-8"),
     ],
 )
 def test_a_damaged_table_is_named(tmp_path: Path, name: str, content: bytes, words: str) -> None:

@@ -12,8 +12,8 @@ from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
 from annotators.items.page_labels import labelled_pages
 from app.wording import import_counts, without_file
+from exports.columns.mapping import columns_of
 from exports.formats._page_columns import evidence_of
-from exports.formats.base import columns_of
 from tests.exports.formats.places import Place
 from tests.exports.sources import write_pdf
 

@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotators.errors import InvalidInput
-from exports.reading import arrow_streams, columns
+from exports.columns import columns
+from exports.columns.columns import read_columns
+from exports.reading import arrow_streams, tables
 from exports.reading.arrow_streams import arrow_batches
-from exports.reading.columns import read_columns
 
 
 def stream(path: Path, table: pa.Table, compression: str | None) -> Path:
@@ -63,7 +64,7 @@ def test_rows_of_nothing_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_table_of_columns_is_read_in_batches_and_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = some_rows(1_500).set_column(2, "parts", [[None, "maybe"] * 750])
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=400)
-    monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(tables, "_ROWS_AT_ONCE", 300)
     found = read_columns(tmp_path / "t.parquet")
     assert found.cells == table.to_pydict()
     assert found.lines == list(range(1, 1_501))
@@ -75,5 +76,5 @@ def test_a_table_of_columns_is_read_in_batches_and_has_an_end(tmp_path: Path, mo
 
 def test_a_value_that_cannot_be_read_is_named_by_its_row_and_column(tmp_path: Path) -> None:
     pq.write_table(pa.table({"day": pa.array([1, None, 2_932_897], pa.date32())}), tmp_path / "t.parquet")
-    with pytest.raises(InvalidInput, match=r"^t\.parquet: row 3: the column 'day' holds .*Write it as a text"):
+    with pytest.raises(InvalidInput, match=r"^t\.parquet, line 3: the column 'day' holds .*Write it as a text"):
         read_columns(tmp_path / "t.parquet")

@@ -21,7 +21,7 @@ from db.engine import Database
 from db.items.imports import HEAVIEST_BLOCK
 from db.items.imports import _light_blocks as light_blocks
 from exports.agreement.own_weights import read_weights
-from exports.formats.labels import read_labels
+from exports.columns.columns import raw_table
 from exports.importing import apart
 from exports.importing.apart import file_apart, read_apart
 from exports.importing.items import import_paths
@@ -174,10 +174,11 @@ LABELS = "item,annotator,criterion,value,target,time,seconds,comment\n"
 UNITS = "item,criterion,value,reason\n"
 TOO_MUCH = "says too much|240 MB of memory"
 READERS = {
-    "labels": Read(
-        read_labels,
+    "tables": Read(
+        raw_table,
         f"{LABELS}i1,ann,right,yes,item,2026-01-02T03:04:05Z,4.5,'=é\ni1,ann,right,no\n,ann,right,no\n",
         lambda: LABELS.encode() + b"x\n" * (4 * MB),
+        TOO_MUCH,
     ),
     "gold": Read(right_units, f"{UNITS}i1,right,yes\ni2,,no\n", lambda: UNITS.encode() + b",a\n" * (4 * MB)),
     "decisions": Read(

@@ -19,6 +19,8 @@ from tests.annotators.pages import makers
         (makers.picture("WEBP"), "scan.webp", "image/webp"),
         (makers.tiff((10, 10)), "scan.tif", "image/tiff"),
         (b"Plain words, and %PDF-1.4 mentioned.", "notes.txt", "text/plain"),
+        (b"A PDF begins: %PDF-1.4, then has 1 0 obj in it.", "notes.txt", "text/plain"),
+        (b"junk__%PDF-1.7\n1 0 obj\n<<>>\nendobj\nstartxref\n0\n%%EOF", "a.pdf", "application/pdf"),
         (b"BMW sold more cars.", "notes", "text/plain"),
         ("Größe".encode(), "notes.text", "text/plain"),
         ("Größe".encode("utf-16"), "notes.txt", "text/plain"),

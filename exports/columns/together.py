@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from annotators.intervals.together import BROADER, Together, drawn_together
-from exports.reading.columns import Columns
+from exports.columns.columns import Columns
 
 
 def rows_together(

@@ -1,0 +1,1 @@
+"""Tables as columns: what their cells say, which column is what, and which rows belong together."""
