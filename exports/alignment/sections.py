@@ -68,6 +68,12 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
     for metric in metrics:
         first = next(cells[metric, name] for name in HEADLINES if (metric, name) in cells)
         rows.append([metric, f"{first.n:,}", *(figure(cells.get((metric, name)), digits) for name in used)])
+    to_rest = {statistic.name: of.name for of, statistic in TO_REST.items()}
+    rest = {(entry.metric, to_rest[entry.name]): entry for entry in here if entry.name in to_rest}
+    for metric in metrics:
+        mine = [rest.get((metric, name)) for name in used]
+        if any(entry is not None and entry.value is not None for entry in mine):
+            rows.append([f"{metric} against the rest, as one person", "", *(figure(entry, digits) for entry in mine)])
     if any(ceiling.value is not None for ceiling in ceilings.values()):
         n = next(iter(ceilings.values())).n
         rows.append(

@@ -237,6 +237,18 @@ class _Measuring:
         other = np.array([scores[int(str(i))] for i in pairs.units], dtype=np.float64)
         return compare(pairs, other, self.asked, metric=first, against=second, **self.about)
 
+    def _on_their_scale(self, metric: dict[str, float]) -> tuple[dict[str, float], str]:
+        """The metric's values on people's scale, 0 to 1 stretched over it, or why they cannot be put there."""
+        if self.scale is None or not metric:
+            return metric, "people gave one and the same value" if metric else "the metric has no value"
+        low, high = self.scale
+        least, most = min(metric.values()), max(metric.values())
+        if least >= 0 and most <= 1:
+            return {what: low + score * (high - low) for what, score in metric.items()}, ""
+        if low <= least and most <= high:
+            return metric, ""
+        return metric, f"the metric goes from {least:g} to {most:g}, which is neither 0 to 1 nor people's scale"
+
     def _beside_people(self, name: str, unit: str, rater: str) -> list[Aligned]:
         people: dict[str, dict[str, float]] = {}
         metric: dict[str, float] = {}
@@ -277,6 +289,10 @@ class _Measuring:
         if binary and not decides:
             reason = "the metric has no threshold of its own outside 0 to 1: give one"
             return [*kept, WINNING_RATE.without_value(reason, 0, metric=name, **self.about)]
+        if not binary:
+            judge, reason = self._on_their_scale(metric)
+            if reason:
+                return [*kept, WINNING_RATE.without_value(reason, 0, metric=name, **self.about)]
         return kept + alternative_annotator_test(
             people,
             judge,

@@ -93,6 +93,8 @@ def estimate_table(
         seed=seed,
     )
     about = ITEMS if units.beyond < 1 else POPULATION
+    if named.weight is None and 0 < units.n_labelled < units.n:
+        notes.append("The rows with a label count as drawn at random; --weight says what else they were drawn with")
     cautions = [f"Caution: {caution}" for caution in table.cautions]
     notes += [*cautions, said_of_columns(vars(named)), *table.what_was_read()]
     return report_of(

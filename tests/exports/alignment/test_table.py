@@ -239,3 +239,27 @@ def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path:
         align_table(path, MetricColumns("grade", ("m",)), Resampling(50), scale=(1.0, 4.0))
     said = align_table(path, MetricColumns("grade", ("m",)), Resampling(50)).notes
     assert "the lowest and highest value there is; --human-scale says others" in said[0]
+
+
+def test_a_metric_of_0_to_1_may_replace_an_annotator_by_what_it_says_on_their_scale(tmp_path: Path) -> None:
+    """The same judge once on people's scale and once on 0 to 1; what is neither is told so."""
+    rows = [
+        {**row, "judge": row["grade"], "small": (int(str(row["grade"])) - 1) / 4, "large": 100 * int(str(row["grade"]))}
+        for row in (judgement(i, who, shift) for i in range(30) for who, shift in (("ada", 0), ("ben", 0), ("cy", 1)))
+    ]
+    named = MetricColumns("grade", ("judge", "small", "large"), unit="id", rater="who")
+    found = align_table(write(tmp_path / "t.csv", rows), named, QUICK, scale=(1, 5))
+    rates = {name: find(found, "alt_test_winning_rate", metric=name) for name in named.metrics}
+    assert rates["judge"].value is not None
+    assert rates["small"].value == rates["judge"].value
+    assert rates["large"].reason == "the metric goes from 100 to 500, which is neither 0 to 1 nor people's scale"
+    [first] = [
+        table
+        for section in AlignmentDocument.of_table(found).sections()
+        for table in section.tables
+        if table.caption == "grade: metrics against people"
+    ]
+    assert [row[0] for row in first.rows] == [
+        "judge", "small", "large", "judge against the rest, as one person", "small against the rest, as one person",
+        "large against the rest, as one person", "one person against the rest (3 people)",
+    ]  # fmt: skip
