@@ -74,6 +74,9 @@ def test_a_table_needs_no_home_folder(assay: CommandLine, tmp_path: Path) -> Non
     assert by_name(assay.json(*weighed))["mean_active"]["value"] == pytest.approx(finite["mean_ppi"]["value"], abs=0.05)
     report = tmp_path / "r.html"
     assert str(report) in assay("estimate", "--table", path, "--human", "human", "--report", report).err
+    drawn = "The rows with a label count as drawn at random"
+    assert drawn in assay("estimate", "--table", path, "--human", "human").out
+    assert drawn not in assay(*weighed).out
     assert "The mean of" in report.read_text()
     assert not assay.home.exists()
 
