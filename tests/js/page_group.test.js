@@ -140,3 +140,11 @@ test('what was not right is told first, with what is and why', () => {
   assert.match(feedbackTitle({ units }), /1\D+2/);
   assert.equal(units[0].title, 'A', 'what was given stays in its order');
 });
+
+test('questions stand as texts are drawn, in one line', () => {
+  const one = group({ hops: [{ key: 'h1', question: 'Is &lt;b&gt; bold &amp; safe?' }, { key: 'h2', question: 'x' }] });
+  assert.equal(one.made.hopText.textContent, 'Hop 1: Is <b> bold & safe?');
+  assert.equal(one.made.asks.textContent, 'Is <b> bold & safe?');
+  const whole = group({ hops: [], more: { question: 'AT&amp;T?' } });
+  assert.equal(whole.made.asks.textContent, 'AT&T?');
+});

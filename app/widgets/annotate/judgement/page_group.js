@@ -5,6 +5,7 @@ import { PageGrid } from './page_grid.js';
 import { Rest } from './rest.js';
 import { Row } from './rows.js';
 import { targetKeys } from '../../shared/targets.js';
+import { draw } from '../../texts/draw.js';
 import { TEXT } from '../../shared/text.js';
 
 /** @typedef {import('./page_grid.js').Place} Place */
@@ -78,9 +79,9 @@ export class PageGroup {
     this.count.textContent = TEXT.pagesJudged(done, asked.length, of);
     this.name.textContent = TEXT.page(placeOf(this.cell).page);
     this.where.textContent = this.#whereWords(of);
-    const question = this.panel.sheet.item.hops?.find((step) => step.key === hop)?.question;
-    this.asks.textContent = question || (this.panel.sheet.item.question ?? '');
-    this.hopText.replaceChildren(...(question ? [h('span', { class: 'soft' }, `${of}: `), question] : []));
+    const question = this.#question(hop);
+    draw(this.asks, question || (this.panel.sheet.item.question ?? ''), true);
+    this.hopText.replaceChildren(...(question ? [h('span', { class: 'soft' }, `${of}: `), drawn(h('span'), question)] : []));
     for (const [at, tab] of [...this.tabs.querySelectorAll('[data-hop]')].entries()) {
       const own = this.hops[at];
       attribute(tab, 'aria-current', own === hop ? 'true' : null);
@@ -108,6 +109,16 @@ export class PageGroup {
   /** What is scrolled to. */
   get shown() {
     return this.grid.current;
+  }
+
+  /** The question of a hop as it was written. @param {string | null} hop */
+  #question(hop) {
+    return this.panel.sheet.item.hops?.find(({ key }) => key === hop)?.question;
+  }
+
+  /** The same in one line, as texts are drawn. @param {string | null} hop */
+  #title(hop) {
+    return drawn(h('span'), this.#question(hop) ?? '').textContent || null;
   }
 
   /** The cell of a page: in the hop at hand when there are hops. @param {string} document @param {number} page */
@@ -176,9 +187,8 @@ export class PageGroup {
 
   /** @param {string | null} hop */
   #tab(hop) {
-    const step = this.panel.sheet.item.hops?.find(({ key }) => key === hop);
     return h('button', {
-      type: 'button', class: 'hop-tab', 'data-hop': hop ?? '', 'data-testid': 'hop-tab', title: step?.question, onmousedown: keepFocus,
+      type: 'button', class: 'hop-tab', 'data-hop': hop ?? '', 'data-testid': 'hop-tab', title: this.#title(hop), onmousedown: keepFocus,
       onclick: () => this.panel.pick(this.entry(hop)),
     }, h('span', { class: 'done' }), TEXT.hop(this.hops.indexOf(hop) + 1));
   }
@@ -229,7 +239,7 @@ export class PageGroup {
       const words = TEXT.pagesFound(pages, this.#isDone(hop), begun);
       return h('button', {
         type: 'button', class: 'chain-link', 'data-testid': 'chain-link', 'aria-current': this.hops.length > 1 && hop === hopOf(this.cell) ? 'true' : null,
-        title: this.panel.sheet.item.hops?.find(({ key }) => key === hop)?.question, onmousedown: keepFocus, onclick: () => this.panel.pick(this.entry(hop)),
+        title: this.#title(hop), onmousedown: keepFocus, onclick: () => this.panel.pick(this.entry(hop)),
       }, this.hops.length > 1 ? `${TEXT.hop(at + 1)}: ` : '', h('b', {}, words));
     });
     this.chain.replaceChildren(h('span', { class: 'soft' }, this.hops.length > 1 ? TEXT.chain : TEXT.pages),
@@ -256,4 +266,10 @@ function placeOf(cell) {
 /** @param {Cell} cell @returns {string | null} */
 function hopOf(cell) {
   return targetKeys(cell.target).hop ?? null;
+}
+
+/** The element with the text drawn in it. @param {HTMLElement} element @param {string} raw */
+function drawn(element, raw) {
+  draw(element, raw, true);
+  return element;
 }
