@@ -125,6 +125,10 @@ class Element extends Node {
     return this.children.filter((child) => child instanceof Element);
   }
 
+  get childElementCount() {
+    return this.elements.length;
+  }
+
   get firstElementChild() {
     return this.elements[0] ?? null;
   }
@@ -201,7 +205,7 @@ class Element extends Node {
       contains: (name) => names.has(name),
       add: (...added) => void (added.forEach((name) => names.add(name)), write()),
       remove: (...gone) => void (gone.forEach((name) => names.delete(name)), write()),
-      toggle: (name, on = !names.has(name)) => void (on ? names.add(name) : names.delete(name), write()),
+      toggle: (name, on = !names.has(name)) => (on ? names.add(name) : names.delete(name), write(), !!on),
     };
   }
 
