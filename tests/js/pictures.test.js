@@ -65,6 +65,12 @@ test('the pages in sight are held with their neighbours, and what is far is let 
   pages.soon();
   await pass(50);
   assert.deepEqual([pages.holding.heading, held()], [-1, [3, 4, 5]]);
+  pages.goTo(8);
+  await pass(30);
+  assert.deepEqual(held(), [8], 'after a jump one is heading nowhere');
+  await pass(800);
+  assert.deepEqual(held(), [7, 8, 9]);
+  pages.goTo(3);
   pages.zoomBy(0.25);
   await pass(900);
   assert.ok(held().length > 4 && pages.surface.style.width === '828px');
