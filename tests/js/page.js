@@ -60,6 +60,25 @@ class Text extends Node {
   }
 }
 
+const SIMPLE = /^(?:\.([\w-]+)|\[([\w-]+)(?:="?([^"\]]*)"?)?\]|:not\((.+?)\)|:(focus)|([\w-]+))/;
+
+/** Whether an element fits tags, classes, attributes, `:not(…)` and `:focus` that are written together. @param {Element} element @param {string} wanted */
+function fits(element, wanted) {
+  const [all, name, attribute, value, not, focus, word] = SIMPLE.exec(wanted) ?? [];
+  if (!all) return wanted === '';
+  const fit = name ? element.classList.contains(name) : attribute ? element.hasAttribute(attribute) && (value === undefined || element.getAttribute(attribute) === value)
+    : not ? !element.matches(not) : focus ? document.activeElement === element : element.tag === word || element.getAttribute('data-testid') === word;
+  return fit && fits(element, wanted.slice(all.length));
+}
+
+/** Whether an element fits the last of some selectors, and those around it the ones before. @param {Element} element @param {string[]} wanted */
+function chained(element, wanted) {
+  const before = wanted.slice(0, -1);
+  if (!fits(element, wanted.at(-1))) return false;
+  for (let around = element.parentElement; before.length && around; around = around.parentElement) if (chained(around, before)) return true;
+  return !before.length;
+}
+
 class Element extends Node {
   children = [];
   attributes = new Map();
@@ -104,6 +123,10 @@ class Element extends Node {
 
   get elements() {
     return this.children.filter((child) => child instanceof Element);
+  }
+
+  get childElementCount() {
+    return this.elements.length;
   }
 
   get firstElementChild() {
@@ -151,12 +174,9 @@ class Element extends Node {
     else this.attributes.delete(name);
   }
 
-  /** A tag, a class (`.name`), an attribute (`[name]`, `[name=value]`), or a test id by itself. @param {string} wanted */
+  /** Any of some selectors: see `fits`; a word by itself is a tag or a test id. @param {string} wanted */
   matches(wanted) {
-    const [, name, value] = /^\[([\w-]+)(?:="?([^"]*)"?)?\]$/.exec(wanted) ?? [];
-    if (name) return this.hasAttribute(name) && (value === undefined || this.getAttribute(name) === value);
-    if (wanted.startsWith('.')) return this.classList.contains(wanted.slice(1));
-    return this.tag === wanted || this.getAttribute('data-testid') === wanted;
+    return wanted.split(/,\s*(?![^(]*\))/).some((one) => chained(this, one.trim().split(/\s+/)));
   }
 
   querySelectorAll(wanted) {
@@ -168,7 +188,7 @@ class Element extends Node {
   }
 
   closest(wanted) {
-    return wanted.split(', ').some((one) => this.matches(one)) ? this : this.parentElement?.closest(wanted) ?? null;
+    return this.matches(wanted) ? this : this.parentElement?.closest(wanted) ?? null;
   }
 
   contains(node) {
@@ -185,7 +205,7 @@ class Element extends Node {
       contains: (name) => names.has(name),
       add: (...added) => void (added.forEach((name) => names.add(name)), write()),
       remove: (...gone) => void (gone.forEach((name) => names.delete(name)), write()),
-      toggle: (name, on = !names.has(name)) => void (on ? names.add(name) : names.delete(name), write()),
+      toggle: (name, on = !names.has(name)) => (on ? names.add(name) : names.delete(name), write(), !!on),
     };
   }
 

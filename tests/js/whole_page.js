@@ -48,6 +48,7 @@ Object.assign(Element.prototype, {
   },
   scrollIntoView() {},
   scrollTo() {},
+  setPointerCapture() {},
   prepend(...nodes) {
     this.replaceChildren(...nodes, ...this.children);
   },
@@ -73,6 +74,7 @@ const intervals = new Map();
 Object.assign(globalThis, {
   Image, ShadowRoot, ResizeObserver: Watcher, IntersectionObserver: Watcher, MutationObserver: Watcher,
   requestAnimationFrame: painted, cancelAnimationFrame: clearTimeout, devicePixelRatio: 1, getSelection: () => null,
+  WheelEvent: { DOM_DELTA_LINE: 1 },
   getComputedStyle: () => ({ getPropertyValue: () => '', lineHeight: '20px', direction: 'ltr' }),
 });
 Object.assign(window, {
