@@ -253,7 +253,7 @@ def test_names_of_people_and_errors_show_what_would_steer_a_terminal(begun: Comm
     begun("labels", "import", "finance", "people", table, "--infer")
     assert r"a\x9b2J\u202e " in begun("annotators", "finance", "people").out
     table.write_text("item\x1b[2J\x07,annotator,criterion,value\n")
-    assert r"found: item\x1b[2j\x07" in begun("labels", "import", "finance", "people", table, code=2).err
+    assert r"It has: item\x1b[2J\x07" in begun("labels", "import", "finance", "people", table, code=2).err
     assert r"\x1b[2J\x07" in begun("status", "fin\x1b[2J\x07", code=3).err
     assert r"\x1b[2J\x07" in begun("status", "finance", "--\x1b[2J\x07", code=2).err
 

@@ -389,7 +389,7 @@ def test_a_study_that_does_not_fit_is_refused_with_what_would(
     place.study("right", "claim_correctness", ("a", "ada", "correctness", "claim:c1|reference", "entailment"))
     place.study("recall", "claim_recall", ("a", "ada", "recalled", "claim:c1|answer", "in_answer"))
     admin = make_person(sqlite_database, "ann", admin=True)
-    nobody = StudyDesign(name="nobody", annotators=("ann",), overlap=1, order="given")
+    nobody = StudyDesign(name="nobody", annotators=("ann",), overlap=1, order="given", keep_lacking=True)
     create_study(
         sqlite_database, admin, place.project_id, protocol=PROTOCOLS.get("claim_verification"), design=nobody
     )  # fmt: skip

@@ -464,7 +464,7 @@ def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database:
     with pytest.raises(InvalidInput):  # two slots an item need two annotators
         create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design)
     make_person(place.db, "ida", role="annotator")
-    design = StudyDesign(name="People", annotators=("ann", "ida"), overlap=2, order="given")
+    design = StudyDesign(name="People", annotators=("ann", "ida"), overlap=2, order="given", keep_lacking=True)
     study_id = create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design).study_id
     import_label_table(place.db, judge, place.project, study="People", path=table)
 

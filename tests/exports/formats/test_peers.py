@@ -550,7 +550,9 @@ def test_judgements_of_several_answers_count_together_and_not_where_they_differ(
     place.take(
         lines(tmp_path / "items.jsonl", *({**about, "id": name, "answer": name, "system": name} for name in "abc"))
     )
-    design = StudyDesign(name="units", annotators=(place.actor.name,), overlap=1, order="given", rule="majority")
+    design = StudyDesign(
+        name="units", annotators=(place.actor.name,), overlap=1, order="given", rule="majority", keep_lacking=True
+    )
     study = create_study(place.db, place.actor, place.project, protocol=protocol, design=design).study_id
     given = {  # page → what ada, ben and chloe say of it for a, b and c
         1: ("yyy", "yyn", "yyy"), 2: ("yyy", "nnn", "yyy"), 3: ("yn", "nnn", "nnn"), 4: ("yn", "yn", "yn"),
