@@ -55,6 +55,10 @@ class Resampling:
     def __post_init__(self) -> None:
         check_resampling(self.resamples, self.seed, self.level)
 
+    def kind_or(self, better: IntervalKind) -> IntervalKind:
+        """The kind that covers better for some figure, unless another than BCa, which is for most, was asked for."""
+        return better if self.kind == "BCa" else self.kind
+
 
 @dataclass(frozen=True)
 class Layout:

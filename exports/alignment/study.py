@@ -29,7 +29,7 @@ from annotators.alignment import (
     tie_calibrated_accuracy,
     yielding,
 )
-from annotators.alignment.statistics.alternative_annotator import ADVANTAGE, WINNING_RATE
+from annotators.alignment.statistics.alternative_annotator import ADVANTAGE, WINNING_RATE, on_their_scale
 from annotators.alignment.statistics.coefficients import SPEARMAN
 from annotators.alignment.tables.labels import Labels as PeopleLabels
 from annotators.arrays import FloatArray, IntArray
@@ -537,12 +537,10 @@ class _OfCriterion:
         if human.scale is None or metric.scale is None or metric.threshold is None:
             reason = "the metric has no known scale that could be put on the people's"
             return [WINNING_RATE.without_value(reason, 0, **about)]
-        low, high = metric.scale
-        stretch = (human.scale[1] - human.scale[0]) / (high - low)
         if human.binary:
             judge = {unit: float(value >= metric.threshold) for unit, value in metric.values.items()}
         else:
-            judge = {unit: human.scale[0] + (value - low) * stretch for unit, value in metric.values.items()}
+            judge = on_their_scale(metric.values, metric.scale, human.scale)
         nominal = human.criterion.scale == "nominal"
         return alternative_annotator_test(
             self.given,

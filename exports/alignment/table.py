@@ -25,7 +25,7 @@ from annotators.alignment import (
     system_ranking,
     tie_calibrated_accuracy,
 )
-from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
+from annotators.alignment.statistics.alternative_annotator import WINNING_RATE, on_their_scale
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.multiplicity import adjusted
@@ -244,7 +244,7 @@ class _Measuring:
         low, high = self.scale
         least, most = min(metric.values()), max(metric.values())
         if least >= 0 and most <= 1:
-            return {what: low + score * (high - low) for what, score in metric.items()}, ""
+            return on_their_scale(metric, (0.0, 1.0), self.scale), ""
         if low <= least and most <= high:
             return metric, ""
         return metric, f"the metric goes from {least:g} to {most:g}, which is neither 0 to 1 nor people's scale"

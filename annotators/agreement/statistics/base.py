@@ -286,8 +286,8 @@ class Coefficient:
 
     `by_label`, `by_pair` say that it has one entry a label or a pair of raters, `over_all` one over all raters besides,
     `mean_of_pairs` that it is a mean over pairs; `who_matters` that it depends on who gave which label;
-    `random_raters` that its analytic interval is about raters like these. `headline_of` is the scale that it stands
-    for, `benchmark` whose words are used for its size, `plannable` that studies are planned by it.
+    `headline_of` is the scale that it stands for, `benchmark` whose words are used for its size, `plannable` that
+    studies are planned by it.
     """
 
     name: str
@@ -303,7 +303,6 @@ class Coefficient:
     over_all: bool = False
     mean_of_pairs: bool = False
     who_matters: bool = False
-    random_raters: bool = False
     headline_of: Scale | None = None
     benchmark: Benchmark | None = None
     plannable: bool = False

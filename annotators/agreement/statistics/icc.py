@@ -263,13 +263,15 @@ class Icc(Coefficient):
 
     With gaps `WithGaps` has the same columns for the two-way forms (`who_matters`).
 
-    `of_mean` says that it is the reliability of a mean of k ratings.
+    `of_mean` says that it is the reliability of a mean of k ratings, `random_raters` that the interval without gaps is
+    about raters like these.
     """
 
     form: str
     ways: Callable[[Numbers, FloatArray], FloatArray]
     column: int
     of_mean: bool = False
+    random_raters: bool = False
     needs: Needs = "numbers"
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from scipy import stats
@@ -18,10 +18,17 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned, Interval
 
 Closeness = Literal["equal", "distance"]
+U = TypeVar("U", bound=Hashable)
 WINNING_RATE = declare("alt_test_winning_rate", "Alternative annotator test: winning rate ω")
 ADVANTAGE = declare("alt_test_advantage", "Alternative annotator test: advantage ρ")
 FEWEST = 30  # units an annotator; with fewer the t test gives way to Wilcoxon's
 EXACT = 13  # leads up to which SciPy, too, has an exact p where some are tied
+
+
+def on_their_scale(metric: Mapping[U, float], of: tuple[float, float], people: tuple[float, float]) -> dict[U, float]:
+    """The metric's values, which lie on the scale `of`, stretched over people's: what it would say as one of them."""
+    stretch = (people[1] - people[0]) / (of[1] - of[0])
+    return {unit: people[0] + (value - of[0]) * stretch for unit, value in metric.items()}
 
 
 def alternative_annotator_test(

@@ -13,7 +13,7 @@ from annotators.alignment.tables.sample import DrawnRows
 from annotators.arrays import FloatArray, IntArray, sparse, special
 from annotators.intervals.analytic import ROUNDING
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned, Interval, IntervalKind
+from annotators.intervals.result import Aligned, Interval
 
 BINS = 10
 NORMAL = 1.959964  # standard deviations within which 95 % of a normal distribution lie
@@ -75,7 +75,7 @@ def on_one_scale(
         return np.stack([alike, gap, gap - reach, gap + reach])
 
     found = sample.resampled(together, asked)
-    kind: IntervalKind = "jackknife" if asked.kind == "BCa" else asked.kind
+    kind = asked.kind_or("jackknife")
     return [
         statistic.measured(statistic.about(pairs.n, **about), found, place, asked, kind=kind)
         for place, statistic in enumerate(ON_ONE_SCALE)

@@ -18,7 +18,7 @@ from annotators.alignment.tables.sample import MUCH_FEWER, DrawnRows
 from annotators.arrays import FloatArray
 from annotators.figures import count, p_in_words
 from annotators.intervals.bootstrap import Resampling
-from annotators.intervals.result import Aligned, IntervalKind
+from annotators.intervals.result import Aligned
 
 PEARSON, SPEARMAN, KENDALL, AUROC = DIFFERENCES = tuple(
     derived("difference_{}", "Difference in {}", of)
@@ -63,7 +63,7 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
     for statistic in DIFFERENCES:
         entry = statistic.about(len(kept), reason=reasons.get(statistic), **about)
         if entry.reason is None:
-            kind: IntervalKind = "jackknife" if asked.kind == "BCa" else asked.kind
+            kind = asked.kind_or("jackknife")
             entry = statistic.measured(entry, resampled, place, asked, note="paired", kind=kind)
             place += 1
         entries.append(entry)

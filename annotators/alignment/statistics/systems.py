@@ -112,7 +112,7 @@ def _told_apart(found: Resampled, k: int) -> int:
 
 def _outer(found: Resampled, place: int, asked: Resampling, floor: float) -> Interval:
     """The outer ends of percentile and basic bootstrap, where no other kind is asked for."""
-    made = found.interval(place, asked.level, "percentile" if asked.kind == "BCa" else asked.kind)
+    made = found.interval(place, asked.level, asked.kind_or("percentile"))
     if asked.kind != "BCa" or made.low is None or made.high is None:
         return made
     twice = 2 * float(found.values[place])
