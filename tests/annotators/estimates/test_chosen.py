@@ -40,3 +40,19 @@ def test_what_was_drawn_with_known_chances_or_labelled_in_full_is_not_compared()
     full = Units.of(plain.predictions[:, 1], {"score": plain.predictions[:, 0]})
     strata = Units.of(plain.human, {"score": plain.predictions[:, 0]}, strata=["a", "b"] * 200)
     assert [unlike_a_draw(units) for units in (known, full, strata)] == [None, None, None]
+
+
+def test_of_many_predictions_each_has_to_be_clearer() -> None:
+    """A difference with p of .0006 says something by itself, and nothing as the clearest of six."""
+    rng = np.random.default_rng(2)
+    human = np.where(np.arange(400) < 80, rng.normal(size=400), np.nan)
+    score = rng.normal(size=400)
+    labelled = np.arange(400) < 80
+    score -= np.where(labelled, score[labelled].mean(), score[~labelled].mean())
+    apart = np.sqrt(score[labelled].var(ddof=1) / 80 + score[~labelled].var(ddof=1) / 320)
+    score[labelled] += 3.55 * apart
+    others = {f"other {place}": rng.normal(size=400) for place in range(5)}
+    alone = unlike_a_draw(Units.of(human, {"score": score}))
+    assert alone is not None
+    assert 0.0004 < alone.p_value < 0.001
+    assert unlike_a_draw(Units.of(human, {"score": score, **others})) is None
