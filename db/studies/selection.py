@@ -36,6 +36,7 @@ from db.items.current import batches_left_out, item_is_current, version_is_lates
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score, Study, StudyItem
 from db.query import pick
 from db.studies.unasked import (
+    Lacking,
     PartsOfItems,
     asked_of_nothing,
     items_have,
@@ -191,16 +192,17 @@ def _with_something_to_judge(
 ) -> list[Candidate]:
     """The candidates that something is asked of, and that have what the criteria are judged by unless all are kept.
 
-    InvalidInput where none has what it is judged by.
+    What no candidate has sets none apart from the others: it leaves none out while another criterion can be judged.
+    InvalidInput where nothing is left that could be judged.
     """
     unasked, what = asked_of_nothing(parts, protocol, pool)
     if 0 < len(unasked) < len(pool):
         pool = _kept(pool, unasked, reasons, "unasked")
         notes.append(f"{items_have(len(unasked))} no {what}, so that nothing would be asked about them. Left out.")
     without = lacking(parts, protocol, pool)
-    if keep:
-        notes += [f"{each.in_words(len(pool))}: annotators read that it is missing." for each in without]
-        return pool
+    missing = without if keep else _missing_everywhere(protocol, without)
+    notes += [f"{each.in_words(len(pool))}: annotators read that it is missing." for each in missing]
+    without = [each for each in without if each not in missing]
     gone = {item.version_id for each in without for item in each.items}
     if gone and len(gone) == len(pool):
         said = ". ".join(each.in_words(len(pool)) for each in without)
@@ -210,6 +212,13 @@ def _with_something_to_judge(
         )
     notes += [f"{each.in_words(len(pool))}. Left out." for each in without]
     return _kept(pool, gone, reasons, "lacking")
+
+
+def _missing_everywhere(protocol: Protocol, without: Sequence[Lacking]) -> list[Lacking]:
+    """Of what is lacking, what no item has, where a criterion is left that is judged by something else."""
+    everywhere = [each for each in without if each.everywhere]
+    titles = {title for each in everywhere for title in each.titles}
+    return everywhere if any(criterion.title not in titles for criterion in protocol.criteria) else []
 
 
 def _pairs(

@@ -65,11 +65,15 @@ def asked_of_nothing(there: PartsOfItems, protocol: Protocol, items: Sequence[Ca
 
 @dataclass(frozen=True)
 class Lacking:
-    """Items that lack what criteria (by their titles) are judged by: `what` it is, in words that "no" goes with."""
+    """Items that lack what criteria (by their titles) are judged by: `what` it is, in words that "no" goes with.
+
+    `everywhere` where each item of which these criteria are asked lacks it.
+    """
 
     what: str
     titles: tuple[str, ...]
     items: tuple[Candidate, ...]
+    everywhere: bool
 
     def in_words(self, n_items: int) -> str:
         """How many they are of so many, and what is judged by what they lack."""
@@ -88,7 +92,7 @@ def lacking(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate])
     An item of which a criterion is not asked lacks nothing for it. What is asked of evidence is judged by what that
     shows: a text, or pages of a document that was supplied.
     """
-    found: dict[tuple[str, tuple[Candidate, ...]], list[str]] = {}
+    found: dict[tuple[str, tuple[Candidate, ...], bool], list[str]] = {}
     every = {item.version_id for item in items}
     for number, _ in enumerate(protocol.steps):
         for criterion in protocol.step_criteria(number):
@@ -103,8 +107,12 @@ def lacking(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate])
                 asked = every if _is_asked_of_all(criterion) else there.items_with(criterion, protocol, number)
                 without = tuple(item for item in items if item.version_id in asked - having)
                 if without:
-                    found.setdefault((what, without), []).append(criterion.title)
-    return [Lacking(what, tuple(dict.fromkeys(titles)), without) for (what, without), titles in found.items()]
+                    everywhere = not asked & having & every
+                    found.setdefault((what, without, everywhere), []).append(criterion.title)
+    return [
+        Lacking(what, tuple(dict.fromkeys(titles)), without, everywhere)
+        for (what, without, everywhere), titles in found.items()
+    ]
 
 
 def notes_on_what_is_not_asked(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:

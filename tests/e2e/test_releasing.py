@@ -145,7 +145,7 @@ def test_an_item_is_revised_released_and_compared(place: Place, new_page: NewPag
     place.open(page, "releases")
     page.get_by_label("Name").fill("v1")
     page.get_by_role("button", name="Make the release").click()
-    expect(page.get_by_text("2 items with")).to_be_visible()
+    expect(page.get_by_text("Release v1: 2 items with")).to_be_visible()
     expect(page.get_by_role("table", name="Releases").get_by_role("row")).to_have_count(2)
 
     for number, answer in ((1, "The cooperative delivered 69 GWh of 83 GWh contracted."), (2, "سلّمت التعاونية 69.")):

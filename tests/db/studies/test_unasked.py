@@ -192,6 +192,23 @@ def test_a_study_of_which_no_item_has_what_is_judged_by_is_refused_with_the_reme
     assert caught.value.problems[0].path == ("keep_lacking",)
 
 
+def test_what_no_item_has_leaves_none_out_while_another_criterion_can_be_judged(database: Database) -> None:
+    """A benchmark without its documents: questions and answers are judged, and what is missing is said."""
+    place = Place(database)
+    of_claims: dict[str, Any] = {"target": "claim", "of": "answer", "shows": [Material.CLAIMS, Material.REFERENCES]}
+    add_claimed(place, "other")
+    plan = place.plan(**of_claims, judged_by=["references"])
+    said = "2 items have no reference answer (full, other), by which “This part” is judged"
+    assert f"{said}: annotators read that it is missing." in plan.notes
+    assert (plan.n_items, plan.reasons) == (4, {})
+    with pytest.raises(InvalidInput, match="None of the 2 items has a reference answer"):
+        place.plan(**of_claims, judged_by=["references"], ask=False)
+    add_claimed(place, "judged", references=["It ran."])
+    plan = place.plan(**of_claims, judged_by=["references"])
+    assert f"{said}. Left out." in plan.notes, "where one has it, it is asked of those that have it"
+    assert (plan.n_items, plan.reasons) == (3, {"lacking": 2})
+
+
 @pytest.mark.parametrize(
     ("material", "note"),
     [
