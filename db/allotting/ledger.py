@@ -254,6 +254,23 @@ def take_open_slot(connection: Connection, study_item_id: int, person_id: int | 
     return free is not None
 
 
+_OPEN_SLOTS = (
+    sql_select(_SLOT.id)
+    .where(_SLOT.study_item_id.in_(bindparam("ids", expanding=True)))
+    .where(_SLOT.state == AssignmentState.OPEN, _SLOT.kind == "slot")
+    .order_by(_SLOT.id)
+    .with_for_update()
+)
+
+
+def hold_open_slots(connection: Connection, study_item_ids: Sequence[int]) -> None:
+    """Have nobody be handed an open slot of these items until the transaction ends.
+
+    Who is being handed one at this moment is waited for: what is counted afterwards counts it as taken.
+    """
+    connection.execute(_OPEN_SLOTS, {"ids": list(study_item_ids)}).all()
+
+
 def has_counting_labels(connection: Connection, study_item_id: int, person_id: int | None, *, beside: int) -> bool:
     """Whether labels of the person's of the item came in from elsewhere and count, `beside` an assignment of theirs."""
     asked = {"item": study_item_id, "person": person_id, "beside": beside}

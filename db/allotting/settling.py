@@ -23,6 +23,7 @@ from db.allotting.ledger import (
     entries,
     entry_of,
     has_counting_labels,
+    hold_open_slots,
     lacks_slots,
 )
 from db.allotting.slots import is_balanced
@@ -233,6 +234,7 @@ def has_room(connection: Connection, study: Study, study_item_id: int) -> bool:
 
     So it is where it was decided as a whole, or came back in a later version.
     """
+    hold_open_slots(connection, [study_item_id])
     return _room(connection, study, entry_of(connection, study, study_item_id)) > 0
 
 
@@ -268,7 +270,10 @@ def _count_surplus(connection: Connection, study: Study, study_item_ids: Sequenc
     touched: set[int] = set()
     for ids in _blocks(study_item_ids):
         rows = connection.execute(_ASIDE, {"study": study.id, "ids": ids}).all()
+        if not rows:
+            continue
         there = sorted({row.study_item_id for row in rows})
+        hold_open_slots(connection, there)
         room = {entry.study_item_id: _room(connection, study, entry) for entry in entries(connection, study, there)}
         for of, assignment_id, person_id, seconds in rows:
             if room.get(of, 0) <= 0 or has_counting_labels(connection, of, person_id, beside=assignment_id):

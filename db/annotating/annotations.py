@@ -197,7 +197,8 @@ def _how_far(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
         enough = f"You have done {hand.done:,} items, as many as are asked of you. What is left waits for others."
     # An equal part is what people can expect; where others did more, what they did is all there is.
     at_the_end = nothing_left and (phase is None or phase["phase"] == AFTER)
-    of = hand.done if at_the_end else equal_part(member.study, hand.members, hand.done, member.quota)
+    at_hand = sum(row.kind != AnnotationKind.QUALIFICATION for row in hand.items)
+    of = hand.done if at_the_end else equal_part(member.study, hand.members, hand.done, member.quota, at_hand=at_hand)
     spent = spent_today(session, member.person_id, today_began())
     progress = {"done": hand.done, "of": of, "seconds_today": round(spent)}
     finished = nothing_left and phase is None

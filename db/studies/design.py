@@ -606,7 +606,7 @@ def disputed_items(session: Session, study_id: int) -> int:
 def expected(
     session: Session, study: Study, member: StudyMember | None, own: Mapping[str, int], *, n_open: int
 ) -> tuple[int, int]:
-    """About how many items somebody will have done at a study's end, at most their quota; how many of them are left.
+    """About how many items somebody will have done at a study's end; how many of them are left, at most their quota.
 
     `own` are their assignments by state, `n_open` the study's open slots. Who gets no items has an equal part of all
     and none left.
@@ -616,7 +616,7 @@ def expected(
     if member is None or not _gets_items(study, member):
         return of, 0
     left = _left_for(session, study, member, own, n_open=n_open, of=of)
-    return min(of, done + left), left
+    return done + left, left
 
 
 def _share(session: Session, study: Study, done: int, quota: int | None) -> int:
@@ -625,14 +625,14 @@ def _share(session: Session, study: Study, done: int, quota: int | None) -> int:
     return equal_part(study, members, done, quota)
 
 
-def equal_part(study: Study, members: int, done: int, quota: int | None = None) -> int:
-    """An equal part of all slots and about what is planted among them, at least what is done.
+def equal_part(study: Study, members: int, done: int, quota: int | None = None, *, at_hand: int = 0) -> int:
+    """An equal part of all slots and about what is planted among them, at least what is done and what is at hand.
 
     Who has a quota does that, as far as there are items.
     """
     part = study.n_items if quota is not None else min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
-    return max(done, part + planted if quota is None else min(quota, part + planted))
+    return max(done + at_hand, part + planted if quota is None else min(quota, part + planted))
 
 
 def slots_of(study: Study) -> int:

@@ -32,6 +32,7 @@ from db.studies import tallies
 from db.studies.tallies import Tallies
 from tests.db.studies.recount import recount
 from tests.makers import StudyInUse
+from tests.waiting import until
 
 
 def counting(study: StudyInUse) -> Counter[int]:
@@ -258,11 +259,10 @@ def test_what_was_taken_over_after_the_lease_does_not_come_back(database: Databa
     consistent(study)
 
 
-def test_a_late_submission_takes_a_free_slot(database: Database) -> None:
-    study = StudyInUse(database, items=1, annotators=2, overlap=1)
-    item = study.work(0)["items"][0]
+def free_again(study: StudyInUse) -> None:
+    """The leases of the first person's items are ended by somebody's search, but the slots are not taken yet."""
     end_leases(study, 0)
-    with database.write() as session:  # the lease is ended by somebody's search, but the slot not taken yet
+    with study.db.write() as session:
         session.execute(update(Assignment).values(state="expired"))
         session.execute(
             text(
@@ -272,9 +272,43 @@ def test_a_late_submission_takes_a_free_slot(database: Database) -> None:
         )
         session.execute(text("UPDATE tally SET state = 'expired' WHERE state = 'leased'"))
         session.execute(text("UPDATE tally SET n = 1 WHERE state = 'open'"))
+
+
+def test_a_late_submission_takes_a_free_slot(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=1)
+    item = study.work(0)["items"][0]
+    free_again(study)
     assert study.submit(0, item, {"right": "yes"}).status == "done"
     assert set(counting(study).values()) == {1}
     consistent(study)
+
+
+def test_a_late_submission_waits_for_whom_the_slot_is_being_handed_to(database: Database) -> None:
+    """Two at once: the slot is not free, though what was written of it is not seen yet."""
+    study = StudyInUse(database, items=1, annotators=2, overlap=1)
+    item = study.work(0)["items"][0]
+    free_again(study)
+    status: list[str] = []
+    late = threading.Thread(target=lambda: status.append(study.submit(0, item, {"right": "yes"}).status))
+    with database.write() as session:
+        counts = Tallies(study.study_id)
+        member = member_of(session, study.study_id, study.annotators[1].person_id, alone=True)
+        lease(session.connection(), member, counts)
+        counts.write(session.connection())
+        late.start()
+        until(lambda: bool(status) or waits_for_a_lock(database))
+        assert status == []
+    late.join()
+    assert status == ["surplus"]
+    consistent(study)
+
+
+def waits_for_a_lock(database: Database) -> bool:
+    """Whether another writer waits: on SQLite whoever writes second does so by itself."""
+    if database.engine.dialect.name == "sqlite":
+        return True
+    with database.read() as session:
+        return bool(session.execute(text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar_one())
 
 
 def test_a_late_submission_without_a_free_slot_is_kept_as_surplus(database: Database) -> None:

@@ -70,6 +70,21 @@ def test_days_before_the_latest_that_are_looked_at_are_left_out(
     assert days_to(study, "at") is None  # of the first day only a part would be counted
 
 
+def test_who_has_done_an_equal_part_and_goes_on_never_reads_that_all_is_done(database: Database) -> None:
+    """One of two does more than half, while the other has begun nothing: what is at hand is still to be done."""
+    study = StudyInUse(database, items=30, annotators=2, overlap=1)
+    for done in range(1, 30):
+        study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+        seen = study.work(0)
+        progress, at_hand = seen["progress"], len(seen["items"])
+        [row] = list_studies(database, study.annotators[0], study.project_id)
+        [own] = my_progress(database, study.annotators[0])
+        assert progress["done"] == row.done == own.done == done
+        assert progress["of"] >= max(15, done + at_hand), (done, at_hand, progress)
+        assert row.of == own.of == done + row.left_for_me
+        assert row.left_for_me >= at_hand > 0
+
+
 def test_who_has_nothing_left_has_done_all_there_is_where_others_did_more_than_an_equal_part(
     database: Database,
 ) -> None:
