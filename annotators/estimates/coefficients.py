@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
-from math import comb
 
 from annotators.arrays import BoolArray, FloatArray, IntArray, np, stats
 from annotators.estimates.means import CLASSICAL, kinds_of, numbered, why_not
@@ -231,16 +230,27 @@ class _Said:
         raters = int(np.bincount(counts[counts > 0]).argmax()) if len(labels.value) else 1
         raters -= 1 - raters % 2 if decided else 0
         order = np.argsort(labels.unit, kind="stable")
-        of_unit = np.split(labels.value[order], np.cumsum(counts[counts > 0])[:-1])
-        unit, value, share = list[int](), list[float](), list[float]()
-        for where, given in zip(np.flatnonzero(counts).tolist(), of_unit, strict=True):
-            size = min(raters, len(given))
+        having = np.flatnonzero(counts)
+        ends = np.cumsum(counts[having])
+        unit, value, share = list[IntArray](), list[FloatArray](), list[FloatArray]()
+        for n in np.unique(counts[having]).tolist():  # units with as many labels are taken together
+            alike = counts[having] == n
+            given = labels.value[order][(ends[alike] - n)[:, None] + np.arange(n)]
+            size = min(raters, n)
             size -= 1 - size % 2 if decided else 0
-            chosen = [float(np.mean(some)) for some in islice(combinations(given.tolist(), size), MOST_SUBSETS)]
-            unit += [where] * len(chosen)
-            value += [float(mean > 0.5) for mean in chosen] if decided else chosen
-            share += [1 / min(comb(len(given), size), MOST_SUBSETS)] * len(chosen)
-        return cls(len(kept), np.array(unit, dtype=np.int64), np.array(value), np.array(share), raters, decided, labels)
+            subsets = np.array(list(islice(combinations(range(n), size), MOST_SUBSETS)))
+            chosen = given[:, subsets].mean(axis=2)
+            unit.append(np.repeat(having[alike], len(subsets)))
+            value.append((chosen > 0.5).astype(np.float64).ravel() if decided else chosen.ravel())
+            share.append(np.full(chosen.size, 1 / len(subsets)))
+        if not unit:
+            return cls(len(kept), places[:0], human[:0], np.zeros(0), raters, decided, labels)
+        found = np.concatenate(unit)
+        by_unit = np.argsort(found, kind="stable")
+        return cls(
+            len(kept), found[by_unit], np.concatenate(value)[by_unit], np.concatenate(share)[by_unit], raters, decided,
+            labels,
+        )  # fmt: skip
 
     @property
     def in_words(self) -> list[str]:
