@@ -30,7 +30,6 @@ from annotators.estimates.sample import ITEMS, OF, Estimate, Units
 from annotators.estimates.sequence import differences_at_any_time, mean_at_any_time
 from db.engine import Database
 from db.permissions import Actor
-from exports.alignment.data import StudyData
 from exports.alignment.sections import number
 from exports.drawing.report_files import Section, made_by
 from exports.drawing.tables import TextTable
@@ -188,7 +187,6 @@ def estimate_report(
     labels: int | None = None,
     level: float = 0.95,
     seed: int = 0,
-    data: StudyData | None = None,
 ) -> tuple[EstimateReport, StudyUnits]:
     """The estimates of a criterion of a study, and the units that they are of; see `study_units` for what it raises.
 
@@ -200,27 +198,38 @@ def estimate_report(
         raise InvalidInput(f"Estimates are by {' or '.join(BY)}, not by {by!r}.")
     if not 0 < level < 1:
         raise InvalidInput(f"level {level} is not between 0 and 1: give a share such as 0.95")
-    found = study_units(db, actor, study_id, criterion=criterion, predict=predict, data=data)
+    found = study_units(db, actor, study_id, criterion=criterion, predict=predict)
+    return report_on(found, of=of, by=by, width=width, labels=labels, level=level, seed=seed), found
+
+
+def report_on(
+    found: StudyUnits,
+    *,
+    of: str = ITEMS,
+    by: str | None = None,
+    width: float | None = None,
+    labels: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> EstimateReport:
+    """The estimates of a criterion of a study from its units."""
     units = found.units(of=of, by=by, seed=seed)
     stop = found.study.settings.get("stop_at")
     # A metric's own threshold: half-way up its scale, as in alignment.
     thresholds = {metric.name: metric.threshold for metric in found.metrics if metric.threshold is not None}
-    return (
-        report_of(
-            units,
-            what=f"study {found.study.name}",
-            criterion=found.human.criterion.name,
-            called=found.human.criterion.title,
-            wins=found.human.about_pairs,
-            of=of,
-            level=level,
-            width=width,
-            labels=labels,
-            stop=None if stop is None else float(stop),
-            thresholds=thresholds,
-            notes=found.notes,
-        ),
-        found,
+    return report_of(
+        units,
+        what=f"study {found.study.name}",
+        criterion=found.human.criterion.name,
+        called=found.human.criterion.title,
+        wins=found.human.about_pairs,
+        of=of,
+        level=level,
+        width=width,
+        labels=labels,
+        stop=None if stop is None else float(stop),
+        thresholds=thresholds,
+        notes=found.notes,
     )
 
 

@@ -13,12 +13,12 @@ from annotators.estimates.sample import ITEMS, Estimate
 from annotators.estimates.sequence import Look, error_with, labels_to_stop, looked_at, looks, times, tuned_for
 from db.engine import Database
 from db.permissions import Actor
-from exports.alignment.data import StudyData, study_data
+from exports.alignment.data import study_data
 from exports.drawing.tables import TextTable
 from exports.estimates.data import StudyUnits, estimable, study_units
 from exports.estimates.drawing import NextItem, proposed
 from exports.estimates.raters import raters_part
-from exports.estimates.report import EstimateReport, estimate_report, estimates_table, strata_table
+from exports.estimates.report import EstimateReport, estimates_table, report_on, strata_table
 
 NOT_YET, REACHED, NOTHING_SAVED, NO_LABELS, NO_RULE = "not yet", "stop reached", "nothing saved", "no labels", ""
 LOOKS, FEW_LOOKS, ONE_LOOK = 40, 16, 2
@@ -111,7 +111,7 @@ def fewer_labels(
         standings.append(standing)
         labelled, draws = max(labelled, standing.n), len(found.draws)
         if name == chosen:
-            shown = _shown(db, actor, found, standing, data=data, going=going, of=of, n=n, seed=seed)
+            shown = _shown(found, standing, going=going, of=of, n=n, seed=seed)
     return FewerLabels(data.study.name, data.study.n_items, labelled, stop, draws, standings, shown)
 
 
@@ -162,18 +162,15 @@ def _standing(found: StudyUnits, of: str, stop: float | None, going: Sequence[Lo
 
 
 def _shown(
-    db: Database,
-    actor: Actor | None,
     found: StudyUnits,
     standing: Standing,
     *,
-    data: StudyData,
     going: Sequence[Look],
     of: str,
     n: int,
     seed: int,
 ) -> Shown:
-    report, _ = estimate_report(db, actor, found.study.id or 0, criterion=standing.name, of=of, data=data)
+    report = report_on(found, of=of)
     next_items, why_no_next = list[NextItem](), None
     try:
         next_items = proposed(found, n, seed)
