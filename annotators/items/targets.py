@@ -64,6 +64,22 @@ _FORMS: dict[TargetKind, re.Pattern[str]] = {
     TargetKind.HOP: re.compile(r"hop:[^|\s]+"),
 }
 
+WRITTEN: Mapping[TargetKind, str] = {
+    TargetKind.ITEM: "item",
+    TargetKind.EVIDENCE: "evidence:K",
+    TargetKind.CLAIM: "claim:K",
+    TargetKind.CLAIM_EVIDENCE: "claim:K|evidence:K",
+    TargetKind.CLAIM_CONTEXT: "claim:K|context",
+    TargetKind.CLAIM_ANSWER: "claim:K|answer",
+    TargetKind.CLAIM_REFERENCE: "claim:K|reference",
+    TargetKind.BLOCK: "block:N",
+    TargetKind.PAGE: "page:DOC:N, page:DOC:N|hop:H",
+    TargetKind.HOP: "hop:H",
+    TargetKind.IMAGE: "image:K",
+    TargetKind.PAIR: "pair",
+}
+"""How a target of each kind is written, with the key K of the part, or its number N."""
+
 
 @lru_cache(20_000)
 def target_kind(target: str) -> TargetKind:
@@ -71,10 +87,8 @@ def target_kind(target: str) -> TargetKind:
     for kind, form in _FORMS.items():
         if form.fullmatch(target):
             return kind
-    raise InvalidInput(
-        f"{target!r} is not a target. Write item, evidence:K, claim:K, claim:K|evidence:K, claim:K|context, "
-        "claim:K|answer, claim:K|reference, block:N, page:DOC:N, page:DOC:N|hop:H, hop:H, image:K or pair."
-    )
+    forms = list(WRITTEN.values())
+    raise InvalidInput(f"{target!r} is not a target. Write {', '.join(forms[:-1])} or {forms[-1]}.")
 
 
 MODALITIES: Mapping[str, str] = {"passage": "text", "table": "text", "figure": "image", "page": "image"}

@@ -19,7 +19,7 @@ from annotators.figures import count
 from annotators.items.checks import check_seen
 from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
-from annotators.items.targets import TargetKind, target_kind
+from annotators.items.targets import WRITTEN, TargetKind, target_kind
 from annotators.protocols import Protocol
 from db.allotting.ledger import end_leases_of
 from db.allotting.settling import settle_batch, update_settlements
@@ -407,7 +407,8 @@ def _grouped(
         if turned:
             parsed = criterion.turned(parsed)
         if kind != criterion.target:
-            raise InvalidInput(f"target {target!r} is no {criterion.target}, which {name!r} is about.")
+            form = WRITTEN[criterion.target]
+            raise InvalidInput(f"target {target!r} is no {criterion.target}, which {name!r} is about. Write {form}.")
         check_kept(target, "the target")
         check_kept(parsed, repr(name))
         return dumps(parsed)

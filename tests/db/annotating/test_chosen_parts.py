@@ -207,7 +207,7 @@ def test_the_new_targets_are_settled_decided_and_measured(database: Database) ->
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        ("claim:said-1", "target 'claim:said-1' is no claim_context, which 'label' is about."),
+        ("claim:said-1", "target 'claim:said-1' is no claim_context, which 'label' is about. Write claim:K|context."),
         ("claim:said-1|question", "'claim:said-1|question' is not a target. Write item,"),
     ],
 )
