@@ -7,6 +7,7 @@ import { loadKinds } from './browser.js';
 
 const { Decisions } = await import('../../app/widgets/adjudicate/decisions.js');
 const { Fold, Row } = await import('../../app/widgets/adjudicate/row.js');
+const { Table } = await import('../../app/widgets/adjudicate/table.js');
 
 before(loadKinds);
 
@@ -17,19 +18,26 @@ const CRITERIA = [
 ];
 const vote = (rater, value, more = {}) => ({ rater, value, cannot_judge: false, reason: null, comment: null, rationale: null, ...more });
 
-/** The row of a unit with these votes, and what was done in it. */
-function row(votes, { criterion = 'stance', outcome = 'open', value = null, majority = null, needs = true, rounds = [], grouped = false, raters = ['R1', 'R2', 'R3'], target = 'item', evidence } = {}) {
+/** A unit with these votes as the server sends it. */
+function sentUnit(votes, { criterion = 'stance', outcome = 'open', value = null, majority = null, needs = true, rounds = [], target = 'item' } = {}) {
   const counts = {};
   for (const one of votes.filter((each) => !each.cannot_judge)) counts[JSON.stringify(one.value)] = (counts[JSON.stringify(one.value)] ?? 0) + 1;
-  const unit = { criterion, target, votes, counts, outcome, value, majority, needs_decision: needs, decided: null, rounds };
-  const dispute = { study_item_id: 5, presentation: { targets: {}, evidence }, units: [unit], raters, comments: {}, flags: {}, annotations: {}, state: 'disputed', allowed: null };
-  const decisions = new Decisions(dispute, { criteria: CRITERIA }, false, null);
+  return { criterion, target, votes, counts, outcome, value, majority, needs_decision: needs, decided: null, rounds };
+}
+
+/** A dispute of these units as the server sends it. */
+const disputeOf = (units, presentation, raters = ['R1', 'R2', 'R3']) => (
+  { study_item_id: 5, presentation: { targets: {}, ...presentation }, units, raters, comments: {}, flags: {}, annotations: {}, state: 'disputed', allowed: null });
+
+/** The row of a unit with these votes, and what was done in it. */
+function row(votes, { above = null, raters, evidence, ...sent } = {}) {
+  const decisions = new Decisions(disputeOf([sentUnit(votes, sent)], { evidence }, raters), { criteria: CRITERIA }, false, null);
   const did = [];
   const panel = {
     decisions, reasonKey: 'r', give: (of, given, done) => did.push(['give', given, done]), reason: (of, words) => did.push(['reason', words]),
     said: (of, words) => did.push(['said', words]), pick: () => did.push(['pick']), open: () => did.push(['open']), done: () => did.push(['done']),
   };
-  const made = new Row(decisions.units[0], panel, grouped);
+  const made = new Row(decisions.units[0], panel, above);
   made.refresh();
   return { made, did, decisions, unit: decisions.units[0] };
 }
@@ -147,12 +155,23 @@ test('what two adjudicators decided blind to each other stands with the control'
 
 test('a row under its criterion is called by what it is about, another by its criterion', () => {
   const evidence = [{ key: 'E1', title: 'Unit', pages: [2], kind: 'passage' }];
-  assert.match(row(SPLIT, { grouped: true, target: 'evidence:E1', evidence }).made.element.querySelector('.unit-head').textContent, /^E1Unit/);
+  assert.match(row(SPLIT, { above: '', target: 'evidence:E1', evidence }).made.element.querySelector('.unit-head').textContent, /^E1Unit/);
   assert.match(row(SPLIT).made.element.querySelector('.unit-head').textContent, /^Stance/);
 });
 
+test('what all claims are held against stands once, above them; where it differs it stands in each row', () => {
+  const unit = (target) => ({ ...sentUnit(SPLIT), target });
+  const rowsOf = (...targets) => {
+    const claims = [{ key: 'C1', text: 'It ran.' }, { key: 'C2', text: 'It sank.' }];
+    const table = new Table({ decisions: new Decisions(disputeOf(targets.map(unit), { claims }), { criteria: CRITERIA }, false, null) }, false);
+    return [table.element.querySelector('.group-head').textContent, ...table.rows.map((one) => one.element.querySelector('.e-title').textContent)];
+  };
+  assert.deepEqual(rowsOf('claim:C1|answer', 'claim:C2|answer'), ['Stanceagainst the answer2 of 2 disputed', 'C1It ran.', 'C2It sank.']);
+  assert.deepEqual(rowsOf('claim:C1|answer', 'claim:C2|reference').slice(1), ['C1It ran.against the answer', 'C2It sank.against the reference']);
+});
+
 test('settled units of one criterion are one line, opened on demand, which names up to twelve', () => {
-  const settled = (n, value = 'yes') => row([vote('R1', value), vote('R2', value)], { outcome: 'unanimous', value, needs: false, grouped: true, target: `evidence:E${n}`, evidence: [{ key: `E${n}`, title: '', pages: [], kind: 'passage' }] }).made;
+  const settled = (n, value = 'yes') => row([vote('R1', value), vote('R2', value)], { outcome: 'unanimous', value, needs: false, above: '', target: `evidence:E${n}`, evidence: [{ key: `E${n}`, title: '', pages: [], kind: 'passage' }] }).made;
   const rows = [1, 2].map((n) => settled(n));
   const fold = new Fold(rows, 4);
   assert.deepEqual([fold.open, rows.map((one) => one.element.hidden), fold.button.getAttribute('aria-expanded')], [false, [true, true], 'false']);

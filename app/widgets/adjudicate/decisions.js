@@ -11,7 +11,7 @@ import { ballot, imageKeys, rekeyed, unitsOf } from './units.js';
 
 const UNSAID = { value: null, reason: '', cause: null, confidence: null, note: null };
 const PREFIX = 'assay.adjudication.1';
-const MANY = 8; // units to decide that are many
+const MANY = 6; // units to decide that are many
 const KEPT = 30 * 24 * 3600_000; // milliseconds a half decision is kept
 
 export class Decisions {

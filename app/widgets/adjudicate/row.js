@@ -28,8 +28,9 @@ const NOTE = 2000; // characters of a note, as the server takes them
 export const unitTitle = (unit, item) => cellTitle({ id: unit.id, criterion: unit.criterion, target: unit.target }, item);
 
 export class Row {
-  /** @param {VotedUnit} unit @param {Panel} panel @param {boolean} grouped its criterion is named above it */
-  constructor(unit, panel, grouped) {
+  /** @param {VotedUnit} unit @param {Panel} panel @param {string | null} above the place that is said above, with its criterion; null: it names both itself */
+  constructor(unit, panel, above) {
+    const grouped = above !== null;
     this.unit = unit;
     this.panel = panel;
     const { decisions } = panel;
@@ -67,7 +68,7 @@ export class Row {
       },
     },
     h('th', { scope: 'row' }, h('div', { class: 'unit-head' }, grouped
-      ? aboutNode(unit, decisions.item)
+      ? aboutNode(unit, decisions.item, above)
       : h('span', { dir: 'auto', title: unit.criterion.help || null }, unit.criterion.title),
     grouped ? null : scoreNote(unit, decisions.item),
     words ? h('p', { class: 'division', 'data-testid': 'division' }, words) : null)),
@@ -179,10 +180,10 @@ function scoreNote(unit, item) {
   return score && h('p', { class: 'score-note' }, ...scoreParts(unit.criterion, score), score.meaning ? h('small', { dir: 'auto' }, score.meaning) : null);
 }
 
-/** What a unit is about, in the first column. @param {VotedUnit} unit @param {Presentation} item */
-function aboutNode(unit, item) {
+/** What a unit is about, in the first column, but for the place that is said above it. @param {VotedUnit} unit @param {Presentation} item @param {string} above */
+function aboutNode(unit, item, above) {
   const { key, title, place, beside } = about(unit.target, item);
-  return h('div', { class: 'e-title' }, h('i', {}, key), title ? h('p', { dir: 'auto', title }, title) : null, place ? h('small', { dir: 'auto', title: place }, place) : null,
+  return h('div', { class: 'e-title' }, h('i', {}, key), title ? h('p', { dir: 'auto', title }, title) : null, place && place !== above ? h('small', { dir: 'auto', title: place }, place) : null,
     beside ? h('small', { class: 'beside', dir: 'auto', title: beside }, beside) : null);
 }
 

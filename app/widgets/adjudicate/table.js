@@ -6,6 +6,7 @@ import { TEXT } from '../shared/text.js';
 import { colourOf } from './rationales.js';
 import { Fold, Row } from './row.js';
 import { WORDS } from './text.js';
+import { about } from './units.js';
 
 const FOLDED = 2; // settled units of one criterion, one below the other, from which on they are folded into one row
 
@@ -49,19 +50,20 @@ export class Table {
     const { units } = this.panel.decisions;
     return [...new Set(units.map((unit) => unit.criterion.name))].flatMap((criterion) => {
       const own = units.filter((unit) => unit.criterion.name === criterion);
-      if (['item', 'pair'].includes(own[0].target)) return this.#rows(own, false);
+      if (['item', 'pair'].includes(own[0].target)) return this.#rows(own, null);
+      const place = commonPlace(own, this.panel.decisions.item);
       const hops = [...new Set(own.map((unit) => targetKeys(unit.target).hop))];
-      if (hops.length < 2) return [this.#heading(own), ...this.#rows(own, true)];
-      return [this.#heading(own), ...hops.flatMap((hop) => {
+      if (hops.length < 2) return [this.#heading(own, place), ...this.#rows(own, place)];
+      return [this.#heading(own, place), ...hops.flatMap((hop) => {
         const ofHop = own.filter((unit) => targetKeys(unit.target).hop === hop);
-        return [this.#hopHeading(hop ?? '', ofHop), ...this.#rows(ofHop, true)];
+        return [this.#hopHeading(hop ?? '', ofHop), ...this.#rows(ofHop, place)];
       })];
     });
   }
 
-  /** Rows of one criterion, and of one hop of it; what is calm is folded. @param {VotedUnit[]} units @param {boolean} grouped @returns {HTMLElement[]} */
-  #rows(units, grouped) {
-    const rows = units.map((unit) => new Row(unit, this.panel, grouped));
+  /** Rows of one criterion, and of one hop of it; what is calm is folded. @param {VotedUnit[]} units @param {string | null} above the place that is said with their criterion above them; null: that is not named @returns {HTMLElement[]} */
+  #rows(units, above) {
+    const rows = units.map((unit) => new Row(unit, this.panel, above));
     this.rows.push(...rows);
     const parts = [];
     for (let at = 0; at < rows.length;) {
@@ -85,12 +87,13 @@ export class Table {
       unit.votes.every((vote) => !vote.cannot_judge && !vote.comment && !vote.rationale);
   }
 
-  /** The name of a criterion that has a row for each thing it is about. @param {VotedUnit[]} own */
-  #heading(own) {
+  /** The name of a criterion that has a row for each thing it is about. @param {VotedUnit[]} own @param {string} place that all have */
+  #heading(own, place) {
     const [{ criterion }] = own;
     const disputed = own.filter((unit) => unit.disputed).length;
     return h('tr', { class: 'group-head' }, h('th', { scope: 'rowgroup', colspan: this.columns },
-      h('span', { dir: 'auto', title: criterion.help || null }, criterion.title), h('small', { class: 'soft' }, WORDS.disputedOf(disputed, own.length))));
+      h('span', { dir: 'auto', title: criterion.help || null }, criterion.title),
+      place ? h('small', { class: 'soft', dir: 'auto' }, place) : null, h('small', { class: 'soft' }, WORDS.disputedOf(disputed, own.length))));
   }
 
   /** A hop of the pages of a criterion, with what it asks. @param {string} hop @param {VotedUnit[]} own */
@@ -102,4 +105,10 @@ export class Table {
       h('b', {}, TEXT.hop(number + 1)), h('span', { dir: 'auto', title: hops[number]?.question ?? null }, hops[number]?.question ?? ''),
       h('small', { class: 'soft' }, WORDS.disputedOf(disputed, own.length)))));
   }
+}
+
+/** The place that all of several units have, such as what claims are held against; else none. @param {VotedUnit[]} units @param {Presentation} item */
+function commonPlace(units, item) {
+  const places = new Set(units.map((unit) => about(unit.target, item).place));
+  return places.size === 1 ? [...places][0] : '';
 }
