@@ -758,9 +758,13 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
     dora = open_disputes(new_page, server, study_id)
     emil = open_disputes(new_page, server, study_id, who="emil")
     decided_by: dict[str, set[str]] = {"dora": set(), "emil": set()}
+
+    def each_has_their_own() -> bool:
+        """An item is on the screen before the server knows that it is; whose claim comes second moves on."""
+        return sorted(leases(server.db, study_id)) == sorted(int(item_on_screen(one)) for one in (dora, emil))
+
     for _ in range(4):
-        # An item is on the screen before the server knows that it is; whose claim comes second moves on.
-        until(lambda: sorted(leases(server.db, study_id)) == sorted(int(item_on_screen(one)) for one in (dora, emil)))
+        until(each_has_their_own)
         assert item_on_screen(dora) != item_on_screen(emil)
         for name, page in (("dora", dora), ("emil", emil)):
             decided_by[name].add(item_on_screen(page))
@@ -768,8 +772,8 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
             wait_until_saved(page)
             expect(dispute(page)).to_be_visible()
     assert not decided_by["dora"] & decided_by["emil"]
+    until(each_has_their_own)
     last = item_on_screen(emil)
-    until(lambda: len(leases(server.db, study_id)) == 2)
     settle_one(dora)
     expect(dora.get_by_text("1 dispute is before emil now.")).to_be_visible()
     screenshot(dora, "adjudicate-held")
