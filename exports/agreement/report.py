@@ -201,7 +201,7 @@ class Report:
 
 def summary(measured: Sequence[Measured]) -> TextTable:
     """One row a criterion: its numbers, raw agreement, the coefficient of its scale, the one beside it, specific."""
-    columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw", "Coefficient", "Beside it", "Specific")
+    columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw", "Coefficient", "Second coefficient", "Specific")
     return TextTable.of("Agreement by criterion", columns, [_row(criterion) for criterion in measured])
 
 
