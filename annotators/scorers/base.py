@@ -116,11 +116,13 @@ class Parameters(BaseModel):
 class LabelledParameters(Parameters):
     """Parameters of a scorer that can take labels of studies in place of what people said in the items' own fields.
 
-    `labels_of` are the studies, `labels_state` is a hash of their labels as they were read, so that other labels are
-    another run. Both are set by the run, never by hand, and are left out where no study is named.
+    `labels_of` are the studies, `labels_by` who said the labels (`settled`, `people`, a judge, or `WHAT=WHO`; empty:
+    the final ones), `labels_state` is a hash of their labels as they were read, so that other labels are another run.
+    All are set by the run, never by hand, and are left out where no study is named.
     """
 
     labels_of: tuple[str, ...] = Field((), exclude_if=lambda studies: not studies)
+    labels_by: tuple[str, ...] = Field((), exclude_if=lambda who: not who)
     labels_state: str = Field("", exclude_if=lambda state: not state)
 
     def label_sources(self) -> tuple[str, ...]:
@@ -206,11 +208,14 @@ def _pairs(scorer: Scorer[Any], given: Sequence[str]) -> dict[str, str]:
         if not equals or not name:
             raise InvalidInput(f"{text!r} is no parameter. Write NAME=VALUE; {_known(scorer)}.")
         if name in LabelledParameters.model_fields:
-            raise InvalidInput(f"{name!r} is not set by hand. Name the study with --labels-of; {_known(scorer)}.")
+            raise InvalidInput(f"{name!r} is not set by hand. {_OPTIONS_OF_LABELS}; {_known(scorer)}.")
         if name in pairs:
             raise InvalidInput(f"Parameter {name!r} is given twice. Give it once.")
         pairs[name] = value.strip()
     return pairs
+
+
+_OPTIONS_OF_LABELS = "Name the study with --labels-of, and whose labels are taken with --labels-by"
 
 
 def _complaint(scorer: Scorer[Any], error: dict[str, Any]) -> str:
@@ -345,7 +350,9 @@ def as_options(parameters: Mapping[str, Any]) -> list[str]:
     """Parameters as the options of `assay score` that give them: ["--param k=3", "--labels-of 'first round'"]."""
     own = {name: value for name, value in parameters.items() if name not in LabelledParameters.model_fields}
     labels = [f"--labels-of {shlex.quote(study)}" for study in parameters.get("labels_of", ())]
-    return [*(f"--param {text}" for text in readable(own)), *labels]
+    by = parameters.get("labels_by", ())
+    whose = [f"--labels-by {shlex.quote(', '.join(by))}"] if by else []
+    return [*(f"--param {text}" for text in readable(own)), *labels, *whose]
 
 
 _HASH = 64

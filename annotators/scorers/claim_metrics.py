@@ -11,11 +11,13 @@ from pydantic import Field
 from annotators.items.item import ItemContent, ItemEvidence
 from annotators.items.targets import TargetKind
 from annotators.scorers.base import SCORERS, LabelledParameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.study_labels import Side
 from annotators.scorers.shared.verdicts import (
     VerdictLabels,
     Verdicts,
     by_source,
     claims_of,
+    each_from_its_own,
     judging_source,
     settled_source,
     sources_wanted,
@@ -80,6 +82,10 @@ class ClaimMetrics(Scorer[ClaimMetricsParameters]):
     labels = VerdictLabels(
         (TargetKind.CLAIM_EVIDENCE, TargetKind.CLAIM_CONTEXT, TargetKind.CLAIM_ANSWER),
         least=(TargetKind.CLAIM_EVIDENCE, TargetKind.CLAIM_CONTEXT),
+        sides={
+            "L": Side("labels_from", frozenset(TargetKind), "what a claim is"),
+            "s": Side("support_from", frozenset({TargetKind.CLAIM_EVIDENCE}), "which unit of evidence supports it"),
+        },
     )
     parameters = ClaimMetricsParameters
 
@@ -115,6 +121,7 @@ class _Judged:
     labels: dict[str, str]
     gold: list[str]
     label_verdicts: Verdicts
+    labels_from: str
     support: Verdicts
     images: list[str]
     texts: list[str]
@@ -170,7 +177,7 @@ class _Judged:
     def details(self) -> dict[str, object]:
         """Where the verdicts are from, and what was left out for want of one."""
         return {
-            "labels_from": self.label_verdicts.source,
+            "labels_from": self.labels_from,
             "support_from": self.support.source,
             "claims": len(self.claims),
             "images": len(self.images),
@@ -204,13 +211,15 @@ def _judged(item: ItemContent, parameters: ClaimMetricsParameters) -> _Judged | 
     if labels_from is None or support_from is None:
         wanted = parameters.labels_from if labels_from is None else parameters.support_from
         return f"there are no verdicts from {wanted}"
-    settled, support = sources[labels_from], sources[support_from]
+    settled, support, said = sources[labels_from], sources[support_from], labels_from
+    if parameters.labels_by:
+        settled, said = each_from_its_own(sources, labels_from)
+        open_claims = [claim for claim in claims if not support.of_evidence.get(claim)]
+        if support.of_evidence and open_claims:
+            return _left_open(support_from, open_claims, claims)
     labels = {claim: label for claim in claims if (label := settled.label(claim)) is not None}
     if len(labels) < len(claims):
-        missing = [claim for claim in claims if claim not in labels]
-        return (
-            f"{labels_from or 'the source'} gave no verdict on {len(missing)} of {len(claims)} claims ({missing[0]} …)"
-        )
+        return _left_open(labels_from, [claim for claim in claims if claim not in labels], claims)
     seen = {key for claim in claims for key in support.of_evidence.get(claim, {})}
     ordered = sorted(item.evidence, key=lambda unit: (unit.rank is None, unit.rank or 0))
     judged = [unit for unit in ordered if unit.key in seen]
@@ -219,12 +228,18 @@ def _judged(item: ItemContent, parameters: ClaimMetricsParameters) -> _Judged | 
         labels=labels,
         gold=claims_of(item, "reference"),
         label_verdicts=settled,
+        labels_from=said,
         support=support,
         images=[unit.key for unit in judged if _modality(unit, parameters) == "image"],
         texts=[unit.key for unit in judged if _modality(unit, parameters) == "text"],
         unjudged_evidence=len(item.evidence) - len(judged),
         parameters=parameters,
     )
+
+
+def _left_open(source: str, missing: Sequence[str], claims: Sequence[str]) -> str:
+    """Why an item is unscored of whose claims a source said nothing, or not all."""
+    return f"{source or 'the source'} gave no verdict on {len(missing)} of {len(claims)} claims ({missing[0]} …)"
 
 
 def _modality(evidence: ItemEvidence, parameters: ClaimMetricsParameters) -> Modality:

@@ -17,6 +17,7 @@ from annotators.scorers.shared.verdicts import (
     Verdicts,
     by_source,
     claims_of,
+    each_from_its_own,
     settled_source,
     sources_wanted,
 )
@@ -77,13 +78,18 @@ class RagChecker(Scorer[RagCheckerParameters]):
 
     def _one(self, item: ItemContent, parameters: RagCheckerParameters) -> list[ScoreValue]:
         sources = by_source(item)
-        source = settled_source(sources, parameters.verdicts_from)
-        if source is None:
-            reason = (
-                f"there are no verdicts from {parameters.verdicts_from}" if sources else "the claims have no verdicts"
-            )
-            return [ScoreValue(kind.name, None, reason) for kind in self.values]
-        given = ragchecker(item, sources[source])
+        if parameters.labels_by and sources:
+            verdicts, source = each_from_its_own(sources)
+        else:
+            taken = settled_source(sources, parameters.verdicts_from)
+            if taken is None:
+                wanted = f"there are no verdicts from {parameters.verdicts_from}"
+                return [
+                    ScoreValue(kind.name, None, wanted if sources else "the claims have no verdicts")
+                    for kind in self.values
+                ]
+            verdicts, source = sources[taken], taken
+        given = ragchecker(item, verdicts)
         found = []
         for position, kind in enumerate(self.values):
             value = given[kind.name]

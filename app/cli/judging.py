@@ -53,6 +53,8 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home judge finance verification --model some-model --base-url http://127.0.0.1:8000/v1",
         "assay --home ./assay-home judge finance --protocol ambiguity --model some-model "
         "--base-url https://api.example.org/v1 --dry-run",
+        "assay --home ./assay-home judge finance --protocol answer_grading --name graded --model some-model "
+        "--base-url http://127.0.0.1:8000/v1",
         "assay --home ./assay-home judge finance verification --model some-model --base-url "
         "https://api.example.org/v1 --budget 5usd --yes --json",
     )(judge)
@@ -66,6 +68,10 @@ def judge(  # noqa: PLR0917 - the command's options
     study: SomeStudy = None,
     protocol: Annotated[
         str | None, option("NAME", "What is judged: NAME, NAME@VERSION or a file.  [default: the study's]")
+    ] = None,
+    name: Annotated[
+        str | None,
+        option("NAME", "What the study that is made for --protocol is called.  [default: PROTOCOL by judges]"),
     ] = None,
     prompt: Annotated[
         str | None, option("NAME", "The prompt: NAME, NAME@VERSION or a file.  [default: what the protocol says]")
@@ -99,7 +105,8 @@ def judge(  # noqa: PLR0917 - the command's options
     """Have a language model judge a study's items as a rater.
 
     It fills in the protocol's criteria, is kept as a rater of kind model, and gets what annotators get, step by
-    step. Without a STUDY one without annotators is made for --protocol. The key comes from ASSAY_JUDGE_KEY (for
+    step. Without a STUDY one without annotators is made for --protocol, called as --name says: results, scores and
+    exports find it by that name. The key comes from ASSAY_JUDGE_KEY (for
     OpenAI's own server also from OPENAI_API_KEY); prices are in prices.toml in the home folder. The work is a job:
     killed, it goes on where it stopped and pays nothing twice. A second run adds nothing.
     """
@@ -130,7 +137,7 @@ def judge(  # noqa: PLR0917 - the command's options
             probabilities=probabilities,
         )
         wanted = None if protocol is None else protocol_named(protocol, here, project_id)
-        study_id = _study(here, project_id, project, study, wanted)
+        study_id = _study(here, project_id, project, study, wanted, name)
         price = read_prices(here.settings.prices_file).get(model)
         if budget is not None:
             check_price(budget, model, here, known=price is not None)
@@ -162,15 +169,21 @@ def _prompt(given: str | None, here: Here, project_id: int) -> Prompt:
     return default_prompt() if given is None else judging(prompt_named(given, here, project_id))
 
 
-def _study(here: Here, project_id: int, project: str, study: str | None, protocol: Protocol | None) -> int:
+def _study(  # noqa: PLR0917 - the command's options
+    here: Here, project_id: int, project: str, study: str | None, protocol: Protocol | None, name: str | None
+) -> int:
     """The study that is judged: the one that is named, or the one of judges for the protocol."""
     from db.judging.planning import study_for_judges
 
     if study is not None:
+        if name is not None:
+            raise typer.BadParameter(
+                f"{study!r} has a name already. Leave --name out, or the STUDY to have one made.", param_hint="--name"
+            )
         return study_id_of(here, project, study)
     if protocol is None:
         raise typer.BadParameter("Name a STUDY, or a protocol for a study of judges.", param_hint="--protocol")
-    return study_for_judges(here.db, here.actor, project_id, protocol=protocol)
+    return study_for_judges(here.db, here.actor, project_id, protocol=protocol, called=name)
 
 
 def check_price(budget: str, model: str, here: Here, *, known: bool) -> None:

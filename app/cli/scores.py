@@ -39,6 +39,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home score finance --scorer phrase_recall",
         "assay --home ./assay-home score finance --scorer phrase_recall --param mode=paper --json",
         "assay --home ./assay-home score finance --scorer claim_metrics --labels-of claims",
+        "assay --home ./assay-home score finance --scorer claim_metrics --labels-of claims --labels-by L=settled,s=GPT",
         "assay score --input items.jsonl --format native --scorer token_f1 --output scores.parquet",
         "assay score --input items.jsonl --scorer rouge_l --output scores.jsonl --engine dask",
         "assay score --input rows.json --map question=q --map answer=a --map references=gold --scorer token_f1 "
@@ -54,7 +55,15 @@ def score(  # noqa: PLR0917 - the command's options
     param: Annotated[list[str] | None, option("NAME=VALUE", "A parameter of the scorer; repeatable.")] = None,
     labels_of: Annotated[
         list[str] | None,
-        option("STUDY", "Take what people said in this study, in place of what came with the items; repeatable."),
+        option("STUDY", "Take what was said in this study, in place of what came with the items; repeatable."),
+    ] = None,
+    labels_by: Annotated[
+        list[str] | None,
+        option(
+            "WHO",
+            "Whose labels: settled, people, a judge; or WHAT=WHO, commas between, for a side (L, s), a criterion or a "
+            "study.  [default: settled, or the only judge]",
+        ),
     ] = None,
     source: Annotated[
         list[Path] | None, option("FILE", "Score these files, without a database; repeatable.", "--input")
@@ -84,13 +93,14 @@ def score(  # noqa: PLR0917 - the command's options
     run adds nothing. With --input and --output nothing but the files is read and written; there too an attempt that
     was cut short is continued when the command is given again.
 
-    With --labels-of the labels of people are read as they are now: when there are others, the same command is another
-    run. Items that nobody labelled there are unscored, with the reason.
+    With --labels-of the labels of a study are read as they are now: when there are others, the same command is another
+    run. Items that nobody labelled there are unscored, with the reason. --labels-by says whose they are: the final ones
+    (settled), people's votes so far, or a judge's; each side of an equation may have its own.
     """
     if source or output:
         if project or not (source and output):
             raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="--input")
-        if labels_of:
+        if labels_of or labels_by:
             raise typer.BadParameter("--labels-of names a study of a PROJECT. Leave it out.", param_hint="--labels-of")
         from exports.columns.mapping import columns_of
         from exports.reading.tables import opened_as
@@ -111,15 +121,16 @@ def score(  # noqa: PLR0917 - the command's options
     from app.cli.working import carried_out
     from app.worker.kinds.score import SCORE
     from db.scores.gaps import score_gaps
-    from db.scores.summaries import score_summary
+    from db.scores.summaries import score_summary, unscored_reasons
     from db.scores.write import plan_scoring
 
     with opened(context) as here:
         offer(here.settings.models)
         project_id = project_id_of(here, project)
         complete, to_do = plan_scoring(
-            here.db, here.actor, project_id, scorer=scorer, parameters=param or None, labels_of=labels_of or ()
-        )
+            here.db, here.actor, project_id,
+            scorer=scorer, parameters=param or None, labels_of=labels_of or (), labels_by=labels_by or (),
+        )  # fmt: skip
         added = 0
         if to_do:
             given: dict[str, Any] = {"scorer": scorer, "parameters": complete}
@@ -128,8 +139,11 @@ def score(  # noqa: PLR0917 - the command's options
             added = int(carried_out(here, project_id, SCORE, given).get("added", 0))
         summary = score_summary(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
         gaps = score_gaps(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
+        reasons = unscored_reasons(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
         document = summary.to_json() | ({"gaps": [gap.to_json() for gap in gaps]} if gaps else {})
-        emit(document, lambda: "\n\n".join(filter(None, [in_words(summary, added), _gaps(gaps)])), as_json=as_json)
+        document |= {"unscored": [{"reason": reason, "n": n} for reason, n in reasons]}
+        said = [in_words(summary, added), _unscored(reasons), _gaps(gaps)]
+        emit(document, lambda: "\n\n".join(filter(None, said)), as_json=as_json)
 
 
 def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: str | None) -> None:
@@ -211,6 +225,19 @@ def in_words(summary: ScoreSummary, added: int) -> str:
     )
 
 
+_REASONS = 10
+"""Reasons that are listed, the most frequent ones."""
+
+
+def _unscored(reasons: Sequence[tuple[str, int]]) -> str:
+    """Why items have no value, as a table; empty where all have one."""
+    if not reasons:
+        return ""
+    shown = table(("unscored because", "items"), [(reason, f"{n:,}") for reason, n in reasons[:_REASONS]])
+    others = sum(n for _, n in reasons[_REASONS:])
+    return shown + (f"\nand {count(others, 'item')} for other reasons" if others else "")
+
+
 def _gaps(gaps: Sequence[ScoreGap]) -> str:
     """The differences between a scorer's values as a table; empty when it defines none."""
     if not gaps:
@@ -240,6 +267,7 @@ def scorers(context: typer.Context, as_json: AsJson = False) -> None:
             "values": [kind.name for kind in scorer.values],
             "parameters": {name: allowed_values(scorer, name) for name in settable(scorer)},
             "labels": scorer.labels.needs if scorer.labels else None,
+            "sides": {name: side.words for name, side in scorer.labels.sides.items()} if scorer.labels else {},
         }
         for scorer in SCORERS
     ]
@@ -250,4 +278,7 @@ def scorers(context: typer.Context, as_json: AsJson = False) -> None:
         lines.append(f"{entry['scorer']} {entry['version']}: {entry['summary']}")
         lines += [f"  --param {name}=…   {allowed}" for name, allowed in parameters.items()]
         lines += [f"  --labels-of STUDY   {entry['labels']}"] if entry["labels"] else []
+        sides = entry["sides"]
+        assert isinstance(sides, dict)
+        lines += [f"  --labels-by {name}=WHO   {words}" for name, words in sides.items()]
     emit(document, "\n".join(lines), as_json=as_json)

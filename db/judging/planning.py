@@ -10,7 +10,7 @@ from sqlmodel import Session, col
 
 from annotators.addresses import is_here
 from annotators.designing.design import StudyDesign
-from annotators.errors import InvalidInput
+from annotators.errors import Conflict, InvalidInput
 from annotators.figures import count
 from annotators.judges.base import Call, Picture
 from annotators.judges.budget import Price, likely_tokens, most_tokens
@@ -23,6 +23,7 @@ from db.judging.examples import check_examples_may_leave, example_items
 from db.judging.items import ItemToJudge, count_to_judge, drawn_items, ids_to_judge, read_to_judge, secret_of
 from db.judging.judges import JudgeSettings
 from db.judging.run import ALL, Sample
+from db.judging.said import people_labelled
 from db.models import Item, ItemVersion, Study, StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import pick
@@ -237,26 +238,47 @@ def _spread(
     return read_to_judge(session, study, among=ids, limit=LOOKED_AT, elsewhere=elsewhere)
 
 
+def _is_another(session: Session, study: Study, protocol: Protocol, n_items: int) -> Conflict:
+    """Why judges cannot judge by a protocol under the name of this study."""
+    if not study.settings.get("foreign") or people_labelled(session, study.id or 0):
+        return Conflict(
+            f"{study.name!r} is a study that people label. Name it as the STUDY to have it judged, or choose another "
+            "name."
+        )
+    if study.protocol_hash != protocol.digest():
+        return Conflict(
+            f"{study.name!r} is judged by {study.protocol_name}@{study.protocol_version}, not by "
+            f"{protocol.name}@{protocol.version} as it is now. Choose another name."
+        )
+    return Conflict(
+        f"{study.name!r} is about {count(study.n_items, 'item')} as they were when it was made; as the project is now, "
+        f"{count(n_items, 'item')} would be judged. Choose another name for them, or name it as the STUDY to go on."
+    )
+
+
 @operation(On.PROJECT, RESEARCHERS)
-def study_for_judges(db: Database, actor: Actor, project_id: int, *, protocol: Protocol) -> int:
+def study_for_judges(
+    db: Database, actor: Actor, project_id: int, *, protocol: Protocol, called: str | None = None
+) -> int:
     """The id of the study in which judges judge all items of the project that the protocol can be asked of.
 
     It has no annotators. The one that is there is taken as long as it is about the items as they are now; else a new
-    one is made. By a protocol about pairs all pairs of two systems' answers are judged.
+    one is made. By a protocol about pairs all pairs of two systems' answers are judged. It is `called` as is wished,
+    else after the protocol; Conflict where a study of that name is another one.
     """
     systems = item_counts(db, actor, project_id).by_system() if protocol.about_pairs else {}
+    called = called.strip() if called is not None else None
     with db.write() as session:
         begins = f"{protocol.name} by judges"
+        named = col(Study.name).startswith(begins) if called is None else col(Study.name) == called
         names = {
             study.name: study
-            for study in session.execute(
-                pick(Study).where(col(Study.project_id) == project_id, col(Study.name).startswith(begins))
-            ).scalars()
+            for study in session.execute(pick(Study).where(col(Study.project_id) == project_id, named)).scalars()
         }
-        name, number = begins, 1
+        name, number = called or begins, 1
         while name in names:
             number += 1
-            name = f"{begins} ({number})"
+            name = f"{called or begins} ({number})"
         pairs = tuple(sorted(system for system in systems if system))
         design = StudyDesign(name=name, overlap=0, order="given", pairs=pairs)
         made = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
@@ -264,7 +286,10 @@ def study_for_judges(db: Database, actor: Actor, project_id: int, *, protocol: P
             study
             for study in names.values()
             if (study.protocol_hash, study.sample_hash) == (made.protocol_hash, made.sample_hash)
+            and (called is None or not people_labelled(session, study.id or 0))
         ]
+        if called is not None and names and not same:
+            raise _is_another(session, names[called], protocol, made.n_items)
         if same:
             found: int | None = same[0].id
             session.rollback()

@@ -133,6 +133,31 @@ def score_summary(
 
 
 @operation(On.PROJECT, READERS)
+def unscored_reasons(
+    db: Database,
+    _actor: Actor,
+    project_id: int,
+    *,
+    scorer: str,
+    parameters: GivenParameters = None,
+    value: str | None = None,
+) -> list[tuple[str, int]]:
+    """Why current items have no value of this scorer, and how many each, the most frequent reason first."""
+    with db.read() as session:
+        which = which_scores(session, project_id, scorer, parameters, value)
+        rows = session.execute(
+            pick(Score.reason, func.count())
+            .select_from(Score)
+            .join(ItemVersion, col(ItemVersion.id) == col(Score.item_version_id))
+            .join(Item, col(Item.id) == col(ItemVersion.item_id))
+            .where(*is_counted(which, project_id), col(Score.value).is_(None))
+            .group_by(col(Score.reason))
+            .order_by(func.count().desc(), col(Score.reason))
+        )
+        return [(str(reason), n) for reason, n in rows]
+
+
+@operation(On.PROJECT, READERS)
 def list_scorers_in(db: Database, _actor: Actor, project_id: int) -> list[ScorerInUse]:
     """The scorers, each with version and parameters, that the project has scores of, by name.
 

@@ -42,14 +42,15 @@ def plan_scoring(
     scorer: str,
     parameters: GivenParameters = None,
     labels_of: Sequence[str] = (),
+    labels_by: Sequence[str] = (),
 ) -> tuple[dict[str, Any], bool]:
     """The complete parameters of a run (the project's training set included), and whether there is an item to score.
 
-    `labels_of` are studies of the project whose labels the scorer takes; they and the state of their labels are among
-    the parameters. Raises NotFound for an unknown scorer or study, InvalidInput for unknown parameters, for a study
-    that does not fit, and for a project without items.
+    `labels_of` are studies of the project whose labels the scorer takes, `labels_by` whose (`db.scores.sources`); they
+    and the state of these labels are among the parameters. Raises NotFound for an unknown scorer, study or source,
+    InvalidInput for unknown parameters, for a study that does not fit, and for a project without items.
     """
-    task, labels = _task(db, actor, project_id, scorer, parameters, labels_of=labels_of)
+    task, labels = _task(db, actor, project_id, scorer, parameters, labels_of=labels_of, labels_by=labels_by)
     return task.parameters, RunUnderWay(db, actor, project_id, _ScorerRun(task, labels)).has_work()
 
 
@@ -62,6 +63,7 @@ def run_scorer(
     scorer: str,
     parameters: GivenParameters = None,
     labels_of: Sequence[str] = (),
+    labels_by: Sequence[str] = (),
     progress: Progress = unheard,
     engine: Engine = in_this_process,
     job_id: int | None = None,
@@ -70,11 +72,11 @@ def run_scorer(
 
     A run that stops is continued by the next, a second one adds nothing, and two at once add each score once
     (`db/runs/run.py`). `engine` computes the scores; a `job_id` has the scores go into the run that the job has begun.
-    Labels of studies come by `labels_of`, or by parameters that `plan_scoring` has completed: what changes while the
-    scores are computed is not seen, and Conflict is raised where something has changed since. Raises NotFound for an
-    unknown scorer, InvalidInput for unknown parameters and for a project without items.
+    Labels of studies come by `labels_of` and `labels_by`, or by parameters that `plan_scoring` has completed: what
+    changes while the scores are computed is not seen, and Conflict is raised where something has changed since. Raises
+    NotFound for an unknown scorer, InvalidInput for unknown parameters and for a project without items.
     """
-    task, labels = _task(db, actor, project_id, scorer, parameters, labels_of=labels_of)
+    task, labels = _task(db, actor, project_id, scorer, parameters, labels_of=labels_of, labels_by=labels_by)
     run = RunUnderWay(db, actor, project_id, _ScorerRun(task, labels, engine), job_id=job_id)
     run.over_all_items(progress)
     with db.read() as session:
@@ -83,7 +85,14 @@ def run_scorer(
 
 
 def _task(
-    db: Database, actor: Actor, project_id: int, scorer: str, parameters: GivenParameters, *, labels_of: Sequence[str]
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    scorer: str,
+    parameters: GivenParameters,
+    *,
+    labels_of: Sequence[str],
+    labels_by: Sequence[str],
 ) -> tuple[ScoringTask, TakenLabels | None]:
     """The scorer with complete parameters, the project's training set among them, as a task for any process.
 
@@ -102,7 +111,7 @@ def _task(
         )
     with db.read() as session:
         checked = with_training_set(session, project_id, checked, provide=True)
-        checked, labels = with_labels(session, actor, project_id, found, checked, studies=labels_of)
+        checked, labels = with_labels(session, actor, project_id, found, checked, studies=labels_of, by=labels_by)
     return scoring_task(found.name, checked), labels
 
 

@@ -293,12 +293,21 @@ def stream_settled(
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     known: Known = {}
+    for block in sample_blocks(session, study, rechecks=rechecks):
+        yield from _settled_block(session, study, protocol, block, known, by_votes=by_votes)
+
+
+def sample_blocks(session: Session, study: Study, *, rechecks: bool = False) -> Iterator[list[tuple[Any, ...]]]:
+    """The study's items in the order of the sample, a few hundred at a time; `rechecks`: those behind it as well.
+
+    A row has the id of the study's item, the item's own, the number of its version, its question and its system; then
+    of a pair the other item, its system, the number of its version, and whether it stood left.
+    """
     among = OF_SAMPLE if rechecks else f"x.purpose = '{Purpose.SAMPLE}'"
     query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} AND {among} ORDER BY x.position"
     query = query.format(mark=mark(session.connection()))
     for start in range(0, end_of_items(session, study) if rechecks else study.n_items, _AT_ONCE):
-        block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
-        yield from _settled_block(session, study, protocol, block, known, by_votes=by_votes)
+        yield plain_rows(session, query, (study.id, start, start + _AT_ONCE))
 
 
 def end_of_items(session: Session, study: Study) -> int:

@@ -198,7 +198,7 @@ def _runs(session: Session, project_id: int, wanted: Sequence[str]) -> dict[int,
 
 
 def _whose(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(readable({name: parameters[name] for name in ("labels_of",) if name in parameters}))
+    return ", ".join(readable({name: parameters[name] for name in ("labels_of", "labels_by") if name in parameters}))
 
 
 # All items of the project ---------------------------------------------------------------------------------------------

@@ -662,10 +662,11 @@ class _Verdicts:
     def fell(self) -> int:
         """The settled labels of earlier versions of the items that were asked for: a scorer takes none of them."""
         n = 0
-        others = {version: labels for version, labels in self._taken.by_version.items() if version not in self._settled}
+        others = [version for version in self._taken.by_version if version not in self._settled]
         items = set(self._items(self._settled).values())
         for version, item_id in self._items(others).items():
-            n += sum(label.value is not None for label in others[version]) if item_id in items else 0
+            labels = self._taken.by_version[version] if item_id in items else ()
+            n += sum(label.value is not None for label in labels)
         return n
 
     def _items(self, versions: Iterable[int]) -> dict[int, int]:

@@ -11,7 +11,7 @@ from annotators.errors import InvalidInput
 from annotators.items.checks import called
 from annotators.items.item import ItemContent
 from annotators.items.targets import TargetKind
-from annotators.scorers.shared.study_labels import LabelUse, UnitLabel, is_yes, is_yes_or_no
+from annotators.scorers.shared.study_labels import LabelUse, Side, UnitLabel, is_yes, is_yes_or_no
 
 if TYPE_CHECKING:
     from annotators.criteria import Criterion
@@ -97,6 +97,16 @@ class Verdicts:
         given = set(self.of_evidence.get(claim, {}).values())
         return next((label for label in ("entailment", "contradiction", "neutral") if label in given), None)
 
+    def has(self, sort: str) -> bool:
+        """Whether there is any verdict on a claim held against "evidence", "the answer" or "the reference"."""
+        match sort:
+            case "evidence":
+                return bool(self.of_evidence or self.of_context)
+            case "the answer":
+                return bool(self.of_answer)
+            case _:
+                return bool(self.of_reference)
+
     def entails(self, claim: str, evidence: str) -> bool:
         """Whether this unit of evidence entails the claim."""
         return self.of_evidence.get(claim, {}).get(evidence) == "entailment"
@@ -131,6 +141,33 @@ def judged_verdicts(item: ItemContent) -> dict[tuple[str, str], str]:
         return {}
     judge = min((verdict.source for verdict in verdicts), default="")
     return {(verdict.claim, verdict.against): verdict.label for verdict in verdicts if verdict.source == judge}
+
+
+def each_from_its_own(sources: Mapping[str, Verdicts], main: str | None = None) -> tuple[Verdicts, str]:
+    """One set of verdicts, where each sort of them may be of another source; and which is of whom, in words.
+
+    A sort (against the evidence, the answer, the reference) is of the source `main` where that has any, else of the
+    first by name that has. It is called after the source of what is held against the evidence, else after all of them.
+    """
+    ordered = sorted(sources, key=lambda name: (name != main, PEOPLE.index(name) if name in PEOPLE else 9, name))
+    whose = {}
+    for sort in ("evidence", "the answer", "the reference"):
+        found = next((name for name in ordered if sources[name].has(sort)), None)
+        if found is not None:
+            whose[sort] = found
+    of = {sort: sources[name] for sort, name in whose.items()}
+    nothing = Verdicts("")
+    evidence = of.get("evidence", nothing)
+    names = list(dict.fromkeys(whose.values()))
+    together = Verdicts(
+        whose.get("evidence") or ", ".join(names),
+        evidence.of_evidence,
+        evidence.of_context,
+        of.get("the answer", nothing).of_answer,
+        of.get("the reference", nothing).of_reference,
+    )
+    said = ", ".join(names) if len(names) < 2 else "; ".join(f"against {sort}: {name}" for sort, name in whose.items())
+    return together, said
 
 
 def settled_source(sources: Mapping[str, Verdicts], wanted: str) -> str | None:
@@ -171,8 +208,14 @@ class VerdictLabels(LabelUse):
     against; without one of `least` it can give nothing.
     """
 
-    def __init__(self, against: Collection[TargetKind], least: Collection[TargetKind] = ()) -> None:
+    def __init__(
+        self,
+        against: Collection[TargetKind],
+        least: Collection[TargetKind] = (),
+        sides: Mapping[str, Side] | None = None,
+    ) -> None:
         self._against, self._least = frozenset(against), frozenset(least or against)
+        self.sides = sides or {}
         places = [_PLACES[target] for target in _PLACES if target in self._against]
         self.needs = (
             f"one label for each claim held against {', '.join(places[:-1])} or {places[-1]}: entailment, neutral, "
@@ -188,6 +231,10 @@ class VerdictLabels(LabelUse):
     def suffices(self, criteria: Sequence[Criterion]) -> bool:
         """See `LabelUse`."""
         return any(criterion.target in self._least for criterion in criteria)
+
+    def alone(self, item: ItemContent) -> ItemContent:
+        """See `LabelUse`: without any verdict that came with it."""
+        return item._replace(metadata={name: value for name, value in item.metadata.items() if name != "verdicts"})
 
     def put(self, item: ItemContent, labels: Sequence[UnitLabel]) -> ItemContent | str:
         """See `LabelUse`.

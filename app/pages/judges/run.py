@@ -174,9 +174,15 @@ def _study(project: ProjectRow, studies: Sequence[StudyRow]) -> StudyRow | None:
         return by_id[of]
     protocol = _protocol(project)
     st.caption("A study without annotators is made of all items that the protocol can be asked of, or found again.")
+    called = st.text_input(
+        "Called", key="judges-run-called", placeholder=f"{protocol.name} by judges",
+        help="Results, scores, alignment and exports find it by this name.",
+    )  # fmt: skip
     if st.button("Make the study", type="primary", key="judges-make"):
         with ui.problems():
-            made = study_for_judges(ui.db(), ui.actor(), project.project_id, protocol=protocol)
+            made = study_for_judges(
+                ui.db(), ui.actor(), project.project_id, protocol=protocol, called=called.strip() or None
+            )
             ui.go("judges", run="new", study=made, project=project.project_id)
     return None
 

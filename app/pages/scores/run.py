@@ -15,7 +15,7 @@ from app.widgets import job_bar
 from app.worker import jobs
 from app.worker.kinds.score import SCORE, ScoreParameters
 from db.projects import ProjectRow
-from db.scores.labels import studies_for_scorer
+from db.scores.labels import LabelsOnOffer, labels_for_scorer
 from db.scores.write import plan_scoring
 
 _SAID = "scores-said"
@@ -37,9 +37,9 @@ def draw(project: ProjectRow, *, first: bool) -> None:
         given = {field: _parameter(scorer, field, about) for field, about in fields.items()}
         if _TRAINING_SET in scorer.parameters.model_fields:
             st.caption("It compares with the project's present examples of abstention (the tab Abstention examples).")
-        labels_of = _labels_of(project, scorer)
+        labels_of, labels_by = _labels_of(project, scorer)
         if st.button("Run", type="primary", key="scores-run"):
-            _queue(project, name, given, labels_of)
+            _queue(project, name, given, labels_of, labels_by)
     said = st.session_state.pop(_SAID, None)
     if said:
         st.success(ui.plain(said))
@@ -66,31 +66,65 @@ def _parameter(scorer: Scorer[Any], name: str, about: FieldInfo) -> Any:
     return st.text_input(label, value=str(default or ""), key=key, help=hint)
 
 
-def _labels_of(project: ProjectRow, scorer: Scorer[Any]) -> list[str]:
-    """The studies whose labels are taken, of those that ask for what the scorer takes; none where no study does."""
+def _labels_of(project: ProjectRow, scorer: Scorer[Any]) -> tuple[list[str], list[str]]:
+    """The studies whose labels are taken, of those that ask for what the scorer takes, and whose; none without one."""
     if scorer.labels is None:
-        return []
-    studies = studies_for_scorer(ui.db(), ui.actor(), project.project_id, scorer=scorer.name)
-    if not studies:
-        st.caption("It also takes what people say in studies; no study of the project asks for that yet.")
-        return []
-    return st.multiselect(
+        return [], []
+    offered = labels_for_scorer(ui.db(), ui.actor(), project.project_id, scorer=scorer.name)
+    if not offered:
+        st.caption("It also takes what people and judges say in studies; no study of the project asks for that yet.")
+        return [], []
+    chosen = st.multiselect(
         "Labels of",
-        studies,
+        [one.study for one in offered],
         key=f"scores-{scorer.name}-labels-of-{project.project_id}",
         placeholder="No study: what came with the items",
-        help="What people said in these studies, in place of what came with the items. It is read as it is now: other "
+        help="What was said in these studies, in place of what came with the items. It is read as it is now: other "
         "labels are another run. Items that nobody labelled are unscored.",
     )
+    return chosen, _labels_by(project, scorer, [one for one in offered if one.study in chosen])
 
 
-def _queue(project: ProjectRow, scorer: str, parameters: Mapping[str, Any], labels_of: Sequence[str]) -> None:
+_USUAL = ""
+_WHO = {
+    _USUAL: "As usual: final labels, or those of the only judge",
+    "settled": "Final labels (settled)",
+    "people": "People’s votes so far (people)",
+}
+
+
+def _labels_by(project: ProjectRow, scorer: Scorer[Any], studies: Sequence[LabelsOnOffer]) -> list[str]:
+    """Whose labels are taken: of everything, or of each side of the scorer's equations."""
+    who = list(dict.fromkeys(one for study in studies for one in study.by))
+    if len(who) < 2 or scorer.labels is None:
+        return []
+    key = f"scores-{scorer.name}-labels-by-{project.project_id}"
+    sides = scorer.labels.sides
+    given = []
+    for column, name in zip(st.columns(len(sides) or 1), sides or [""], strict=True):
+        label = f"Whose, for {name}: {sides[name].words}" if name else "Whose"
+        chosen = column.selectbox(
+            label, [_USUAL, *who], format_func=lambda one: _WHO.get(one, one), key=f"{key}-{name}",
+        )  # fmt: skip
+        if chosen:
+            given.append(f"{name}={chosen}" if name else chosen)
+    return given
+
+
+def _queue(
+    project: ProjectRow,
+    scorer: str,
+    parameters: Mapping[str, Any],
+    labels_of: Sequence[str],
+    labels_by: Sequence[str],
+) -> None:
     """Put the run into the queue, unless there is nothing to score."""
     with ui.problems():
         actor = ui.actor()
         complete, to_do = plan_scoring(
-            ui.db(), actor, project.project_id, scorer=scorer, parameters=parameters, labels_of=labels_of
-        )
+            ui.db(), actor, project.project_id,
+            scorer=scorer, parameters=parameters, labels_of=labels_of, labels_by=labels_by,
+        )  # fmt: skip
         if not to_do:
             st.session_state[_SAID] = f"{scorer}: every item has its score already."
         else:

@@ -22,7 +22,7 @@ from db.elsewhere.labels import import_labels
 from db.engine import Database
 from db.models import Item, ItemVersion, Project, Run, Score, Study, StudyItem
 from db.scores.label_states import labels_state_now
-from db.scores.labels import studies_for_scorer
+from db.scores.labels import labels_for_scorer
 from db.scores.summaries import list_scorers_in, score_summary
 from db.scores.write import plan_scoring, run_scorer
 from exports.alignment.scores import scores_of
@@ -411,7 +411,7 @@ def rename(session: Session, project_id: int, name: str) -> None:
 
 
 def test_the_state_of_labels_is_not_set_by_hand(place: Place) -> None:
-    with pytest.raises(InvalidInput, match=r"'labels_of' is not set by hand\. Name the study with --labels-of; "):
+    with pytest.raises(InvalidInput, match=r"'labels_of' is not set by hand\. Name the study with --labels-of, "):
         plan_scoring(
             place.db, place.researcher, place.project_id, scorer="recall_at_k", parameters=["labels_of=claims"]
         )
@@ -422,7 +422,7 @@ def test_studies_that_fit_a_scorer_are_offered(place: Place) -> None:
     place.study("claims", "claim_verification", *verdicts("a", "ada", c1e1="neutral"))
     place.study("mine", "factuality", ("a", "ada", "answer_factual", "item", "factual"))
     offered = {
-        scorer: studies_for_scorer(place.db, place.researcher, place.project_id, scorer=scorer)
+        scorer: [one.study for one in labels_for_scorer(place.db, place.researcher, place.project_id, scorer=scorer)]
         for scorer in ("claim_metrics", "ragchecker", "recall_at_k", "token_f1")
     }
     assert offered == {
