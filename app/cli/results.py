@@ -20,6 +20,7 @@ from app.cli.base import (
     check_names,
     command,
     opened,
+    option,
     study_id_of,
 )
 from app.cli.output import emit, say_aside, working
@@ -34,6 +35,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home results finance verification",
         "assay --home ./assay-home results finance verification --json",
         "assay --home ./assay-home results finance verification --level 0.9 --report results.html",
+        "assay --home ./assay-home results finance verification --by 'some-model plain@1' --against people",
         "assay --home ./assay-home results finance ambiguity --split split.csv --match category,language --seed 7",
     )(results)
 
@@ -42,6 +44,13 @@ def results(  # noqa: PLR0917 - the command's options
     context: typer.Context,
     project: ProjectName,
     study: StudyName,
+    by: Annotated[
+        str | None,
+        option("WHO", "Whose labels: people, or a judge by its name.  [default: people, else the only judge]"),
+    ] = None,
+    against: Annotated[
+        str | None, option("WHO", "Whose stand beside them: people (votes), settled (final ones), or a judge.")
+    ] = None,
     report: ReportFile = None,
     level: Level = 0.95,
     split: Annotated[
@@ -62,7 +71,8 @@ def results(  # noqa: PLR0917 - the command's options
     """Report what came out of a study.
 
     The figures that its protocol is for, and the share of each label: of settled labels and those of single annotators,
-    in all and by system and category, each with its interval.
+    in all and by system and category, each with its interval. Of a judge's labels it is the same; --against puts
+    people's, or another judge's, beside them, with the difference and its interval.
     """
     if report is not None:
         check_report(report)
@@ -76,7 +86,9 @@ def results(  # noqa: PLR0917 - the command's options
 
     with opened(context) as here, working("Reading labels"):
         study_id = study_id_of(here, project, study)
-        made = Results.of_study(here.db, here.actor, study_id, Resampling(resamples, seed, level))
+        made = Results.of_study(
+            here.db, here.actor, study_id, Resampling(resamples, seed, level), by=by, against=against
+        )
         halves = None
         if split is not None:
             labels = StudyLabels.of(here.db, here.actor, study_id)

@@ -97,21 +97,28 @@ class AgreementSoFar:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The results of a study with their plots, as labels and scores were at the time that `stamp` says."""
+    """The results of a study with their plots, as labels and scores were at the time that `stamp` says.
+
+    `by` and `against`: of whose labels, and beside whose (`Results.of_study`).
+    """
 
     actor: Actor
     study_id: int
     stamp: tuple[int, ...]
     asked: Resampling
+    by: str | None = None
+    against: str | None = None
 
     @property
     def key(self) -> Hashable:
         """What they are of, and how they are measured; not for whom."""
-        return ("results", self.study_id, self.stamp, self.asked.resamples, self.asked.seed, self.asked.level)
+        about = (self.asked.resamples, self.asked.seed, self.asked.level, self.by, self.against)
+        return ("results", self.study_id, self.stamp, *about)
 
     def __call__(self, db: Database) -> Results:
         """Measure them."""
-        return Results.of_study(db, self.actor, self.study_id, self.asked).drawn()
+        made = Results.of_study(db, self.actor, self.study_id, self.asked, by=self.by, against=self.against)
+        return made.drawn()
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,11 @@ from sqlmodel import Session, col
 from annotators.criteria.base import written
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
+from db.engine import Database
 from db.items.current import is_set_aside, withdrawn_batches
 from db.judging.judges import JudgeSettings, settings_digest
 from db.models import Account, Annotation, AnnotationKind, Judge, JudgedItem, Run, StoredLabel, Study
+from db.permissions import READERS, Actor, On, operation
 from db.query import driver_rows, pick, table_of
 from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING, SettledUnit, parsed_value, sample_blocks
@@ -38,6 +40,13 @@ def judges_of(session: Session, study_id: int) -> dict[str, int]:
         .order_by(col(Account.name))
     )
     return {name: person_id for name, person_id in rows}  # noqa: C416 - rows are not plain tuples
+
+
+@operation(On.STUDY, READERS)
+def labelling_judges(db: Database, _actor: Actor, study_id: int) -> list[str]:
+    """The names of everybody of kind model who has labelled in the study."""
+    with db.read() as session:
+        return list(judges_of(session, study_id))
 
 
 def people_labelled(session: Session, study_id: int) -> bool:

@@ -24,6 +24,7 @@ class Adjudicators:
 
     name = "adjudicators"
     order = 94
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol with labels that are compared."""

@@ -33,6 +33,7 @@ class AgreementWithScores:
 
     name = "agreement_with_scores"
     order = 20
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols about scores."""

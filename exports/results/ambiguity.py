@@ -41,6 +41,7 @@ class Ambiguity:
 
     name = "ambiguity"
     order = 30
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols that ask whether the item is clear or ambiguous."""

@@ -46,6 +46,7 @@ class Asides:
 
     name = "asides"
     order = 92
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols of which something can be asked beside labels."""

@@ -27,7 +27,8 @@ class Figure(Result):
 
     `n` is how many labels or units it rests on. `group` is one group of items and `by` what the groups are (system,
     category, …); None is all of them. `label` is the label that a share is of, and `labels` whose labels they are:
-    "settled", or "each" of single annotators. Shares are 0 to 1; what is none (a mean, a coefficient) says so.
+    "settled", "each" of single annotators, or "judge". `against` says beside whose labels it stands: `value` is then
+    the difference of `own` and `other`. Shares are 0 to 1; what is none (a mean, a coefficient) says so.
     """
 
     n: int
@@ -37,6 +38,9 @@ class Figure(Result):
     label: str | None = None
     labels: Whose | None = None
     is_share: bool = True
+    against: str | None = None
+    own: float | None = None
+    other: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The figure as a row of `assay results --json`; `by`, `label`, `labels` where there is one."""
@@ -51,7 +55,7 @@ class Figure(Result):
             "n": self.n,
             "reason": self.reason,
         }
-        for name in ("by", "label", "labels"):
+        for name in ("by", "label", "labels", "against", "own", "other"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found
@@ -80,10 +84,14 @@ class Findings:
 
 
 class ProtocolReport(Protocol):
-    """A report of the results of protocols of one sort. `order` is its place among those that fit: low comes first."""
+    """A report of the results of protocols of one sort. `order` is its place among those that fit: low comes first.
+
+    `of_judges`: it is made of a judge's labels as of people's (`StudyLabels.whose`); the others are about people.
+    """
 
     name: str
     order: int
+    of_judges: bool
 
     def fits(self, protocol: AskedProtocol) -> bool:
         """Whether studies of this protocol have this report."""
@@ -96,6 +104,7 @@ REPORTS: Registry[ProtocolReport] = Registry("report", "exports.results", extend
 """All reports of results."""
 
 
-def fitting(protocol: AskedProtocol) -> list[ProtocolReport]:
-    """The reports that a protocol has, in their order."""
-    return sorted((report for report in REPORTS if report.fits(protocol)), key=lambda report: report.order)
+def fitting(protocol: AskedProtocol, *, judge: bool = False) -> list[ProtocolReport]:
+    """The reports that a protocol has, in their order; of a judge's labels those that are made of such."""
+    fit = (report for report in REPORTS if report.fits(protocol) and (report.of_judges or not judge))
+    return sorted(fit, key=lambda report: report.order)

@@ -23,6 +23,7 @@ class Causes:
 
     name = "causes"
     order = 95
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol with labels that are compared."""

@@ -30,6 +30,7 @@ class Estimates:
 
     name = "estimates"
     order = 1
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol."""

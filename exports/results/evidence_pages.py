@@ -50,6 +50,7 @@ class EvidencePages:
 
     name = "evidence_pages"
     order = 20
+    of_judges = True
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols with sets of labelled pages."""
@@ -65,7 +66,7 @@ class EvidencePages:
                 continue
             mine = [
                 figure
-                for whose in WHOSE
+                for whose in labels.whose
                 for by, group in _groups(labels)
                 for figure in _figures(labels, criterion, imported, asked, whose=whose, by=by, group=group)
             ]
@@ -223,13 +224,14 @@ def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None)
             rows.setdefault((figure.group, figure.name, figure.criterion), {})[figure.labels or ""] = figure
     if not rows:
         return None
+    there = [whose for whose in WHOSE if any(whose in cells for cells in rows.values())]
     lines = []
     for (group, name, about), cells in rows.items():
         line = [NAMES[name], titles[about]]
-        for whose in WHOSE:
+        for whose in there:
             line += [cell(cells[whose]), f"{cells[whose].n:,}"]
         lines.append([group or "", *line] if by else line)
-    columns = ["Share", "Of", *(part for whose in WHOSE.values() for part in (whose, "n"))]
+    columns = ["Share", "Of", *(part for whose in there for part in (WHOSE[whose], "n"))]
     caption = "Page labels against the import" + (f" by {by}" if by else "")
     return TextTable.of(caption, [by.capitalize(), *columns] if by else columns, lines)
 

@@ -1,4 +1,4 @@
-"""What people said in a study, settled or each for themselves, in columns: what reports of results are made of."""
+"""What people, or a judge, said in a study, settled or each, in columns: what reports of results are made of."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ from db.permissions import Actor
 from db.studies.ratings import StudyItems, StudyRatings, ratings
 from db.studies.settlements import stream_settled
 
-Whose = Literal["settled", "each"]
-WHOSE: dict[Whose, str] = {"settled": "Settled labels", "each": "Labels of single annotators"}
+Whose = Literal["settled", "each", "judge"]
+WHOSE: dict[Whose, str] = {
+    "settled": "Settled labels",
+    "each": "Labels of single annotators",
+    "judge": "Labels of the judge",
+}
 
 Grouping = Literal["system", "category"]
 GROUPINGS: tuple[Grouping, ...] = ("system", "category")
@@ -39,7 +43,7 @@ def is_preference(criterion: Criterion) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CriterionLabels:
-    """Labels of one criterion, one entry each: of settled units one a unit, of single annotators one a label.
+    """Labels of one criterion, one entry each: of settled units one a unit, of annotators and judges one a label.
 
     `value` (n) has places in `distinct`, `target` (n) places in `targets`, `item` (n) places in the study's items.
     """
@@ -90,7 +94,8 @@ class CriterionLabels:
 class StudyLabels:
     """A study's labels: those that count of single annotators (`found`), and what they settle as.
 
-    `db` and `actor` are for what a report needs besides; the actor may read the study's labels.
+    `db` and `actor` are for what a report needs besides; the actor may read the study's labels. `judge` is the one
+    whose labels these are; None: they are people's.
     """
 
     db: Database
@@ -99,10 +104,16 @@ class StudyLabels:
     found: StudyRatings
     settled: dict[str, list[tuple[int, str, str, Any]]]
     """Criterion → (study item, target, state, value) of each unit; one that is open has no value yet."""
+    judge: str | None = None
 
     @classmethod
-    def of(cls, db: Database, actor: Actor | None, study_id: int) -> StudyLabels:
-        """Read them. Permissions are those of reading the study's labels."""
+    def of(cls, db: Database, actor: Actor | None, study_id: int, *, judge: str | None = None) -> StudyLabels:
+        """Read those of people, or of a judge; NotFound for one who has labelled nothing here.
+
+        Permissions are those of reading the study's labels.
+        """
+        if judge is not None:
+            return cls(db, actor, study_id, ratings(db, actor, study_id, kinds=(), judges=(judge,)), {}, judge)
         found = ratings(db, actor, study_id, named=False)
         settled: dict[str, list[tuple[int, str, str, Any]]] = {}
         with db.read() as session:
@@ -110,6 +121,16 @@ class StudyLabels:
                 given = (unit.study_item_id, unit.target, unit.state, unit.value)
                 settled.setdefault(unit.criterion, []).append(given)
         return cls(db, actor, study_id, found, settled)
+
+    @property
+    def whose(self) -> Sequence[Whose]:
+        """Whose labels reports are made of: the settled ones and those of each annotator, or the judge's."""
+        return ("settled", "each") if self.judge is None else ("judge",)
+
+    @property
+    def called(self) -> str:
+        """Whose labels they are, in words."""
+        return self.judge or "people"
 
     @property
     def study(self) -> Study:
@@ -127,9 +148,12 @@ class StudyLabels:
         return self.found.items
 
     def labels(self, criterion: str, whose: Whose) -> CriterionLabels:
-        """The labels of a criterion: what is settled, or what each annotator gave. `cannot judge` is in neither."""
+        """The labels of a criterion: what is settled, or what each annotator (or the judge) gave.
+
+        `cannot judge` is in neither.
+        """
         column = next(report for report in self.found.criteria if report.criterion.name == criterion)
-        if whose == "each":
+        if whose != "settled":
             item, target = column.item[column.unit], column.target[column.unit]
             return CriterionLabels(column.criterion, whose, column.distinct, column.value, column.targets, target, item)
         given = [unit for unit in self.settled.get(criterion, ()) if unit[2] != "open"]
@@ -178,6 +202,10 @@ class StudyLabels:
             names, places = np.unique(np.array(given[by], dtype=object), return_inverse=True)
             found[by] = names.tolist(), places.astype(np.int64)
         return found
+
+    def grouped(self, by: Grouping) -> tuple[list[str], IntArray]:
+        """The systems or the categories that there are, and which of them (its place) each item is of."""
+        return self._groups[by]
 
     def groups(self, by: Grouping) -> list[str]:
         """The systems or categories that there are, sorted; none where all items are of one."""

@@ -96,6 +96,7 @@ class Preference:
 
     name = "preference"
     order = 10
+    of_judges = True
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols with a criterion about pairs whose labels are numbers."""
@@ -107,7 +108,7 @@ class Preference:
         figures: list[Figure] = []
         sections = []
         for criterion in filter(is_preference, labels.protocol.criteria):
-            given = [labels.labels(criterion.name, whose) for whose in WHOSE]
+            given = [labels.labels(criterion.name, whose) for whose in labels.whose]
             mine = [found for some in given for found in _figures(labels, some, sides, asked)]
             figures += mine
             of_sides = [found for found in mine if found.name == LEFT]
@@ -177,6 +178,10 @@ def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntA
     return found
 
 
+def _title(whose: str) -> str:
+    return next((title for name, title in WHOSE.items() if name == whose), WHOSE["each"])
+
+
 def _systems(criterion: Criterion, figures: Sequence[Figure]) -> TextTable:
     rows: dict[tuple[str, str], dict[str, Figure]] = {}
     for found in figures:
@@ -184,7 +189,7 @@ def _systems(criterion: Criterion, figures: Sequence[Figure]) -> TextTable:
             rows.setdefault((found.group, found.labels), {})[found.name] = found
     lines = [
         [
-            system, WHOSE["settled" if whose == "settled" else "each"], cell(cells[WON]), cell(cells[TIED]),
+            system, _title(whose), cell(cells[WON]), cell(cells[TIED]),
             figure(cells[STRENGTH]), f"{cells[WON].n:,}",
         ]
         for (system, whose), cells in sorted(rows.items())

@@ -26,6 +26,7 @@ class ReviewedAgreements:
 
     name = "reviewed"
     order = 93
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol with labels that are compared."""

@@ -75,6 +75,7 @@ class Shares:
 
     name = "shares"
     order = 100
+    of_judges = True
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol."""
@@ -107,7 +108,7 @@ def _parts(study: StudyLabels, labels: CriterionLabels) -> Iterator[_Part]:
 
 
 def _shares(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Iterator[Figure]:
-    for whose in _whose(criterion):
+    for whose in _whose(study, criterion):
         labels = study.labels(criterion.name, whose)
         for by, group, part in _parts(study, labels):
             for label in criterion.label_list():
@@ -115,8 +116,8 @@ def _shares(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Iter
                 yield share_of(study, part, part.hits(word), asked, label=word, group=group, by=by)
 
 
-def _whose(criterion: Criterion) -> Sequence[Whose]:
-    return ("settled", "each") if criterion.compared else ("each",)
+def _whose(study: StudyLabels, criterion: Criterion) -> Sequence[Whose]:
+    return study.whose if criterion.compared else study.whose[-1:]
 
 
 def _means(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Iterator[Figure]:
@@ -124,7 +125,7 @@ def _means(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Itera
     if not criterion.ordered or study.protocol.scores_judged_by(criterion):
         return
     numbers = criterion.as_numbers()
-    for whose in _whose(criterion):
+    for whose in _whose(study, criterion):
         labels = study.labels(criterion.name, whose)
         given = [numbers.number(value) for value in labels.values]
         clusters = study.cluster[labels.item].tolist()
@@ -215,7 +216,7 @@ def _words(study: StudyLabels, criterion: Criterion) -> list[str]:
     states = study.states(criterion.name)
     if states["open"]:
         found.append(f"{count(states['open'], 'unit is', 'units are')} not settled and not among the settled labels.")
-    if criterion.label_list() and study.labels(criterion.name, "settled").n and "settled" in _whose(criterion):
+    if criterion.label_list() and study.labels(criterion.name, "settled").n and "settled" in _whose(study, criterion):
         found.append(TAKEN_AS_RIGHT)
     cannot = study.cannot_judge(criterion.name)
     if cannot:

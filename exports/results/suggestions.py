@@ -66,6 +66,7 @@ class Suggestions:
 
     name = "suggestions"
     order = 90
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol: a judge may propose labels of any."""

@@ -29,6 +29,7 @@ class Talk:
 
     name = "talk"
     order = 92
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Every protocol with labels that are compared."""

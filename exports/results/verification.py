@@ -44,6 +44,7 @@ class Verification:
 
     name = "verification"
     order = 10
+    of_judges = True
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols that ask at least one of the criteria."""
@@ -55,7 +56,7 @@ class Verification:
         flags = _Flags(labels) if "grounding" in criteria else None
         figures: list[Figure] = []
         for name in criteria:
-            for whose in WHOSE:
+            for whose in labels.whose:
                 given = labels.labels(name, whose)
                 figures.append(_figure(labels, given, flags, asked))
                 for by in GROUPINGS:

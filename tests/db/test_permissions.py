@@ -211,6 +211,7 @@ MAY: dict[str, frozenset[str]] = {
     "judging.drafting.write_draft": RESEARCHERS,
     "judging.judged.judges_in_study": RESEARCHERS,
     "judging.judges.find_judge": READERS,
+    "judging.said.labelling_judges": READERS,
     "judging.judges.list_judges": READERS,
     "judging.planning.plan_judging": RESEARCHERS,
     "judging.planning.study_for_judges": RESEARCHERS,
