@@ -21,7 +21,7 @@ from annotators.criteria.labels import Label, LabelValue
 from annotators.criteria.material import HELD_AGAINST, NEEDED_BY_TARGET, OF_ITEMS, Material
 from annotators.errors import InvalidInput, shown
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
-from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, Chosen, TargetKind, Units
+from annotators.items.targets import BY_EVIDENCE, OF_CLAIMS, OTHER_SIDE, Chosen, TargetKind, Units
 from annotators.lists import list_in
 
 Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "spans", "text"]
@@ -210,10 +210,10 @@ class Criterion(BaseModel):
                 f"it may be {' or '.join(sides)}" if sides else f"the target {self.target} has no sides; leave it out"
             )
             raise Misfit(f"criterion {self.name!r}: `of` is {self.of!r}; {allowed}", "of")
-        if self.only is not None and self.target not in OF_EVIDENCE:
+        if self.only is not None and self.target not in BY_EVIDENCE:
             raise Misfit(
                 f"criterion {self.name!r}: `only` chooses evidence, which the target {self.target} is not about; leave "
-                f"it out, or take one of the targets {', '.join(sorted(OF_EVIDENCE))}",
+                f"it out, or take one of the targets {', '.join(sorted(BY_EVIDENCE))}",
                 "only",
             )
         return self

@@ -44,6 +44,8 @@ AGAINST: Mapping[TargetKind, str] = {
 
 OF_CLAIMS = frozenset({TargetKind.CLAIM, TargetKind.CLAIM_EVIDENCE, *AGAINST})
 OF_EVIDENCE = frozenset({TargetKind.EVIDENCE, TargetKind.CLAIM_EVIDENCE})
+BY_EVIDENCE = frozenset({*OF_EVIDENCE, TargetKind.CLAIM_CONTEXT})
+"""Targets that are units of evidence, or held against all of it at once: a criterion may choose which evidence."""
 
 OTHER_SIDE: Mapping[TargetKind, str] = {TargetKind.CLAIM_ANSWER: "reference", TargetKind.CLAIM_REFERENCE: "answer"}
 """Whose claims are held against a text: those of the other one."""

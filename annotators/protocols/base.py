@@ -13,7 +13,7 @@ from annotators.criteria import AnyCriterion, Criterion, Misfit
 from annotators.criteria.derived.base import Derived
 from annotators.criteria.material import TEXT_OF_SIDE, Material
 from annotators.criteria.suggested import OF_TARGET, suggested_by
-from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind, Units
+from annotators.items.targets import BY_EVIDENCE, Chosen, TargetKind, Units
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.protocols.consequences import Consequence
@@ -424,7 +424,7 @@ class Protocol(BaseModel):
             for number in range(len(self.steps))
             if Material.ROLES not in self.shown_at(number)
             for criterion in self.step_criteria(number)
-            if criterion.target in OF_EVIDENCE
+            if criterion.target in BY_EVIDENCE
         ]
 
     def evidence_choices(self, step: int) -> list[Chosen] | None:

@@ -18,7 +18,7 @@ from annotators.figures import count, some
 from annotators.items.blocks import blocks_of
 from annotators.items.item import CLAIM_SIDES, IMAGE_SIDES, image_side
 from annotators.items.sampling import Candidate
-from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, ChosenBy, TargetKind, Units
+from annotators.items.targets import BY_EVIDENCE, OF_CLAIMS, OF_EVIDENCE, ChosenBy, TargetKind, Units
 from annotators.protocols import Protocol
 from db.models import Claim, Document, Evidence, Image, Item, ItemDocument, ItemVersion
 from db.query import table_of
@@ -40,9 +40,6 @@ _CAN_BE_SHOWN = (func.coalesce(_EVIDENCE.c.text, "") != "") | _EVIDENCE.c.docume
     sql_select(_DOCUMENT.c.id).where(_DOCUMENT.c.sha256.is_not(None))
 )
 _TO_LOOK_AT = "evidence with a text or a page that can be shown"
-_OF_WHAT_IS_SHOWN = (*OF_EVIDENCE, TargetKind.CLAIM_CONTEXT)
-"""Targets that are about evidence, and judged by what that shows."""
-
 _OF_EVERY_ITEM = (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR)
 """What every item has one of, or none of that anything could be said."""
 
@@ -101,7 +98,7 @@ def lacking(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate])
                  set().union(*(there.items_showing(material, protocol, number) for material in basis)))
                 for basis in criterion.bases
             ]  # fmt: skip
-            if criterion.target in _OF_WHAT_IS_SHOWN:
+            if criterion.target in BY_EVIDENCE:
                 bases.append((_TO_LOOK_AT, every - there.items_shown_nothing(criterion)))
             for what, having in bases:
                 asked = every if _is_asked_of_all(criterion) else there.items_with(criterion, protocol, number)
@@ -209,10 +206,15 @@ def _is_asked_of_all(criterion: Criterion) -> bool:
     return criterion.target in _OF_EVERY_ITEM and not criterion.made_of
 
 
+def _chooses_evidence(criterion: Criterion) -> bool:
+    """Whether it is asked of nothing where an item has no such evidence: it is about units, or about some of them."""
+    return criterion.target in OF_EVIDENCE or criterion.only is not None
+
+
 def _in_words(criterion: Criterion) -> str:
     """What a criterion needs one of: "claim of the answer"."""
     side = f" of the {criterion.side}" if criterion.side else ""
-    if criterion.target in OF_EVIDENCE:
+    if _chooses_evidence(criterion):
         only = criterion.only
         chosen = " or ".join([*only.roles, *only.kinds]) if only else ""
         unit = f"evidence ({chosen})" if chosen else "evidence"
@@ -283,7 +285,7 @@ class PartsOfItems:
         found = []
         if criterion.target in OF_CLAIMS:
             found.append(self._having(_CLAIM, _CLAIM.c.of.in_(shown(Material.CLAIMS, CLAIM_SIDES))))
-        if criterion.target in OF_EVIDENCE:
+        if _chooses_evidence(criterion):
             found.append(self._with_evidence(criterion))
         return set.intersection(*found)
 

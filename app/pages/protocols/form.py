@@ -12,7 +12,7 @@ from annotators.criteria.base import KINDS, USUAL_KIND, Criterion
 from annotators.criteria.material import OF_ITEMS, Material
 from annotators.criteria.suggested import OF_TARGET
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
-from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, TargetKind
+from annotators.items.targets import BY_EVIDENCE, OF_CLAIMS, OTHER_SIDE, TargetKind
 from annotators.protocols.base import REVISABLE
 from app import wording
 from app.widgets.protocol_view import MATERIALS, TARGETS
@@ -313,7 +313,7 @@ def _which(fields: _Fields, target: str) -> None:
         fields.one(
             "Of", "of", [None, *sides], words=lambda side: "all that are shown" if side is None else f"the {side}"
         )
-    if target in OF_EVIDENCE:
+    if target in BY_EVIDENCE:
         only = fields.inside("only")
         left, middle, right = st.columns(3)
         with left:

@@ -23,7 +23,11 @@ JUDGE = {"a": 9, "b": 5, "c": 10}
 
 @pytest.fixture
 def place(sqlite_database: Database, tmp_path: Path) -> Place:
-    return Place(sqlite_database, tmp_path, *(record(item, system=system, references=["Red."]) for item, system in SYSTEMS.items()))
+    return Place(
+        sqlite_database,
+        tmp_path,
+        *(record(item, system=system, references=["Red."]) for item, system in SYSTEMS.items()),
+    )
 
 
 def graded(place: Place) -> int:
