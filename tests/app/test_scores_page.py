@@ -86,6 +86,11 @@ def test_a_scorer_takes_the_labels_of_a_study_that_is_chosen(scored: ScoredPages
     [labels_of] = [field for field in page.multiselect if field.label == "Labels of"]
     assert labels_of.options == ["people"]
     labels_of.select("people").run()
+    whose = [field for field in page.selectbox if field.label.startswith("Whose, for ")]
+    assert [field.label for field in whose] == [
+        "Whose, for L: what a claim is", "Whose, for s: which unit of evidence supports it",
+    ]  # fmt: skip
+    assert whose[0].options[1:] == ["Final labels (settled)", "People’s votes so far (people)"]
     page = press(page, "Run")
     assert "labels_of=people, labels_state=" in no_problem(page)
     assert work(scored.db, "one") == 1

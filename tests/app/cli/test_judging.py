@@ -501,3 +501,29 @@ def test_a_command_that_waits_for_a_worker_takes_the_job_that_this_one_leaves(
     other.join()
     db.dispose()
     assert (found["left"], found["stopped"]) == (0, None)
+
+
+def test_a_run_over_a_project_is_found_by_its_name_by_all_that_follows(
+    judging: Judging, server: ScriptedServer
+) -> None:
+    judging.assay("import", "finance", write_items(judging.folder / "in", *(item(number) for number in range(4))))
+    about = ("--model", "tiny-judge", "--base-url", server.base_url, "--pictures", "0")
+    asked = ("judge", "finance", "--protocol", "answer_grading", "--name", "graded", *about)
+    assert judging.assay.json(*asked)["items"] == 4
+    assert judging.assay.json(*asked)["requests"] == 0  # given again it is the same study
+    rows = judging.assay.json("results", "finance", "graded")["rows"]
+    [mean] = [row for row in rows if (row["name"], row["criterion"], row["group"]) == ("mean", "grade", None)]
+    assert (mean["value"], mean["labels"]) == (1.5, "judge")  # 0, 1, 2 and 3
+    score = ("score", "finance", "--scorer", "answer_grade", "--labels-of", "graded")
+    made = judging.assay.json(*score)
+    assert (made["mean"], made["n_scored"], made["unscored"]) == (1.5, 4, [])
+    assert made["parameters"]["labels_by"] == ["tiny-judge plain@1"]
+    judging.assay("import", "finance", write_items(judging.folder / "more", item(9)))
+    later = judging.assay.json(*score)
+    assert later["unscored"] == [{"reason": "tiny-judge plain@1 has not judged it in graded", "n": 1}]
+    assert "has not judged it in graded" in judging.assay(*score).out
+    refused = judging.assay(*score, "--labels-by", "tiny-jugde", code=3)
+    assert "Nobody called 'tiny-jugde' has labels to take in 'graded'" in refused.err
+    assert "'graded' is about 4 items as they were when it was made" in judging.assay(*asked, code=5).err
+    named = judging.assay("judge", "finance", "graded", "--name", "other", *about, code=2)
+    assert "'graded' has a name already" in named.err.replace("\n│ ", " ")
