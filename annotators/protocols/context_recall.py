@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from annotators.criteria import Label
-from annotators.criteria.base import Only
 from annotators.criteria.choice import Choice
 from annotators.criteria.material import Material
 from annotators.items.targets import TargetKind
@@ -57,7 +56,6 @@ context_recall = PROTOCOLS.register(
                 help="By all that was retrieved, at once",
                 target=TargetKind.CLAIM_CONTEXT,
                 of="reference",
-                only=Only(roles=["retrieved"]),
                 rest="not_in_context",
                 positive="in_context",
                 labels=[

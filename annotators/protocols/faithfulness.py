@@ -1,9 +1,8 @@
-"""Faithfulness: is each fact of the answer grounded in the gold evidence, taken all together."""
+"""Faithfulness: is each fact of the answer grounded in the evidence, taken all together."""
 
 from __future__ import annotations
 
 from annotators.criteria import Label
-from annotators.criteria.base import Only
 from annotators.criteria.choice import Choice
 from annotators.criteria.material import Material
 from annotators.items.targets import TargetKind
@@ -50,7 +49,7 @@ faithfulness = PROTOCOLS.register(
     Protocol(
         name="faithfulness",
         title="Faithfulness by facts",
-        summary="Is each fact of the answer grounded in the gold evidence, taken all together?",
+        summary="Is each fact of the answer grounded in the evidence, taken all together?",
         guidelines=_GUIDELINES,
         criteria=[
             Choice(
@@ -59,7 +58,6 @@ faithfulness = PROTOCOLS.register(
                 help="By all of the evidence at once",
                 target=TargetKind.CLAIM_CONTEXT,
                 of="answer",
-                only=Only(roles=["gold"]),
                 rest="grounded",
                 positive="grounded",
                 labels=[

@@ -180,6 +180,8 @@ def answered(
             return draw.sample(enum, leaf.get("minItems", draw.randrange(len(enum) + 1)))
         if "enum" in leaf:
             return draw.choice(leaf["enum"])
+        if leaf.get("type") == "number":
+            return draw.randint(int(leaf["minimum"]), int(leaf["maximum"]))
         return False if leaf.get("type") == "boolean" else "A year is missing."
 
     for _ in range(100):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from annotators.criteria.base import Only
 from annotators.criteria.grade import Grade
+from annotators.items.targets import ChosenBy
 from annotators.protocols import PROTOCOLS, Material, Protocol
 
 QUESTION = {Material.QUESTION}
@@ -77,3 +79,16 @@ def test_grades_that_lie_one_apart_settle() -> None:
     [grade] = PROTOCOLS.get("answer_grading").criteria
     assert isinstance(grade, Grade)
     assert (grade.agreed([7, 8]), grade.agreed([6, 8])) == (7, None)
+
+
+def test_claims_against_all_evidence_may_choose_which_evidence_that_is() -> None:
+    asked = PROTOCOLS.get("faithfulness")
+    [criterion] = asked.criteria
+    assert asked.evidence_choices(0) is None
+    of_gold = criterion.model_copy(update={"only": Only(roles=["gold"])})
+    choices = asked.model_copy(update={"criteria": [of_gold]}).evidence_choices(0)
+    assert choices is not None
+    [chosen] = choices
+    assert chosen.roles == ("gold",)
+    parts = {"evidence:e1": ChosenBy(role="gold"), "evidence:e2": ChosenBy(role="retrieved")}
+    assert chosen.of_evidence(parts, parts) == ["evidence:e1"]

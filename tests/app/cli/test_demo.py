@@ -63,7 +63,7 @@ def test_newcomers_qualify_by_two_dozen_items(demo: CommandLine) -> None:
     assert amendment["after"] == {"mark": 0.8, "tries": 2, "items": 24}
 
 
-OF_IMAGES = {"multimodal_answer", "multimodal_review"}
+OF_IMAGES = {"multimodal_answer", "multimodal_review", "multimodal_scores"}
 """Protocols about images of items, which the sample does not have."""
 
 ABOUT = sorted(set(PROTOCOLS.names()) - OF_IMAGES)
@@ -85,6 +85,8 @@ def test_every_protocol_has_six_items_to_qualify_by_that_explain_themselves(name
 SPARE = {
     "claim_correctness": "mossgate-cable:harbour-rag",
     "claim_recall": "library-electricity:reference",
+    "context_recall": "library-electricity:reference",
+    "faithfulness": "mossgate-cable:harbour-rag",
     "claim_verification": "mossgate-cable:harbour-rag",
     "multi_hop_checklist": "ferry-anchor:harbour-rag",
     "metric_agreement": "rayhan-price:harbour-rag",
