@@ -4,9 +4,9 @@
 
 Items have ten claims and six units of evidence, all judged by one judge (60 verdicts an item). The score step is what
 `assay score` does: the plan, which reads the labels and hashes them, and the run. Each is measured in a process of its
-own, its memory after the plan and after each block (what the kernel keeps as the most of a process begins with what its
-parent had). Targets: 100 items below 2 s; the peak of MANY items at most 100 MB above that of ITEMS, which is a block of
-1,000 items.
+own, its memory after the plan and after each block (what the kernel keeps as the most of a process begins with what
+its parent had). Targets: 100 items below 2 s; the peak of MANY items at most 100 MB above that of ITEMS, which is a
+block of 1,000 items.
 """
 
 from __future__ import annotations
