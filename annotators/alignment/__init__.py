@@ -7,7 +7,14 @@ from annotators.alignment.statistics.association import ASSOCIATION, association
 from annotators.alignment.statistics.base import title_of
 from annotators.alignment.statistics.calibration import ERROR, Bin, calibration, on_one_scale
 from annotators.alignment.statistics.ceiling import human_ceiling
-from annotators.alignment.statistics.comparison import STEIGER_Z, WILLIAMS_T, compare, steiger_z, williams_t
+from annotators.alignment.statistics.comparison import (
+    STEIGER_Z,
+    WILLIAMS_T,
+    compare,
+    equivalences,
+    steiger_z,
+    williams_t,
+)
 from annotators.alignment.statistics.means import mean_agreement
 from annotators.alignment.statistics.prediction_powered import prediction_powered_mean
 from annotators.alignment.statistics.preferences import preferred_alike, tie_calibrated_accuracy
@@ -49,6 +56,7 @@ __all__ = [
     "decide",
     "differences",
     "draw_to_label",
+    "equivalences",
     "human_ceiling",
     "mean_agreement",
     "next_to_label",

@@ -172,7 +172,7 @@ class Aligned(Result):
     is not units. `p_holm` and `p_bh` are p adjusted for all tests of its name, by Holm and by Benjamini and Hochberg,
     where there are several. `metric`, `criterion` and `group` say what it is about, `by` what the groups are (system,
     category, …), `against` the metric, study or annotator it is compared with; `n_effective` is how many labels alone
-    would give as short an interval.
+    would give as short an interval. `margin` is what a test of equivalence is about, and `verdict` what it shows.
     """
 
     n: int
@@ -185,9 +185,11 @@ class Aligned(Result):
     p_holm: float | None = None
     p_bh: float | None = None
     n_effective: float | None = None
+    margin: float | None = None
+    verdict: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The statistic as `alignment` JSON has it; `by`, `against`, p values and `n_effective` where there is one."""
+        """The statistic as `alignment` JSON has it; what only some have (`by`, p values, …) where there is one."""
         found: dict[str, Any] = {
             "name": self.name,
             "metric": self.metric,
@@ -200,7 +202,7 @@ class Aligned(Result):
             "n": self.n,
             "reason": self.reason,
         }
-        for name in ("by", "against", "p_value", "p_holm", "p_bh", "n_effective"):
+        for name in ("by", "against", "p_value", "p_holm", "p_bh", "n_effective", "margin", "verdict"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found

@@ -39,6 +39,7 @@ from app.cli import (
     results,
     scores,
     studies,
+    systems,
     trust,
 )
 from app.cli.base import Commands, Given, named_in
@@ -79,6 +80,7 @@ for module in (
     annotators,
     agreement,
     alignment,
+    systems,
     inviting,
     results,
     dataset,

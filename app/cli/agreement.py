@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,9 +47,14 @@ from exports.checks import SAID, check_report, check_scale, check_weights
 
 if TYPE_CHECKING:
     from annotators.agreement.report import CriterionAgreement
+    from exports.agreement.models import RaterModels
     from exports.agreement.planning import CriterionPlan
     from exports.agreement.rating_tables import RatingTables
     from exports.agreement.report import Report
+
+
+MODEL_RESAMPLES = 100
+"""Rater models are fitted anew for each resample: more than these take long and change little."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -62,6 +68,7 @@ def add_to(app: typer.Typer) -> None:
         "assay agreement --table wide.csv --wide --scale interval --report agreement.html",
         "assay agreement --table labels.csv --scale nominal --scale clarity=ordinal --plan 0.2",
         "assay agreement --table labels.csv --weights clarity=weights.csv",
+        "assay agreement --table labels.csv --rater-models",
     )(agreement)
 
 
@@ -154,6 +161,10 @@ def agreement(  # noqa: PLR0917 - the command's options
             min=0.0,
         ),
     ] = None,
+    rater_models: Annotated[
+        bool,
+        typer.Option("--rater-models", help="Also fit models of how good each rater is, and how hard each unit."),
+    ] = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
     as_json: AsJson = False,
@@ -246,14 +257,11 @@ def agreement(  # noqa: PLR0917 - the command's options
                 named=names,
             )
         document, made = of_study.to_json(), Report.of_study(of_study)
-    with working("Simulating studies") if plan is not None else nullcontext():
-        plans = _plans(made, plan, seed) if plan is not None else []
-    for entry, planned in zip(document["criteria"], plans, strict=False):
-        entry["plan"] = planned.to_json()
+    parts = _besides(made, document, plan, seed, min(resamples, MODEL_RESAMPLES) if rater_models else None)
     if report is not None:
         written = write_report(made, report)
         say_aside(f"Report: {', '.join(str(path) for path in written)}")
-    emit(document, lambda: "\n\n".join([made.in_words(), *(plan.in_words() for plan in plans)]), as_json=as_json)
+    emit(document, lambda: "\n\n".join([made.in_words(), *(part.in_words() for part in parts)]), as_json=as_json)
 
 
 def _check_table(given: Mapping[str, Any], judges: str | None) -> None:
@@ -264,11 +272,49 @@ def _check_table(given: Mapping[str, Any], judges: str | None) -> None:
         raise typer.BadParameter("A wide table has no row a rating, of which it could say so.", param_hint="--added")
 
 
+def _besides(
+    made: Report, document: dict[str, Any], plan: float | None, seed: int, of_models: int | None
+) -> list[CriterionPlan | _Models]:
+    """The plans and the rater models (with so many resamples) that were asked for, entered in the document as well."""
+    with working("Simulating studies") if plan is not None else nullcontext():
+        plans = _plans(made, plan, seed) if plan is not None else []
+    for entry, planned in zip(document["criteria"], plans, strict=False):
+        entry["plan"] = planned.to_json()
+    with working("Fitting rater models") if of_models is not None else nullcontext():
+        models = _models(made, seed, of_models) if of_models is not None else []
+    for entry, fitted in zip(document["criteria"], models, strict=False):
+        entry["rater_models"] = fitted.of.to_json(fitted.names)
+    return [*plans, *models]
+
+
 def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
     """A plan for each criterion of the report; one that cannot be planned says why."""
     from exports.agreement.planning import criterion_plan
 
     return [criterion_plan(criterion.title, criterion.ratings, width, seed=seed) for criterion in made.measured]
+
+
+@dataclass(frozen=True)
+class _Models:
+    """The rater models of one criterion, and what its units are called; None: by their key."""
+
+    of: RaterModels
+    names: Mapping[Hashable, str] | None
+
+    def in_words(self) -> str:
+        return self.of.in_words(self.names)
+
+
+def _models(made: Report, seed: int, resamples: int) -> list[_Models]:
+    """The rater models of each criterion of the report; one that has none says why."""
+    from exports.agreement.models import rater_models
+
+    found = []
+    for criterion in made.measured:
+        ratings = criterion.ratings if criterion.of is None else criterion.of.all_ratings
+        names = None if criterion.of is None else criterion.of.unit_names()
+        found.append(_Models(rater_models(criterion.title, ratings, seed=seed, resamples=resamples), names))
+    return found
 
 
 def _document(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +61,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home alignment finance grading --scorer phrase_recall --scorer token_f1 --json",
         "assay --home ./assay-home alignment finance grading --by group --report alignment.html",
         "assay alignment --table judged.csv --human grade --metric rouge_l --metric token_f1 --cluster question",
+        "assay alignment --table judged.csv --human grade --metric rouge_l --metric token_f1 --equivalent 0.05",
     )(alignment)
 
 
@@ -112,6 +114,10 @@ def alignment(  # noqa: PLR0917 - the command's options
     plan: Annotated[
         float | None, option("WIDTH", "Also how many labels an interval of this width takes, for each coefficient.")
     ] = None,
+    equivalent: Annotated[
+        float | None,
+        option("MARGIN", "Also whether two metrics are equivalent: whether they differ by less than this."),
+    ] = None,
     names: PeopleNamed = False,
     report: ReportFile = None,
     interval: Annotated[str, typer.Option(metavar="K", help="Kind of interval: BCa or percentile.")] = "BCa",
@@ -154,10 +160,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         check_names(context, *what)
     if report is not None:
         check_report(report)
-    if plan is not None:
-        from annotators.estimates.planning import check_width
-
-        check_width(plan)
+    _check_numbers(plan, equivalent)
     from annotators.intervals.bootstrap import Resampling
     from exports.alignment.study import alignment_report
     from exports.alignment.table import MetricColumns, align_table
@@ -179,6 +182,7 @@ def alignment(  # noqa: PLR0917 - the command's options
                 scorers=tuple(scorer or ()), labels=which, by=by, asked=asked, epsilon=epsilon, named=names,
                 progress=move,
             )  # fmt: skip
+    found = _with_equivalences(found, equivalent)
     if report is not None:
         from exports.alignment.report import AlignmentDocument
         from exports.alignment.table import TableAlignment as OfATable
@@ -189,6 +193,29 @@ def alignment(  # noqa: PLR0917 - the command's options
         written = write_report(made, report)
         say_aside(f"Report: {', '.join(str(path) for path in written)}")
     _emit(found, plan, as_json=as_json)
+
+
+def _check_numbers(plan: float | None, margin: float | None) -> None:
+    """Refuse a width or a margin that is none, before anything is measured."""
+    if plan is not None:
+        from annotators.estimates.planning import check_width
+
+        check_width(plan)
+    if margin is not None:
+        from annotators.intervals.equivalence import check_margin
+
+        check_margin(margin)
+
+
+def _with_equivalences(
+    found: AlignmentReport | TableAlignment, margin: float | None
+) -> AlignmentReport | TableAlignment:
+    """The report with the tests of equivalence that were asked for."""
+    if margin is None:
+        return found
+    from annotators.alignment import equivalences
+
+    return replace(found, statistics=[*found.statistics, *equivalences(found.statistics, margin)])
 
 
 def _emit(found: AlignmentReport | TableAlignment, plan: float | None, *, as_json: bool) -> None:

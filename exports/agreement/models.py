@@ -1,13 +1,16 @@
-"""Rater models of one criterion as tables and plots: Dawid–Skene and MACE, how their fits went, what is uncertain."""
+"""Rater models of one criterion as tables and plots: how good raters are, which units are hard, what is uncertain."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annotators.agreement.rater_models.dawid_skene import DawidSkene, dawid_skene
+from annotators.agreement.rater_models.fitted import RaterModel
+from annotators.agreement.rater_models.glad import Glad, glad
 from annotators.agreement.rater_models.mace import Mace, mace
 from annotators.agreement.tables.ratings import COMPOSED, Ratings
 from annotators.arrays import FloatArray
@@ -16,7 +19,7 @@ from exports.agreement.counts import word
 from exports.drawing import charts
 from exports.drawing.charts import COLOURS
 from exports.drawing.figures import number, share
-from exports.drawing.tables import TextTable
+from exports.drawing.tables import TextTable, as_text
 
 if TYPE_CHECKING:
     import altair as alt
@@ -32,74 +35,111 @@ SMOOTHING = 0.01
 
 @dataclass(frozen=True, eq=False)
 class RaterModels:
-    """Both models of the same ratings, or why there is none."""
+    """The models of the same ratings, or why there is none."""
 
     title: str
-    ratings: Ratings
+    ratings: Ratings | None
     skene: DawidSkene | None
     mace: Mace | None
+    glad: Glad | None
     reason: str | None = None
 
     @property
+    def fitted(self) -> list[tuple[str, RaterModel]]:
+        """The models by their names."""
+        named = (("Dawid–Skene", self.skene), ("MACE", self.mace), ("GLAD", self.glad))
+        return [(name, model) for name, model in named if model is not None]
+
+    @property
     def notes(self) -> list[str]:
-        """How each fit went, and what belongs beside its figures."""
-        if self.skene is None or self.mace is None:
+        """How each fit went, and what belongs beside its figures; what several say, once."""
+        if not self.fitted:
             return [self.reason or ""]
-        return [f"{model.in_words()}." for model in (self.skene, self.mace)] + [
-            f"{name}: {note}."
-            for name, model in (("Dawid–Skene", self.skene), ("MACE", self.mace))
-            for note in model.notes
+        said: dict[str, list[str]] = {}
+        for name, model in self.fitted:
+            for note in model.notes:
+                said.setdefault(note, []).append(name)
+        return [f"{model.in_words()}." for _, model in self.fitted] + [
+            f"{', '.join(names)}: {note}." for note, names in said.items()
         ]
 
     @property
     def converged(self) -> bool:
-        """Whether both fits ended because they gained nothing more."""
-        fits = [model.fit for model in (self.skene, self.mace) if model is not None]
-        return all(fit is not None and fit.converged for fit in fits)
+        """Whether all fits ended because they gained nothing more."""
+        return all(model.fit is not None and model.fit.converged for _, model in self.fitted)
+
+    def to_json(self, named: Mapping[Hashable, str] | None = None) -> dict[str, Any]:
+        """As `assay agreement --rater-models --json` has them; `named` is what units are called, by their key."""
+        models = [model.to_json() for _, model in self.fitted]
+        for unit in (unit for model in models for unit in model["units"]):
+            unit["unit"] = str(unit["unit"]) if named is None else named[unit["unit"]]
+        return {"reason": self.reason, "models": models}
+
+    def in_words(self, named: Mapping[Hashable, str] | None = None) -> str:
+        """The tables in columns of text, the notes below."""
+        if self.skene is None or self.skene.fit is None:
+            return f"{self.title}: no rater model: {self.reason}."
+        tables = [raters_table(self), classes_table(self), hard_table(self, named)]
+        return "\n\n".join([*(f"{table.caption}\n{as_text(table)}" for table in tables), "\n".join(self.notes)])
 
 
 def rater_models(
-    title: str, ratings: Ratings, *, seed: int, resamples: int = 0, smoothing: float = 0.0, starts: int = 10
+    title: str, ratings: Ratings | None, *, seed: int, resamples: int = 0, smoothing: float = 0.0, starts: int = 10
 ) -> RaterModels:
-    """Fit both models; `resamples` over units give intervals. Sets, texts and many labels have a reason instead."""
+    """Fit the models; `resamples` over units give intervals. Sets, texts and many labels have a reason instead."""
     reason = None
-    if ratings.scale in COMPOSED:
+    if ratings is None:
+        reason = "its labels are not compared"
+    elif ratings.scale in COMPOSED:
         reason = f"rater models need one label a rating; these are {ratings.scale}s"
     elif len(ratings.labels) > MOST_LABELS:
         reason = (
             f"there are {len(ratings.labels):,} labels, and a confusion matrix of more than {MOST_LABELS} says nothing"
         )
-    if reason is not None:
-        return RaterModels(title, ratings, None, None, reason)
+    if ratings is None or reason is not None:
+        return RaterModels(title, ratings, None, None, None, reason)
     skene = dawid_skene(ratings, smoothing=smoothing, starts=starts, seed=seed, resamples=resamples)
     return RaterModels(
-        title, ratings, skene, mace(ratings, starts=starts, seed=seed, resamples=resamples), skene.reason
+        title,
+        ratings,
+        skene,
+        mace(ratings, starts=starts, seed=seed, resamples=resamples),
+        glad(ratings, seed=seed, resamples=resamples),
+        skene.reason,
     )
 
 
-def raters_table(models: RaterModels) -> TextTable:
-    """Accuracy and competence of each annotator, with intervals where resamples were asked for."""
-    skene, other = models.skene, models.mace
+def _of_raters(models: RaterModels) -> list[tuple[str, FloatArray, FloatArray | None]]:
+    """What each model says of how good raters are, 0 to 1: its title, the values, their intervals."""
+    skene, other, third = models.skene, models.mace, models.glad
     assert skene is not None
     assert other is not None
-    rows = [
-        [
-            str(rater),
-            _with_ends(skene.accuracy[i], None if skene.accuracy_interval is None else skene.accuracy_interval[i]),
-            _with_ends(
-                other.competence[i], None if other.competence_interval is None else other.competence_interval[i]
-            ),
-        ]
-        for i, rater in enumerate(skene.raters)
+    assert third is not None
+    return [
+        ("Accuracy (Dawid–Skene)", skene.accuracy, skene.accuracy_interval),
+        ("Competence (MACE)", other.competence, other.competence_interval),
+        ("Accuracy on all units (GLAD)", third.accuracy, third.accuracy_interval),
     ]
-    columns = ("Annotator", "Accuracy (Dawid–Skene)", "Competence (MACE)")
-    return TextTable.of(f"{models.title}: how good each annotator is, by two models", columns, rows)
+
+
+def raters_table(models: RaterModels) -> TextTable:
+    """How good each annotator is by each model, with intervals where resamples were asked for."""
+    third = models.glad
+    assert third is not None
+    figures = [*_of_raters(models), ("Ability (GLAD)", third.ability, third.ability_interval)]
+    rows = [
+        [str(rater), *(_with_ends(values[i], None if ends is None else ends[i]) for _, values, ends in figures)]
+        for i, rater in enumerate(third.raters)
+    ]
+    columns = ("Annotator", *(title for title, _, _ in figures))
+    return TextTable.of(f"{models.title}: how good each annotator is, by three models", columns, rows)
 
 
 def classes_table(models: RaterModels) -> TextTable:
     """The share of each label among the ratings, and of each class as Dawid–Skene estimates it."""
     skene = models.skene
     assert skene is not None
+    assert models.ratings is not None
     given = models.ratings.label_shares()
     ends = skene.prevalence_interval
     rows = [
@@ -150,15 +190,11 @@ def confusion_plot(models: RaterModels, rater: int) -> alt.LayerChart | None:
 
 
 def competence_plot(models: RaterModels) -> alt.LayerChart:
-    """Accuracy and competence of each annotator, with intervals where there are some."""
-    skene, other = models.skene, models.mace
+    """What each model says of each annotator, with intervals where there are some."""
+    skene = models.skene
     assert skene is not None
-    assert other is not None
     rows = []
-    for name, values, ends in (
-        ("Accuracy (Dawid–Skene)", skene.accuracy, skene.accuracy_interval),
-        ("Competence (MACE)", other.competence, other.competence_interval),
-    ):
+    for name, values, ends in _of_raters(models):
         for i, rater in enumerate(skene.raters):
             low, high = (None, None) if ends is None else ends[i].tolist()
             rows.append({"annotator": str(rater), "model": name, "value": float(values[i]), "low": low, "high": high})
@@ -211,11 +247,62 @@ def uncertain_units(models: RaterModels, most: int = 50) -> list[UncertainUnit]:
     ]
 
 
+@dataclass(frozen=True)
+class HardUnit:
+    """A unit (its place), how probable a rater of mean ability is to be right, how hard it is, and its label by GLAD.
+
+    `difficulty` is - log β with its standard error: 0 above which raters are not much better than a coin.
+    """
+
+    unit: int
+    right: float
+    difficulty: float
+    error: float
+    label: str
+
+
+def hardest_units(models: RaterModels, most: int = 50) -> list[HardUnit]:
+    """The rated units by the item-response model, the hardest first."""
+    model = models.glad
+    if model is None or model.fit is None:
+        return []
+    return [
+        HardUnit(
+            unit,
+            float(model.expected[unit]),
+            -float(model.ease[unit]),
+            float(model.ease_error[unit]),
+            _label(model, unit),
+        )
+        for unit in model.hardest[:most]
+    ]
+
+
+HARD_COLUMNS = ("Right label by GLAD", "A mean rater is right", "Difficulty", "± its error")
+
+
+def hard_cells(unit: HardUnit) -> list[str]:
+    """The cells of a hard unit below `HARD_COLUMNS`."""
+    return [unit.label, number(unit.right, 2), number(unit.difficulty, 2), number(unit.error, 2)]
+
+
+def hard_table(models: RaterModels, named: Mapping[Hashable, str] | None = None, most: int = 20) -> TextTable:
+    """The hardest units; `named` is what units are called, by their key."""
+    assert models.ratings is not None
+    keys = models.ratings.units
+    rows = [
+        [str(keys[unit.unit]) if named is None else named[keys[unit.unit]], *hard_cells(unit)]
+        for unit in hardest_units(models, most)
+    ]
+    return TextTable.of(f"{models.title}: the {len(rows)} hardest units", ("Unit", *HARD_COLUMNS), rows)
+
+
 def posterior_table(models: RaterModels, names: list[tuple[str, str]]) -> TextTable:
-    """How probable each label of each rated unit is, by both models; `names` has item and target of every unit."""
-    skene, other = models.skene, models.mace
+    """How probable each label of each rated unit is, by each model; `names` has item and target of every unit."""
+    skene, other, third = models.skene, models.mace, models.glad
     assert skene is not None
     assert other is not None
+    assert third is not None
     labels = [word(label) for label in skene.labels]
     rated = np.flatnonzero(~np.isnan(skene.posterior).any(axis=1)).tolist()
     rows = [
@@ -225,16 +312,21 @@ def posterior_table(models: RaterModels, names: list[tuple[str, str]]) -> TextTa
             *(number(probability, 4) for probability in skene.posterior[unit].tolist()),
             _label(other, unit),
             *(number(probability, 4) for probability in other.posterior[unit].tolist()),
+            _label(third, unit),
+            *(number(probability, 4) for probability in third.posterior[unit].tolist()),
+            number(-float(third.ease[unit]), 3) if not np.isnan(third.ease[unit]) else "",
         ]
         for unit in rated
     ]
     columns = ["Item", "Target", *(
-        title for model in ("Dawid–Skene", "MACE") for title in (model, *(f"{model}: {label}" for label in labels))
-    )]  # fmt: skip
+        title
+        for model in ("Dawid–Skene", "MACE", "GLAD")
+        for title in (model, *(f"{model}: {label}" for label in labels))
+    ), "Difficulty"]  # fmt: skip
     return TextTable.of(f"{models.title}: posterior of each unit", columns, rows)
 
 
-def _label(model: DawidSkene | Mace, unit: int) -> str:
+def _label(model: RaterModel, unit: int) -> str:
     """The most probable label of a unit, or that there are two."""
     row = model.posterior[unit]
     if np.isnan(row).any():

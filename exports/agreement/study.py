@@ -98,6 +98,15 @@ class CriterionReport:
             return self.ratings
         return rating_table(self.column, self.found.names, self.ratings.scale)[0]
 
+    def unit_names(self) -> dict[Hashable, str]:
+        """What each unit of `ratings` is called: its item, and the target where it is not the item itself."""
+        names: dict[Hashable, str] = {}
+        for unit, item in enumerate(self.column.item.tolist()):
+            target = self.column.target_of(unit)
+            about = self.found.items.external_id[item]
+            names[unit] = about if target == "item" else f"{about} {target}"
+        return names
+
     @property
     def statistics(self) -> list[Statistic]:
         """What was measured; for a kind whose values are not, one entry that says so."""

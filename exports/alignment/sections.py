@@ -8,7 +8,8 @@ from typing import Any
 from annotators.alignment import title_of
 from annotators.alignment.statistics.calibration import ON_ONE_SCALE
 from annotators.alignment.statistics.ceiling import CEILING, TO_REST
-from annotators.alignment.statistics.comparison import DIFFERENCES, STEIGER_Z, WILLIAMS_T
+from annotators.alignment.statistics.comparison import DIFFERENCES, EQUIVALENCES, STEIGER_Z, WILLIAMS_T
+from annotators.figures import p_value
 from annotators.intervals.result import Aligned
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
@@ -180,6 +181,35 @@ def plain_table(
     return TextTable.of(caption, ["Metric", "Statistic", "Value", "n", "How"], rows)
 
 
+def equivalence_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3) -> TextTable | None:
+    """Which differences of two metrics are shown to be within the margin; None where nobody asked."""
+    here = [
+        entry
+        for entry in chosen(statistics, criterion=criterion, group=None)
+        if entry.name in {statistic.name for statistic in EQUIVALENCES.values()}
+    ]
+    if not here:
+        return None
+    titles = {equivalence.name: equivalence.of for equivalence in EQUIVALENCES.values()}
+    rows = []
+    for entry in here:
+        of = titles[entry.name]
+        p = entry.p_value if entry.p_holm is None else entry.p_holm
+        rows.append(
+            [
+                f"{entry.metric or ''} / {entry.against or ''}",
+                of.title if of is not None else "",
+                entry.verdict or f"not tested: {entry.reason}",
+                figure(entry, digits) if entry.value is not None else "",
+                "" if p is None else p_value(p),
+                f"{entry.n:,}",
+                entry.method or "",
+            ]
+        )
+    columns = ("Metrics", "Coefficient", "Verdict", "Difference", "p", "n", "How")
+    return TextTable.of(f"{criterion}: are two metrics equivalent within ±{here[0].margin:g}?", columns, rows)
+
+
 OTHERS = (
     (
         "Two metrics compared",
@@ -221,6 +251,8 @@ def sections(statistics: Sequence[Aligned]) -> list[Section]:
             tables.append(metrics_table(statistics, criterion))
             grouped = groups_table(statistics, criterion, "spearman")
             tables += [grouped] if grouped else []
+            equivalent = equivalence_table(statistics, criterion)
+            tables += [equivalent] if equivalent else []
         for caption, names in OTHERS:
             made = plain_table(statistics, criterion, names, f"{criterion}: {caption}")
             tables += [made] if made else []

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlalchemy import Connection
 
+from annotators.alignment import equivalences
 from annotators.designing.files import design_of
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.figures import count
@@ -417,9 +418,12 @@ class Study:
         seed: int = 0,
         resamples: int = 1000,
         level: float = 0.95,
+        equivalent: float | None = None,
         names: bool = False,
     ) -> Measured:
         """How far metrics and judges go with its people, as `assay alignment` measures it; `names` as of `agreement`.
+
+        With `equivalent` also whether two metrics differ by less than this margin.
 
         >>> found = open_home(home).project("finance").study("grading").alignment(resamples=50).table()
         >>> {"spearman", "auroc"} <= set(found["name"])
@@ -430,6 +434,8 @@ class Study:
             report = alignment_report(
                 *self._known, scorers=several(scorers), labels=labels, by=by, asked=asked, named=names
             )  # fmt: skip
+            if equivalent is not None:
+                report = replace(report, statistics=[*report.statistics, *equivalences(report.statistics, equivalent)])
         json = report.to_json()
         return Measured(AlignmentDocument.of_study(report), json["statistics"], json)
 

@@ -28,7 +28,9 @@ class Figure(Result):
     `n` is how many labels or units it rests on. `group` is one group of items and `by` what the groups are (system,
     category, …); None is all of them. `label` is the label that a share is of, and `labels` whose labels they are:
     "settled", "each" of single annotators, or "judge". `against` says beside whose labels it stands: `value` is then
-    the difference of `own` and `other`. Shares are 0 to 1; what is none (a mean, a coefficient) says so.
+    the difference of `own` and `other`. `against_group` is the group that a difference is from, `p_value` that of the
+    difference and `p_holm` adjusted for all of its criterion. Shares are 0 to 1; what is none (a mean, a coefficient)
+    says so.
     """
 
     n: int
@@ -37,13 +39,16 @@ class Figure(Result):
     by: str | None = None
     label: str | None = None
     labels: Whose | None = None
+    against_group: str | None = None
+    p_value: float | None = None
+    p_holm: float | None = None
     is_share: bool = True
     against: str | None = None
     own: float | None = None
     other: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The figure as a row of `assay results --json`; `by`, `label`, `labels` where there is one."""
+        """The figure as a row of `assay results --json`; what only some have (`by`, `label`, …) where there is one."""
         found: dict[str, Any] = {
             "name": self.name,
             "criterion": self.criterion,
@@ -55,7 +60,7 @@ class Figure(Result):
             "n": self.n,
             "reason": self.reason,
         }
-        for name in ("by", "label", "labels", "against", "own", "other"):
+        for name in ("by", "label", "labels", "against", "own", "other", "against_group", "p_value", "p_holm"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found

@@ -1,8 +1,9 @@
-"""Two metrics against people on the same rows: bootstrap of the difference, Williams' t, Steiger's z."""
+"""Two metrics against people on the same rows: the difference, its tests (Williams, Steiger), equivalence."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +19,19 @@ from annotators.alignment.tables.sample import MUCH_FEWER, DrawnRows
 from annotators.arrays import FloatArray
 from annotators.figures import count, p_in_words
 from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.equivalence import check_margin, tested, with_verdicts
 from annotators.intervals.result import Aligned
 
 PEARSON, SPEARMAN, KENDALL, AUROC = DIFFERENCES = tuple(
     derived("difference_{}", "Difference in {}", of)
     for of in (coefficients.PEARSON, coefficients.SPEARMAN, coefficients.KENDALL, coefficients.AUROC)
 )
+EQUIVALENCES = {
+    statistic.name: derived("equivalence_{}", "{}, equivalent", statistic.of)
+    for statistic in DIFFERENCES
+    if statistic.of is not None
+}
+"""The test of equivalence of each difference, by the difference's name."""
 WILLIAMS_T = declare("williams_t", "Williams' t")
 STEIGER_Z = declare("steiger_z", "Steiger's z")
 ASSUMES = "assumes independent units"
@@ -74,6 +82,22 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
         williams_t(r12, r13, r23, len(kept), note, **about),
         steiger_z(r12, r13, r23, len(kept), note, **about),
     ]
+
+
+def equivalences(statistics: Sequence[Aligned], margin: float) -> list[Aligned]:
+    """Of every difference of two metrics among the statistics, whether it is shown to be within ± margin.
+
+    Two one-sided tests with the standard error of the difference's own interval, p adjusted by Holm over the
+    differences of one coefficient. Raises InvalidInput for a margin that is not above 0.
+    """
+    check_margin(margin)
+    return with_verdicts(
+        [
+            tested(entry, margin, EQUIVALENCES[entry.name].name)
+            for entry in statistics
+            if entry.name in EQUIVALENCES and entry.value is not None
+        ]
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,18 +66,20 @@ def tie_calibrated_accuracy(pairs: Pairs, asked: Resampling | None = None, **abo
         return TIE_CALIBRATED.without_value("no question has two answers with a label and a score", 0, **about)
     sizes = np.bincount(pairs.cluster)
     n = int((sizes * (sizes - 1) // 2).sum())
-    if pairs.n_clusters < FOLDS or n > MOST_PAIRS:
+    several = int((sizes > 1).sum())
+    if several < FOLDS or n > MOST_PAIRS:
         why = (
-            f"{pairs.n_clusters} questions are too few to choose ε on the others"
-            if pairs.n_clusters < FOLDS
+            f"too few questions have two answers to choose ε on the others: {several}"
+            if several < FOLDS
             else f"there are {n:,} pairs of answers, more than {MOST_PAIRS:,}"
         )
         return TIE_CALIBRATED.without_value(why, n, **about)
     first, second = _within(pairs.cluster)
     people = order(pairs.human[first] - pairs.human[second])
     apart = pairs.metric[first] - pairs.metric[second]
-    question = pairs.cluster[first]
-    fold = (np.random.default_rng([asked.seed, 4]).permutation(pairs.n_clusters) % FOLDS)[question]
+    # Folds are of the questions that have pairs: else all of these may be in one, and none be left to choose ε on.
+    question = np.unique(pairs.cluster[first], return_inverse=True)[1]
+    fold = (np.random.default_rng([asked.seed, 4]).permutation(several) % FOLDS)[question]
     right, chosen = np.zeros(n), []
     for held_out in range(FOLDS):
         mine = fold == held_out
@@ -86,7 +88,7 @@ def tie_calibrated_accuracy(pairs: Pairs, asked: Resampling | None = None, **abo
         epsilon = _best_epsilon(people[~mine], apart[~mine])
         chosen.append(epsilon)
         right[mine] = _alike(people[mine], apart[mine], epsilon)
-    sample = DrawnRows.of([right, np.ones(n)], np.unique(question, return_inverse=True)[1].astype(np.int64))
+    sample = DrawnRows.of([right, np.ones(n)], question.astype(np.int64))
     hits, counts = sample.columns.T
 
     def share(weights: FloatArray) -> FloatArray:

@@ -9,12 +9,15 @@ from app.pages.agreement.shared import View, ask, item_link, kept, note, table
 from app.server.routes import downloads
 from app.widgets.plots import plot
 from exports.agreement.models import (
+    HARD_COLUMNS,
     SMOOTHING,
     RaterModels,
     classes_table,
     competence_plot,
     confusion_plot,
     confusion_table,
+    hard_cells,
+    hardest_units,
     posterior_table,
     rater_models,
     raters_table,
@@ -28,12 +31,13 @@ UNCERTAIN = 50
 
 
 def draw(view: View, criterion: CriterionReport) -> None:
-    """The choices, and both models once they were asked for."""
+    """The choices, and the models once they were asked for."""
     ratings = criterion.all_ratings
     assert ratings is not None
     note(
-        "Dawid–Skene gives every annotator a confusion matrix, MACE a competence; both find them together with each "
-        "unit's most likely label. They take annotators to err independently of each other, and are no adjudication."
+        "Dawid–Skene gives every annotator a confusion matrix, MACE a competence, GLAD (an item-response model) an "
+        "ability and every unit a difficulty; all find them together with each unit's most likely label. They take "
+        "annotators to err independently of each other, and are no adjudication."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-models-choice"):
         resamples = st.selectbox(
@@ -74,7 +78,9 @@ def _fitted(view: View, criterion: CriterionReport, found: RaterModels) -> None:
         note(line)
     table(raters_table(found), f"models-{view.slug}")
     plot(
-        competence_plot(found), f"models-{view.slug}", f"{criterion.title}: accuracy and competence of each annotator."
+        competence_plot(found),
+        f"models-{view.slug}",
+        f"{criterion.title}: how good each annotator is, by three models.",
     )
     table(classes_table(found), f"classes-{view.slug}")
     raters = list(found.skene.raters)
@@ -93,7 +99,20 @@ def _fitted(view: View, criterion: CriterionReport, found: RaterModels) -> None:
     if view.hidden:
         note("The units appear when you have judged everything in this study.")
     else:
+        _hardest(view, criterion, found)
         _units(view, criterion, found)
+
+
+def _hardest(view: View, criterion: CriterionReport, found: RaterModels) -> None:
+    """The units that are hardest by the item-response model: what to look at first."""
+    items = criterion.found.items
+    rows = []
+    for unit in hardest_units(found, UNCERTAIN):
+        item, target = int(criterion.column.item[unit.unit]), criterion.column.target_of(unit.unit)
+        link = item_link(view, int(items.item[item]), items.external_id[item])
+        rows.append([link, "" if target == "item" else target, *hard_cells(unit)])
+    caption = f"{criterion.title}: the {len(rows)} units that are hardest to judge, by GLAD"
+    table(TextTable.of(caption, ("Item", "Target", *HARD_COLUMNS), rows), f"hardest-{view.slug}", rows)
 
 
 def _units(view: View, criterion: CriterionReport, found: RaterModels) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotators.alignment import equivalences
 from annotators.intervals.bootstrap import Resampling
 from app import navigation, ui, wording
 from app.pages.alignment import views
@@ -41,12 +42,12 @@ def page() -> None:
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="alignment-choice"):
         study = choices.study_with_labels(studies, "alignment")
-        task = _asked(study)
+        task, margin = _asked(study)
     with top:
         title = st.empty()
         with title:
             ui.heading("Alignment", _about(study))
-    report = _measured(task)
+    report = _measured(task, margin)
     with title:
         ui.heading("Alignment", f"{_about(study)}, {wording.count(report.outline.n_metrics, 'metric')}")
     if not any(human.labelled for human in report.outline.criteria):
@@ -83,8 +84,8 @@ def _tabs(
 # Choices --------------------------------------------------------------------------------------------------------------
 
 
-def _asked(study: StudyRow) -> Alignment:
-    """What is to be measured: how, and of which labels and scores (by their stamp)."""
+def _asked(study: StudyRow) -> tuple[Alignment, float | None]:
+    """What is to be measured: how, and of which labels and scores (by their stamp); and the margin of equivalence."""
     labels: Labels = st.selectbox("Labels", list(LABELS), format_func=LABELS.__getitem__, key="alignment-labels")
     with st.popover("How it is measured"):
         by = st.text_input(
@@ -96,8 +97,13 @@ def _asked(study: StudyRow) -> Alignment:
             "ε of the alternative annotator test", 0.0, 0.9, 0.2, step=0.05, key="alignment-epsilon",
             help="What an annotator's cost is worth: 0.2 for experts, 0.15 for trained people, 0.1 for crowd workers.",
         )  # fmt: skip
+        margin = st.number_input(
+            "Margin of equivalence", 0.001, 2.0, None, step=0.01, key="alignment-margin", placeholder="none",
+            help="The largest difference of two metrics' coefficients that would not matter, such as 0.05. Each two "
+            "metrics are then tested for being equivalent within it.",
+        )  # fmt: skip
         st.caption("Questions are drawn again with replacement; the same seed gives the same interval.")
-    return Alignment(
+    task = Alignment(
         actor=ui.actor(),
         study_id=study.study_id,
         stamp=alignment_stamp(ui.db(), ui.actor(), study.study_id),
@@ -107,16 +113,20 @@ def _asked(study: StudyRow) -> Alignment:
         asked=Resampling(resamples, seed),
         epsilon=float(epsilon),
     )
+    return task, margin
 
 
-def _measured(task: Alignment) -> views.ShownReport:
+def _measured(task: Alignment, margin: float | None) -> views.ShownReport:
     """The report, measured once for everybody until labels or scores change."""
 
     def meanwhile(parts: list[Any]) -> bool:
         return views.meanwhile(parts[0], measured_alignment(parts)[0])
 
     parts = measured(task.key, task, meanwhile)
-    return views.ShownReport(task, parts[0], *measured_alignment(parts))
+    statistics, notes = measured_alignment(parts)
+    if margin is not None:
+        statistics = [*statistics, *equivalences(statistics, margin)]
+    return views.ShownReport(task, parts[0], statistics, notes, margin)
 
 
 def _criterion(report: views.ShownReport) -> CriterionOutline:
@@ -212,7 +222,7 @@ def _files(report: views.ShownReport) -> None:
         "the alignment report",
         lambda ending: ReportView(report.task, alignment_file, (ending, statistics, notes), with_db=True),
         ui.reports(),
-        report.task.key,
+        (report.task.key, report.margin),
         name="alignment-report",
         stem="alignment",
     )

@@ -22,6 +22,7 @@ from exports.alignment.sections import (
     HEADLINES,
     OTHERS,
     chosen,
+    equivalence_table,
     groups_table,
     matrix_table,
     means_tables,
@@ -52,12 +53,16 @@ OF_PAIRS = "A pair's value is the second answer's score less the first's; below 
 
 @dataclass(frozen=True)
 class ShownReport:
-    """A study's report as the page has it; `task` is what made it, and makes what else is shown of it."""
+    """A study's report as the page has it; `task` is what made it, and makes what else is shown of it.
+
+    `margin` is that within which two metrics are tested for equivalence; None where nobody asked.
+    """
 
     task: Alignment
     outline: Outline
     statistics: Sequence[Aligned]
     notes: Sequence[str]
+    margin: float | None = None
 
     def view(self, function: Callable[..., Any], *given: Any, with_db: bool = False, **named: Any) -> Any:
         """What `function` gives of the report, made where its labels are, once for everybody."""
@@ -99,6 +104,9 @@ def coefficients(report: ShownReport, human: CriterionOutline) -> None:
         shown = metrics_table(report.statistics, name, 2)
         if shown.rows:
             table(shown, report.outline, f"alignment-{name}")
+        equivalent = equivalence_table(report.statistics, name)
+        if equivalent is not None:
+            table(equivalent, report.outline, f"alignment-equivalence-{name}")
         words = reasons_of(report.statistics, name)
         if words:
             with st.expander(f"What is not defined, and why ({len(words)})", expanded=not shown.rows):

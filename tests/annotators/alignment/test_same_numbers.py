@@ -58,7 +58,7 @@ def test_it_needs_two_answers_to_a_question_and_several_questions() -> None:
     alone = tie_calibrated_accuracy(Pairs.of([1, 2, 3], [1, 2, 3]))
     assert alone.reason == "no question has two answers with a label and a score"
     few = tie_calibrated_accuracy(Pairs.of([1, 2, 3, 4], [1, 2, 3, 4], clusters=[0, 0, 1, 1]))
-    assert (few.reason, few.n) == ("2 questions are too few to choose ε on the others", 2)
+    assert (few.reason, few.n) == ("too few questions have two answers to choose ε on the others: 2", 2)
 
 
 # One scale ------------------------------------------------------------------------------------------------------------
@@ -105,3 +105,13 @@ def test_their_intervals_hold_the_truth() -> None:
         found = on_one_scale(Pairs.of(*draw(20)), Resampling(2, seed), scale=(-99, 99))
         hits += [(one.low or -9) <= value <= (one.high or -9) for one, value in zip(found, wanted, strict=True)]
     assert hits / 300 == pytest.approx([0.935] * 4, abs=0.035)
+
+
+def test_few_questions_with_two_answers_among_many_with_one_are_too_few() -> None:
+    """Two questions of three answers among twenty of one: all pairs were in one fold, none left to choose on."""
+    clusters = [0, 0, 0, 1, 1, 1, *range(2, 22)]
+    values = np.random.default_rng(0).normal(size=(2, len(clusters)))
+    for seed in range(30):
+        found = tie_calibrated_accuracy(Pairs.of(*values, clusters=clusters), Resampling(0, seed))
+        assert found.value is None
+        assert "too few questions have two answers" in (found.reason or "")

@@ -63,6 +63,21 @@ def test_a_plan_says_how_many_labels_a_width_takes(assay: CommandLine, tmp_path:
     assert "no width of an interval" in assay(*call, "--plan", "0", code=2).err
 
 
+def test_two_metrics_are_tested_for_equivalence_within_a_margin(assay: CommandLine, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv")
+    call = ("alignment", "--table", path, "--human", "right", "--metric", "m", "--metric", "k", "--resamples", "200")
+    document = assay.json(*call, "--equivalent", "1.5")
+    [entry] = [found for found in document["statistics"] if found["name"] == "equivalence_spearman"]
+    [apart] = [found for found in document["statistics"] if found["name"] == "difference_spearman"]
+    assert (entry["value"], entry["margin"], entry["against"]) == (apart["value"], 1.5, "k")
+    assert apart["low"] < entry["low"] < entry["high"] < apart["high"]
+    assert entry["verdict"] == "equivalent within ±1.5"
+    report = tmp_path / "report.html"
+    assert "equivalent within ±1.5" in assay(*call, "--equivalent", "1.5", "--report", report).out
+    assert "are two metrics equivalent within ±1.5?" in report.read_text()
+    assert "no margin of equivalence" in assay(*call, "--equivalent", "0", code=2).err
+
+
 def test_the_report_is_written_and_named_on_standard_error(assay: CommandLine, tmp_path: Path) -> None:
     path, report = write(tmp_path / "t.csv"), tmp_path / "report.html"
     outcome = assay(

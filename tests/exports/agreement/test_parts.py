@@ -41,7 +41,7 @@ from exports.agreement.compare import (
     difference_table,
 )
 from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind
-from exports.agreement.models import posterior_table, rater_models, raters_table, uncertain_units
+from exports.agreement.models import hard_table, posterior_table, rater_models, raters_table, uncertain_units
 from exports.agreement.parts import by_part, over_time
 from exports.agreement.planning import criterion_plan, plan_words, study_plan
 from exports.agreement.quality import annotator_quality
@@ -263,12 +263,19 @@ def test_rater_models_say_how_they_went_or_why_there_is_none(report: AgreementRe
     assert right.ratings is not None
     models = rater_models("Right", right.ratings, seed=0, resamples=20)
     assert models.converged
+    assert models.glad is not None
     assert any("starts reached this maximum" in note for note in models.notes)
     assert all("[" in cell for row in raters_table(models).rows for cell in row[1:])
     uncertain = uncertain_units(models)
     assert [unit.bits for unit in uncertain] == sorted((unit.bits for unit in uncertain), reverse=True)
     names = [(f"i{n}", "item") for n in range(60)]
     assert len(posterior_table(models, names).rows) == 60
+    named = right.unit_names()
+    hard = hard_table(models, named, 10)
+    assert [row[0] for row in hard.rows] == [named[unit] for unit in models.glad.hardest[:10]]
+    assert [float(row[2]) for row in hard.rows] == sorted(float(row[2]) for row in hard.rows)
+    assert "the 20 hardest units" in models.in_words(named)
+    assert {model["model"] for model in models.to_json(named)["models"]} == {"dawid_skene", "mace", "glad"}
     for pair, why in ((share, "labels"), (problems, "sets")):
         assert pair.ratings is not None
         none = rater_models("t", pair.ratings, seed=0)
