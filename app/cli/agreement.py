@@ -15,6 +15,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     IntervalKindName,
@@ -106,6 +107,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -170,7 +172,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
         "target": target, "question": question, "added": added, "wide": wide, "map": mapping, "encoding": encoding,
         "sheet": sheet, "records": records, "each": each, "missing": missing,
-        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
+        "fold-case": fold_case, "delimiter": delimiter, "empty": empty, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     named = [name.strip() for name in statistics.split(",") if name.strip()]
@@ -192,7 +194,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     columns = RatingColumns(unit, rater, value, criterion, target, question, added)
     mapped = table_mapping(
         mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
-        delimiter=delimiter, leave_out=leave_out,
+        delimiter=delimiter, empty=empty, leave_out=leave_out,
     )  # fmt: skip
     if isinstance(what, Path):
         _check_table(of_tables, judges)

@@ -13,6 +13,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -106,6 +107,7 @@ def alignment(  # noqa: PLR0917 - the command's options
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -130,7 +132,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
         "positive": positive, "threshold": threshold, "human_scale": human_scale, "map": mapping, "encoding": encoding,
         "sheet": sheet, "records": records, "each": each, "missing": missing,
-        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
+        "fold-case": fold_case, "delimiter": delimiter, "empty": empty, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     which = one_of(labels, LABELS, "--labels")
@@ -143,7 +145,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         human, metric = said["human"], said.pop("metric")
         mapped = table_mapping(
             encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
-            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
+            fold_case=fold_case, delimiter=delimiter, empty=empty, leave_out=leave_out,
         )  # fmt: skip
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")

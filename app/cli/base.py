@@ -100,9 +100,12 @@ Missing = Annotated[
     str | None,
     option(
         "A,B",
-        "Words for a missing value.  [default: NA, N/A, NaN, None, null, #N/A, - in any case; empty is always missing]",
+        "Words for a missing value.  [default: NA, N/A, NaN, None, null, #N/A, - and their like; empty is missing]",
         "--missing",
     ),
+]
+Empty = Annotated[
+    str | None, option("VALUE", "What an empty cell of the values says, such as no.  [default: nothing]", "--empty")
 ]
 FoldCase = Annotated[bool, typer.Option("--fold-case", help="Labels that differ only in case or Unicode form are one.")]
 Delimiter = Annotated[
@@ -271,6 +274,7 @@ def table_mapping(
     missing: str | None = None,
     fold_case: bool = False,
     delimiter: str | None = None,
+    empty: str | None = None,
     leave_out: Sequence[str] | None = None,
 ) -> TableMapping:
     """How a table is to be read, from the options that say so."""
@@ -284,7 +288,7 @@ def table_mapping(
     return TableMapping.of(
         fields or (),
         opening=Opening(encoding, sheet, records, tuple(each or ())),
-        rule=ValueRule.of(missing, fold_case=fold_case, delimiter=delimiter),
+        rule=ValueRule.of(missing, fold_case=fold_case, delimiter=delimiter, empty=empty),
         left_out=leave_out or (),
     )
 

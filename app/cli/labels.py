@@ -13,6 +13,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -97,6 +98,7 @@ def import_labels(
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -122,7 +124,7 @@ def import_labels(
 
     mapped = table_mapping(
         mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
-        delimiter=delimiter, leave_out=leave_out,
+        delimiter=delimiter, empty=empty, leave_out=leave_out,
     )  # fmt: skip
     check_heading(file, mapped)
     if not infer:

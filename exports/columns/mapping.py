@@ -59,7 +59,10 @@ _KNOWN = {
 _NO_RATER = frozenset(
     (*_KNOWN["criterion"], "time", "timestamp", "comment", "comments", "question", "questions", "query", "text",
      "answer", "response", "context", "category", "system", "model", "document", "target", "note", "notes", "source",
-     "split", "reference", "url")
+     "split", "reference", "url", "date", "created_at", "index", "title", "topic", "group", "language", "prompt",
+     "mean", "average", "avg", "median", "sum", "total", "count", "majority",
+     "majority_vote", "consensus", "final", "final_label", "gold", "gold_label", "adjudicated", "agreed", "agreement",
+     "agree", "difference", "diff", "alpha", "kappa")
 )  # fmt: skip
 """Columns of a table with a column a rater that are none, by what they are called."""
 
@@ -133,6 +136,8 @@ class TableMapping:
             said["fold_case"] = True
         if self.rule.delimiter is not None:
             said["delimiter"] = self.rule.delimiter
+        if self.rule.empty is not None:
+            said["empty"] = self.rule.empty
         if self.left_out:
             said["left_out"] = {name: list(values) for name, values in self.left_out.items()}
         return said
@@ -144,7 +149,12 @@ class TableMapping:
         return cls(
             {str(name): tuple(map(str, columns)) for name, columns in said.get("fields", {}).items()},
             Opening(said.get("encoding"), said.get("sheet"), said.get("records"), tuple(said.get("each", ()))),
-            ValueRule(None if missing is None else tuple(missing), bool(said.get("fold_case")), said.get("delimiter")),
+            ValueRule(
+                None if missing is None else tuple(missing),
+                bool(said.get("fold_case")),
+                said.get("delimiter"),
+                said.get("empty"),
+            ),
             {str(name): tuple(map(str, values)) for name, values in said.get("left_out", {}).items()},
         )
 
@@ -210,6 +220,7 @@ def found_columns(
         if name in mapping.fields or name in instead or (several and name == "value"):
             continue
         known = next((by_plain[alias] for alias in aliases if by_plain.get(alias, "") not in ("", *taken)), None)
+        known = name if name in names and name not in taken else known  # not `Item` beside `item`
         if known is not None:
             usual = plain(known) == name
             columns[name], why[name] = (known,), "its name" if usual else "as such columns are called"
@@ -368,7 +379,21 @@ def said_of_left_out(left_out: Mapping[str, int]) -> list[str]:
 
 
 def names_alike(names: Iterable[object], what: str) -> list[str]:
-    """A caution for names that differ only in case or Unicode form: they count as two people, or two units."""
-    groups = written_alike(name for name in names if isinstance(name, str))
+    """Cautions for names that differ only in case or Unicode form, which count as two people, or two units, and for
+    units that are called as rows of sums are."""
+    given = [name for name in names if isinstance(name, str)]
+    groups = written_alike(given)
     said = "; ".join(", ".join(map(repr, group[:4])) for group in groups[:4])
-    return [f"{what} differ only in case or Unicode form, and count as different: {said}."] if groups else []
+    cautions = [f"{what} differ only in case or Unicode form, and count as different: {said}."] if groups else []
+    sums = list(dict.fromkeys(name for name in given if plain(name) in _SUMS))
+    if sums and what in ("Units", "Items"):
+        one = repr(sums[0])
+        cautions.append(
+            f"{one} counts as {'a unit' if what == 'Units' else 'an item'}. If that row sums the others up, leave it "
+            f"out with --leave-out COLUMN={sums[0]}."
+        )
+    return cautions
+
+
+_SUMS = frozenset(("total", "totals", "sum", "summe", "mean", "average", "avg", "mittelwert", "gesamt", "agreement"))
+"""What a row below a table is called that sums it up, in lower case."""
