@@ -42,6 +42,7 @@ from app.cli.base import (
     table_mapping,
     table_or_study,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import emit, say_aside, working
 from exports.checks import SAID, check_report, check_scale, check_weights
 
@@ -66,7 +67,7 @@ def add_to(app: typer.Typer) -> None:
     )(agreement)
 
 
-def agreement(  # noqa: PLR0917 - the command's options
+def agreement(  # noqa: PLR0915, PLR0917 - the command's options
     context: typer.Context,
     project: SomeProject = None,
     study: SomeStudy = None,
@@ -192,8 +193,9 @@ def agreement(  # noqa: PLR0917 - the command's options
     from exports.agreement.rating_tables import RatingColumns, check_ratings
 
     columns = RatingColumns(unit, rater, value, criterion, target, question, added)
-    mapped = table_mapping(
-        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
+    fields, kept = with_kept(context, mapping, files=[what] if isinstance(what, Path) else [])
+    mapped = kept | table_mapping(
+        fields, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
         delimiter=delimiter, empty=empty, leave_out=leave_out,
     )  # fmt: skip
     if isinstance(what, Path):

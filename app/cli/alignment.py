@@ -40,6 +40,7 @@ from app.cli.base import (
     table_mapping,
     table_or_study,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import emit, progress, say_aside, working
 from exports.checks import check_report
 from exports.columns.columns import check_columns
@@ -141,9 +142,10 @@ def alignment(  # noqa: PLR0917 - the command's options
         if scorer or by:
             raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
         single = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
-        said = mapped_columns(mapping, {**single, "metric": list(metric or ())})
+        fields, kept = with_kept(context, mapping, files=[what])
+        said = mapped_columns(fields, {**single, "metric": list(metric or ())})
         human, metric = said["human"], said.pop("metric")
-        mapped = table_mapping(
+        mapped = kept | table_mapping(
             encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
             fold_case=fold_case, delimiter=delimiter, empty=empty, leave_out=leave_out,
         )  # fmt: skip

@@ -56,7 +56,8 @@ FieldColumns = Annotated[
     list[str] | None,
     option(
         "FIELD=COLUMN",
-        "Which column of a table is which field, such as question=Frage; may stand more than once.",
+        "Which column of a table is which field, such as question=Frage; or the name of a mapping that the project "
+        "keeps; may stand more than once.",
         "--map",
     ),
 ]
@@ -66,7 +67,7 @@ OfRatings = Annotated[
         "FIELD=COLUMN",
         "With a table: which column is which field: item, annotator, criterion, value, target, question; annotators, "
         "criteria or items where many columns are one each ('criteria=Answer.*'). A nested field by its path "
-        "(scores[].value); repeatable.",
+        "(scores[].value); or the name of a kept mapping; repeatable.",
         "--map",
     ),
 ]
@@ -74,7 +75,8 @@ OfTable = Annotated[
     list[str] | None,
     option(
         "FIELD=COLUMN",
-        "With --table: another way to name its columns, such as human=Note; a nested field by its path; repeatable.",
+        "With --table: another way to name its columns, such as human=Note; a nested field by its path; or the name of "
+        "a kept mapping; repeatable.",
         "--map",
     ),
 ]

@@ -38,6 +38,7 @@ from app.cli.base import (
     table_mapping,
     table_or_study,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import emit, say_aside, working
 from app.cli.output import table as in_columns
 from exports.checks import check_report
@@ -144,9 +145,10 @@ def estimate(  # noqa: PLR0917 - the command's options
         if criterion or by:
             raise typer.BadParameter("A table has no --criterion and no --by. Leave them out.", param_hint="--table")
         given = {"human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group}
-        said = mapped_columns(mapping, {**given, "predict": list(names)})
+        fields, kept = with_kept(context, mapping, files=[what])
+        said = mapped_columns(fields, {**given, "predict": list(names)})
         human, names = said["human"], tuple(said.pop("predict"))
-        mapped = table_mapping(
+        mapped = kept | table_mapping(
             encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
             fold_case=fold_case, delimiter=delimiter, empty=empty, leave_out=leave_out,
         )  # fmt: skip

@@ -31,6 +31,7 @@ from app.cli.base import (
     project_id_of,
     table_mapping,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import as_lines, emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
@@ -122,8 +123,9 @@ def import_labels(
         check_inferable(given.rpartition("=")[2])
     from exports.formats.labels import check_heading
 
-    mapped = table_mapping(
-        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
+    fields, kept = with_kept(context, mapping, project, [file])
+    mapped = kept | table_mapping(
+        fields, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
         delimiter=delimiter, empty=empty, leave_out=leave_out,
     )  # fmt: skip
     check_heading(file, mapped)

@@ -43,8 +43,14 @@ class Columns:
         """A column as it stands; NotFound lists those that are there."""
         if column not in self.cells:
             if is_path(column) and (first := column.replace("[", ".").partition(".")[0]) in self.cells:
-                self.cells[column] = [value_at(cell, column[len(first) :]) for cell in self.cells[first]]
-                return self.cells[column]
+                found = [value_at(cell, column[len(first) :]) for cell in self.cells[first]]
+                if any(value not in (None, []) for value in found) or not found:
+                    self.cells[column] = found
+                    return found
+                within = ", ".join(paths_in(self.cells[first][:50], first)) or "nothing"
+                raise NotFound(
+                    f"{self.name} has nothing at {column!r} in any row. Within {first!r} there is: {within}."
+                )
             raise NotFound(f"{self.name} has no column {column!r}. It has: {', '.join(self.names()) or 'none'}.")
         return self.cells[column]
 

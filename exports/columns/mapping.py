@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -142,6 +143,20 @@ class TableMapping:
             said["left_out"] = {name: list(values) for name, values in self.left_out.items()}
         return said
 
+    def in_words(self) -> list[str]:
+        """What it says, a line each, as options of a command say it."""
+        lines = [f"--map {shlex.quote(f'{name}={column}')}" for name, columns in self.fields.items()
+                 for column in columns or ("",)]  # fmt: skip
+        said = self.to_json()
+        for name in ("encoding", "sheet", "records", "delimiter", "empty"):
+            lines += [f"--{name} {shlex.quote(str(said[name]))}"] if name in said else []
+        lines += [f"--each {shlex.quote(name)}" for name in said.get("each", ())]
+        lines += [f"--missing {shlex.quote(','.join(said['missing']))}"] if "missing" in said else []
+        lines += ["--fold-case"] if self.rule.fold_case else []
+        lines += [f"--leave-out {shlex.quote(f'{name}={value}')}" for name, values in self.left_out.items()
+                  for value in values or ("",)]  # fmt: skip
+        return lines
+
     @classmethod
     def of_json(cls, said: Mapping[str, Any]) -> TableMapping:
         """From what `to_json` gave."""
@@ -162,13 +177,36 @@ class TableMapping:
 AS_IT_IS = TableMapping()
 
 
+def check_fits(name: str, mapping: TableMapping, file: str, names: Sequence[str], given: Collection[str] = ()) -> None:
+    """NotFound for the first column of a mapping of this name that a file has not, but of fields that are `given`."""
+    for of_field, columns in mapping.fields.items():
+        for text in () if of_field in given else columns:
+            try:
+                _there(names, text, many=of_field in MANY)
+            except NotFound:
+                there = ", ".join(names)[:500] or "none"
+                raise NotFound(
+                    f"The mapping {name!r} does not fit {file}: it has no column {text!r}, which is the {of_field} "
+                    f"there. It has: {there}. Name the right one with --map {of_field}=COLUMN."
+                ) from None
+    for column in mapping.left_out:
+        if column not in names:
+            raise NotFound(
+                f"The mapping {name!r} does not fit {file}: it leaves rows out by the column {column!r}, which is not "
+                f"there. It has: {', '.join(names)[:500] or 'none'}."
+            )
+
+
 def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
     """The mapping that texts `FIELD=COLUMN` say; InvalidInput for one that says none."""
     mapping: dict[str, list[str]] = {}
     for text in given:
         name, equals, column = text.partition("=")
         if not equals or not name.strip():
-            raise InvalidInput(f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage.")
+            raise InvalidInput(
+                f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage, or the name of one mapping that a "
+                "project keeps."
+            )
         mapping.setdefault(name.strip(), []).extend([column.strip()] if column.strip() else [])
     return mapping
 
