@@ -176,7 +176,7 @@ CATALOGUES = {
     "exports/formats",
     "exports/results",
 }
-"""One file a protocol, a metric, a group of commands, a page, a migration, a format, a report: as many as there are of them."""
+"""One file a protocol, a metric, a group of commands, a page, a migration, a format, a report: as many as there are."""
 
 
 def test_a_room_has_about_fifteen_files() -> None:

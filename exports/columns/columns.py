@@ -179,8 +179,7 @@ def read_columns(
 
     Rows that are wrong go into `bad`; without it they are InvalidInput, those that are wrong in the same way together.
     """
-    as_it_looks = replace(opening, paths=()) == AS_IT_LOOKS  # nested fields are looked up when they are asked for
-    raw = raw_table(path) if as_it_looks else _raw(path, opening)
+    raw = raw_table(path, replace(opening, paths=()).to_json())  # nested fields are looked up when they are asked for
     wrong: dict[str, list[int]] = {}
     for line, reason in raw.bad:
         wrong.setdefault(reason, []).append(line)
@@ -204,9 +203,9 @@ class RawTable:
 
 
 @reads_uploads
-def raw_table(path: Path) -> RawTable:
-    """A whole table as it looks; NotFound and InvalidInput as `read_columns`."""
-    return _raw(path, AS_IT_LOOKS)
+def raw_table(path: Path, opened: Mapping[str, Any] | None = None) -> RawTable:
+    """A whole table, opened as it looks or as `Opening.to_json` says; NotFound and InvalidInput as `read_columns`."""
+    return _raw(path, Opening.of_json(opened or {}))
 
 
 def _raw(path: Path, opening: Opening) -> RawTable:

@@ -182,7 +182,7 @@ def check_fits(name: str, mapping: TableMapping, file: str, names: Sequence[str]
     for of_field, columns in mapping.fields.items():
         for text in () if of_field in given else columns:
             try:
-                _there(names, text, many=of_field in MANY)
+                columns_named(names, text, many=of_field in MANY)
             except NotFound:
                 there = ", ".join(names)[:500] or "none"
                 raise NotFound(
@@ -240,7 +240,9 @@ def found_columns(
         if name not in OF_RATINGS and name not in MANY:
             raise InvalidInput(f"A rating has no field {name!r}. It has: {', '.join((*OF_RATINGS, *MANY))}.")
         try:
-            there = tuple(dict.fromkeys(column for text in given for column in _there(names, text, many=name in MANY)))
+            there = tuple(
+                dict.fromkeys(column for text in given for column in columns_named(names, text, many=name in MANY))
+            )
         except NotFound as error:
             option = how.get(name, f"--map {name}=COLUMN")
             raise NotFound(f"{error} Name the right one with {option}.") from None
@@ -275,7 +277,7 @@ def found_columns(
     return Found({name: columns[name] for name in ordered}, {name: why[name] for name in ordered})
 
 
-def _there(names: Sequence[str], text: str, *, many: bool) -> list[str]:
+def columns_named(names: Sequence[str], text: str, *, many: bool) -> list[str]:
     """The columns that a text names: itself, those of a pattern, or several with commas between them."""
     if text in names or (is_path(text) and re.split(r"[.\[]", text)[0] in names):
         return [text]
@@ -285,7 +287,7 @@ def _there(names: Sequence[str], text: str, *, many: bool) -> list[str]:
             return found
         parts = [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
         if len(parts) > 1:
-            return [column for part in parts for column in _there(names, part, many=True)]
+            return [column for part in parts for column in columns_named(names, part, many=True)]
     raise NotFound(f"no column {text!r}. It has: {', '.join(names) or 'none'}.")
 
 

@@ -371,8 +371,11 @@ def _read_truths(found: ReadValues, of: str, declared: Collection[str]) -> None:
         words = {is_yes: next((text for text in often if _TRUTHS[text.lower()][1] is is_yes), usual[is_yes])
                  for is_yes in (True, False)}  # fmt: skip
     made = {value: words[truth[1]] for value, truth in known.items() if truth}
-    joined = {is_yes: sorted({str(value) for value in made if known[value] and known[value][1] is is_yes})
-              for is_yes in (True, False)}  # fmt: skip
+    joined: dict[bool, list[str]] = {True: [], False: []}
+    for value, truth in known.items():
+        if truth and str(value) not in joined[truth[1]]:
+            joined[truth[1]].append(str(value))
+    joined = {is_yes: sorted(several) for is_yes, several in joined.items()}
     found.values = [made.get(value, value) if isinstance(value, str | int | float) else value for value in found.values]
     said = " and ".join(
         f"{', '.join(several)} {'counts' if len(several) == 1 else 'count'} as {words[is_yes]}"

@@ -10,7 +10,7 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -83,6 +83,18 @@ class Opening:
     records: str | None = None
     each: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """What is not as it looks, as plain data."""
+        return {name: list(said) if isinstance(said, tuple) else said for name, said in vars(self).items() if said}
+
+    @classmethod
+    def of_json(cls, said: Mapping[str, Any]) -> Opening:
+        """From what `to_json` gave."""
+        return cls(
+            said.get("encoding"), said.get("sheet"), said.get("records"), tuple(said.get("each", ())),
+            tuple(said.get("paths", ())),
+        )  # fmt: skip
 
 
 USUAL = Opening()

@@ -8,8 +8,8 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import InvalidInput, NotFound
-from db.engine import Database
 from db.elsewhere.mappings import forget_mapping, keep_mapping, kept_mapping, kept_mappings
+from db.engine import Database
 from db.models import Event, Project
 from db.upkeep.maintenance import delete_project
 from tests.makers import make_person, make_project
