@@ -10,7 +10,7 @@ from typing import Any
 
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound, shown
-from exports.columns.values import USUAL, Value, ValueRule, read_names, read_values, said_of_missing
+from exports.columns.values import TRUTHS, USUAL, Value, ValueRule, read_names, read_values, said_of_missing
 from exports.reading.records import is_path, paths_in, value_at, with_paths
 from exports.reading.tables import MOST_BAD, TOO_MANY_BAD, Opening, named_table
 from exports.reading.tables import USUAL as AS_IT_LOOKS
@@ -97,8 +97,15 @@ class Columns:
         return [*self.said, *missing]
 
     def numbers(self, column: str) -> list[float | None]:
-        """A column as numbers, true and false as 1 and 0; InvalidInput names the line of what is no number."""
-        return [self._number(column, place, value) for place, value in enumerate(self.values(column))]
+        """A column as numbers, words of yes and no as 1 and 0; InvalidInput names the line of what is no number."""
+        values = self.values(column)
+        words = sorted({value for value in values if isinstance(value, str)})
+        if words and all(word.lower() in TRUTHS for word in words):
+            read = [float(TRUTHS[value.lower()]) if isinstance(value, str) else value for value in values]
+            said = ", ".join(f"{word} counts as {TRUTHS[word.lower()]:d}" for word in words)
+            self.heard(column, Counter(self.missing.get(column, ())), [f"{column}: {said}."], ())
+            return [None if value is None else float(value) for value in read]
+        return [self._number(column, place, value) for place, value in enumerate(values)]
 
     def judgements(self, column: str, positive: str | None = None) -> tuple[list[float | None], str | None]:
         """A column of numbers, or of two words, as numbers; and which word counts as 1 where it holds words.

@@ -344,6 +344,9 @@ _TRUTHS = {
 }  # fmt: skip
 """Words of yes and no, in lower case → which pair of words they are of, and which of the two."""
 
+TRUTHS = {word: is_yes for word, (_, is_yes) in _TRUTHS.items()}
+"""Words of yes and no, in lower case → whether they say yes."""
+
 
 def _read_truths(found: ReadValues, of: str, declared: Collection[str]) -> None:
     """Yes and no as one pair of words where they are written in several, and nothing else stands there.

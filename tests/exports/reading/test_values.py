@@ -250,3 +250,9 @@ def test_what_was_read_is_said_in_text_and_json(tmp_path: Path) -> None:
     json.dumps(found.said())
     mapping = TableMapping.of(opening=TableMapping().opening.__class__(sheet="second"))
     assert read_ratings(tmp_path / "t.xlsx", RatingColumns(), mapping=mapping).tables[0].ratings.labels == ("y",)
+
+
+def test_words_of_yes_and_no_are_numbers_where_numbers_are_wanted() -> None:
+    table = Columns("t.csv", {"judge": ["yes", "No", None, "yes"]}, [2, 3, 4, 5])
+    assert table.numbers("judge") == [1.0, 0.0, None, 1.0]
+    assert "judge: No counts as 0, yes counts as 1." in table.said
