@@ -11,7 +11,7 @@ from typing import Any
 
 from annotators.errors import AssayError
 from annotators.figures import count
-from exports.columns.mapping import AS_IT_IS, MANY, found_columns
+from exports.columns.mapping import AS_IT_IS, MANY, found_columns, is_no_judgement
 from exports.columns.values import number_in, read_value, trimmed
 
 LOOKED_AT = 2_000
@@ -180,8 +180,8 @@ def _of_rows(columns: Mapping[str, _Column], by_name: Mapping[str, str], why: Ma
     judged = [
         column.name
         for name, column in columns.items()
-        if name not in used and column.may_be_values and not column.is_constant_within(item)
-        and not column.is_constant_within(person)
+        if name not in used and not is_no_judgement(name) and column.may_be_values
+        and not column.is_constant_within(item) and not column.is_constant_within(person)
     ]  # fmt: skip
     fields: dict[str, tuple[str, ...]] = {"item": (item.name,), "annotator": (person.name,)}
     reasons = {
@@ -249,7 +249,7 @@ def _alike(columns: Sequence[_Column]) -> list[str]:
     """The largest group of columns of judgements that have values in common."""
     groups: list[tuple[set[Any], list[str]]] = []
     for column in columns:
-        if not column.may_be_values:
+        if not column.may_be_values or is_no_judgement(column.name):
             continue
         said = {_word(value) for value in column.distinct}
         for of_group, names in groups:

@@ -76,6 +76,11 @@ _LEFT_OUT = {
 _OF_PLATFORMS = frozenset(("workerid", "responseid", "prolific_pid", "participant_id"))
 
 
+def is_no_judgement(name: str) -> bool:
+    """Whether a column is known by its name to say something of a unit, or of a row of a platform."""
+    return plain(name) in _LEFT_OUT or plain(name) in ("system", "model", "category", "split", "language")
+
+
 def plain(name: str) -> str:
     """The name of a column as it is looked up: in lower case, with _ for spaces."""
     return re.sub(r"[\s-]+", "_", name.strip().lower())
