@@ -11,7 +11,7 @@ from typing import Any
 
 from annotators.errors import AssayError
 from annotators.figures import count
-from exports.columns.mapping import AS_IT_IS, MANY, found_columns, is_no_judgement
+from exports.columns.mapping import AS_IT_IS, MANY, found_columns, is_no_judgement, shared_beginning
 from exports.columns.values import number_in, read_value, trimmed
 
 LOOKED_AT = 2_000
@@ -183,6 +183,11 @@ def _of_rows(columns: Mapping[str, _Column], by_name: Mapping[str, str], why: Ma
         if name not in used and not is_no_judgement(name) and column.may_be_values
         and not column.is_constant_within(item) and not column.is_constant_within(person)
     ]  # fmt: skip
+    if begun := shared_beginning(judged):  # what all agree on is a judgement beside others of its kind
+        judged = [
+            name for name, column in columns.items() if name not in used and name.startswith(begun) and column.there
+            and (name in judged or column.may_be_values or len(column.distinct) == 1)
+        ]  # fmt: skip
     fields: dict[str, tuple[str, ...]] = {"item": (item.name,), "annotator": (person.name,)}
     reasons = {
         "item": why.get("item", f"{count(len(item.distinct), 'value')}, each once for an annotator"),

@@ -95,6 +95,12 @@ def test_grades_that_happen_to_be_other_ones_in_each_row_of_an_annotator_are_no_
     )  # fmt: skip
 
 
+def test_what_all_agree_on_is_a_judgement_beside_others_of_its_kind() -> None:
+    table = long(names=("HITId", "WorkerId", "Answer.truth"))
+    table["Answer.style"] = [1 + n % 4 for n in range(N) for _ in PEOPLE]
+    assert guess(table).fields["criteria"] == ("Answer.truth", "Answer.style")
+
+
 def test_names_that_are_known_are_taken_before_values() -> None:
     table = long(names=("HITId", "WorkerId", "Answer.Note"))
     found = guess(table)
