@@ -100,11 +100,11 @@ def may(role: Role, roles: frozenset[Role] = READERS) -> bool:
 
 
 @contextmanager
-def problems(after: Callable[[], None] | None = None) -> Iterator[None]:
+def problems(after: Callable[[], None] | None = None, *, say: Callable[[str], str] = str) -> Iterator[None]:
     """Show a domain error in words and go on after the block; anything else is a bug and keeps its traceback.
 
     Around every page (app/main.py); a page puts it around a form's operation too, so that the rest stays on screen,
-    and a fragment around its body. `after` is drawn below the words.
+    and a fragment around its body. `after` is drawn below the words, `say` puts them as a page has to.
     """
     try:
         yield
@@ -113,7 +113,7 @@ def problems(after: Callable[[], None] | None = None) -> Iterator[None]:
         st.stop()
     except AssayError as error:
         note_refused(error)
-        st.error(lines(str(error)))
+        st.error(lines(say(str(error))))
         if after is not None:
             after()
 

@@ -25,6 +25,7 @@ from db.permissions import Actor
 from exports.formats.base import Columns
 from exports.importing.apart import file_apart, read_apart
 from exports.importing.items import import_reading
+from exports.reading.tables import Opening
 from exports.reading.uploaded import uploaded
 
 
@@ -132,6 +133,7 @@ def import_uploads(
     *,
     format_name: str | None = None,
     columns: Columns | None = None,
+    opening: Opening | None = None,
     dry_run: bool = False,
     skip_bad: bool = False,
     labels_into: str | None = None,
@@ -146,8 +148,9 @@ def import_uploads(
         first = None if progress is None else lambda done, of: progress(done, 2 * of)
         then = None if progress is None else lambda done, of: progress(of + done, 2 * of)
         reading = read_apart(
-            paths, Path(apart), format_name=format_name, columns=columns, labels=labels_into is not None, progress=first
-        )
+            paths, Path(apart), format_name=format_name, columns=columns, opened=opening.to_json() if opening else None,
+            labels=labels_into is not None, progress=first,
+        )  # fmt: skip
         documents = app_state().settings.documents_folder
         return import_reading(
             db, actor, project_id, reading, data_folder=documents, dry_run=dry_run, skip_bad=skip_bad,

@@ -209,3 +209,32 @@ def measuring(seconds: float, *, more: bool) -> str:
     """What a page says while a report is made, as HTML: for how long, and with `more` that some of it is there."""
     words = "The rest follows" if more else "Measuring"
     return f'<p class="assay-soft" role="status">{words} … {seconds:.0f}{THIN}s</p>'
+
+
+_FIELDS_OF_PAGE = (
+    (r"\(--map 'criteria=Answer\.\*'\)", "(a row is one rating, a column a criterion)"),
+    (r"with --map (\w+)=COLUMN", r"as \1 under *Columns*"),
+    (r"--map (\w+)=COLUMN", r"\1 under *Columns*"),
+    (r"--format (\w+)", r"the format \1"),
+    (r"--missing[ =]'?([^'.]+?)'?(?=[ .;]|$)", r"*Words for a missing value*: \1"),
+    (r"--empty (\w+)", r"*What an empty cell says*: \1"),
+    (r"--delimiter '?([^' ]+)'?", r"*Between the parts of a set*: \1"),
+    (r"--leave-out COLUMN=([^.]+)", r"*Rows left out*: the column, =, \1"),
+    ("--fold-case", "*Labels that differ only in case are one*"),
+    ("--encoding", "*Encoding*"),
+    ("--sheet", "*Sheet*"),
+    ("--records", "*Where the rows are*"),
+    ("--each", "*Lists of which each element is a row*"),
+    ("--map", "*Columns*"),
+    ("--infer", "*A new study, made from the table*"),
+    ("--unit", "item under *Columns*"),
+    ("--rater", "annotator under *Columns*"),
+)
+"""What messages about tables say of options → the fields of a page that stand for them."""
+
+
+def on_page(message: str) -> str:
+    """A message about a table with the page's fields in the place of a command's options."""
+    for option, words in _FIELDS_OF_PAGE:
+        message = re.sub(option if "\\" in option or "(" in option else rf"{option}(?![\w-])", words, message)
+    return re.sub(r"\*([A-Z][^*\n]+)\*", "\u201c\\1\u201d", message)

@@ -443,6 +443,22 @@ class PromptVersion(Table, table=True):
     created_at: datetime = _time()
 
 
+class KeptMapping(Table, table=True):
+    """Which column of a table is which field, under a name of the project; it can be changed and deleted.
+
+    `mapping` is what `TableMapping.to_json` gives. What came in by it does not point here.
+    """
+
+    __tablename__ = "kept_mapping"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    mapping: dict[str, Any] = _json()
+    changed_by: int | None = _ref("person.id", optional=True)
+    changed_at: datetime = _time()
+
+
 class StudyDraft(Table, table=True):
     """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
 

@@ -16,6 +16,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     IntervalKindName,
@@ -42,6 +43,7 @@ from app.cli.base import (
     table_mapping,
     table_or_study,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import emit, say_aside, working
 from exports.checks import SAID, check_report, check_scale, check_weights
 
@@ -72,7 +74,7 @@ def add_to(app: typer.Typer) -> None:
     )(agreement)
 
 
-def agreement(  # noqa: PLR0917 - the command's options
+def agreement(  # noqa: PLR0915, PLR0917 - the command's options
     context: typer.Context,
     project: SomeProject = None,
     study: SomeStudy = None,
@@ -113,6 +115,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -181,7 +184,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
         "target": target, "question": question, "added": added, "wide": wide, "map": mapping, "encoding": encoding,
         "sheet": sheet, "records": records, "each": each, "missing": missing,
-        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
+        "fold-case": fold_case, "delimiter": delimiter, "empty": empty, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     named = [name.strip() for name in statistics.split(",") if name.strip()]
@@ -201,9 +204,10 @@ def agreement(  # noqa: PLR0917 - the command's options
     from exports.agreement.rating_tables import RatingColumns, check_ratings
 
     columns = RatingColumns(unit, rater, value, criterion, target, question, added)
-    mapped = table_mapping(
-        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
-        delimiter=delimiter, leave_out=leave_out,
+    fields, kept = with_kept(context, mapping, files=[what] if isinstance(what, Path) else [])
+    mapped = kept | table_mapping(
+        fields, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
+        delimiter=delimiter, empty=empty, leave_out=leave_out,
     )  # fmt: skip
     if isinstance(what, Path):
         _check_table(of_tables, judges)

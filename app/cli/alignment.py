@@ -14,6 +14,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -40,6 +41,7 @@ from app.cli.base import (
     table_mapping,
     table_or_study,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import emit, progress, say_aside, working
 from exports.checks import check_report
 from exports.columns.columns import check_columns
@@ -108,6 +110,7 @@ def alignment(  # noqa: PLR0917 - the command's options
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -136,7 +139,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
         "positive": positive, "threshold": threshold, "human_scale": human_scale, "map": mapping, "encoding": encoding,
         "sheet": sheet, "records": records, "each": each, "missing": missing,
-        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
+        "fold-case": fold_case, "delimiter": delimiter, "empty": empty, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables, names=names)
     which = one_of(labels, LABELS, "--labels")
@@ -145,11 +148,12 @@ def alignment(  # noqa: PLR0917 - the command's options
         if scorer or by:
             raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
         single = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
-        said = mapped_columns(mapping, {**single, "metric": list(metric or ())})
+        fields, kept = with_kept(context, mapping, files=[what])
+        said = mapped_columns(fields, {**single, "metric": list(metric or ())})
         human, metric = said["human"], said.pop("metric")
-        mapped = table_mapping(
+        mapped = kept | table_mapping(
             encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
-            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
+            fold_case=fold_case, delimiter=delimiter, empty=empty, leave_out=leave_out,
         )  # fmt: skip
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")

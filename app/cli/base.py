@@ -56,7 +56,8 @@ FieldColumns = Annotated[
     list[str] | None,
     option(
         "FIELD=COLUMN",
-        "Which column of a table is which field, such as question=Frage; may stand more than once.",
+        "Which column of a table is which field, such as question=Frage; or the name of a mapping that the project "
+        "keeps; may stand more than once.",
         "--map",
     ),
 ]
@@ -66,7 +67,7 @@ OfRatings = Annotated[
         "FIELD=COLUMN",
         "With a table: which column is which field: item, annotator, criterion, value, target, question; annotators, "
         "criteria or items where many columns are one each ('criteria=Answer.*'). A nested field by its path "
-        "(scores[].value); repeatable.",
+        "(scores[].value); or the name of a kept mapping; repeatable.",
         "--map",
     ),
 ]
@@ -74,7 +75,8 @@ OfTable = Annotated[
     list[str] | None,
     option(
         "FIELD=COLUMN",
-        "With --table: another way to name its columns, such as human=Note; a nested field by its path; repeatable.",
+        "With --table: another way to name its columns, such as human=Note; a nested field by its path; or the name of "
+        "a kept mapping; repeatable.",
         "--map",
     ),
 ]
@@ -100,9 +102,12 @@ Missing = Annotated[
     str | None,
     option(
         "A,B",
-        "Words for a missing value.  [default: NA, N/A, NaN, None, null, #N/A, - in any case; empty is always missing]",
+        "Words for a missing value.  [default: NA, N/A, NaN, None, null, #N/A, - and their like; empty is missing]",
         "--missing",
     ),
+]
+Empty = Annotated[
+    str | None, option("VALUE", "What an empty cell of the values says, such as no.  [default: nothing]", "--empty")
 ]
 FoldCase = Annotated[bool, typer.Option("--fold-case", help="Labels that differ only in case or Unicode form are one.")]
 Delimiter = Annotated[
@@ -271,6 +276,7 @@ def table_mapping(
     missing: str | None = None,
     fold_case: bool = False,
     delimiter: str | None = None,
+    empty: str | None = None,
     leave_out: Sequence[str] | None = None,
 ) -> TableMapping:
     """How a table is to be read, from the options that say so."""
@@ -284,7 +290,7 @@ def table_mapping(
     return TableMapping.of(
         fields or (),
         opening=Opening(encoding, sheet, records, tuple(each or ())),
-        rule=ValueRule.of(missing, fold_case=fold_case, delimiter=delimiter),
+        rule=ValueRule.of(missing, fold_case=fold_case, delimiter=delimiter, empty=empty),
         left_out=leave_out or (),
     )
 

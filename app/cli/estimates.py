@@ -12,6 +12,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -37,6 +38,7 @@ from app.cli.base import (
     table_mapping,
     table_or_study,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import emit, say_aside, working
 from app.cli.output import table as in_columns
 from exports.checks import check_report
@@ -112,6 +114,7 @@ def estimate(  # noqa: PLR0917 - the command's options
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -131,7 +134,7 @@ def estimate(  # noqa: PLR0917 - the command's options
         "population": population,
         "positive": positive, "human_scale": human_scale, "map": mapping, "encoding": encoding, "sheet": sheet,
         "records": records, "each": each, "missing": missing,
-        "fold-case": fold_case, "delimiter": delimiter, "leave-out": leave_out,
+        "fold-case": fold_case, "delimiter": delimiter, "empty": empty, "leave-out": leave_out,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
     names = tuple(name.strip() for name in (predict or "").split(",") if name.strip())
@@ -142,11 +145,12 @@ def estimate(  # noqa: PLR0917 - the command's options
         if criterion or by:
             raise typer.BadParameter("A table has no --criterion and no --by. Leave them out.", param_hint="--table")
         given = {"human": human, "weight": weight, "stratum": stratum, "cluster": cluster, "group": group}
-        said = mapped_columns(mapping, {**given, "predict": list(names)})
+        fields, kept = with_kept(context, mapping, files=[what])
+        said = mapped_columns(fields, {**given, "predict": list(names)})
         human, names = said["human"], tuple(said.pop("predict"))
-        mapped = table_mapping(
+        mapped = kept | table_mapping(
             encoding=encoding, sheet=sheet, records=records, each=each, missing=missing,
-            fold_case=fold_case, delimiter=delimiter, leave_out=leave_out,
+            fold_case=fold_case, delimiter=delimiter, empty=empty, leave_out=leave_out,
         )  # fmt: skip
         if human is None:
             raise typer.BadParameter("Name the column of people's values with --human.", param_hint="--table")

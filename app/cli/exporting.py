@@ -22,6 +22,7 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import as_lines, emit, table, working
 from exports.checks import check_export_folder
 
@@ -318,18 +319,20 @@ def convert(
     What is lost is counted by reading the new files again. Nothing is fetched, and nothing is written where a row
     cannot be read.
     """
-    del context
     from exports.columns.mapping import columns_of
     from exports.formats.base import check_files
+    from exports.reading.tables import opened_as
 
-    columns = columns_of(mapping or ())
-    check_files(files, from_format, columns)
+    fields, kept = with_kept(context, mapping, files=files)
+    columns = columns_of(fields)
+    with opened_as(kept.opening):
+        check_files(files, from_format, columns)
     check_export_folder(output)
     from exports.converting import convert_files, writer_named
     from exports.formats._writing import check_options
 
     check_options([writer_named(to)], _said(licence))
-    with working("Converting"):
+    with working("Converting"), opened_as(kept.opening):
         done = convert_files(
             files, into=to, output=output, format_name=from_format, skip_bad=skip_bad, options=_said(licence),
             pictures=pictures, mapping=columns,

@@ -13,6 +13,7 @@ from app.cli.base import (
     AsJson,
     Delimiter,
     Each,
+    Empty,
     Encoded,
     FoldCase,
     LeaveOut,
@@ -30,6 +31,7 @@ from app.cli.base import (
     project_id_of,
     table_mapping,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import as_lines, emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
@@ -97,6 +99,7 @@ def import_labels(
     records: Records = None,
     each: Each = None,
     missing: Missing = None,
+    empty: Empty = None,
     fold_case: FoldCase = False,
     delimiter: Delimiter = None,
     leave_out: LeaveOut = None,
@@ -120,9 +123,10 @@ def import_labels(
         check_inferable(given.rpartition("=")[2])
     from exports.formats.labels import check_heading
 
-    mapped = table_mapping(
-        mapping, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
-        delimiter=delimiter, leave_out=leave_out,
+    fields, kept = with_kept(context, mapping, project, [file])
+    mapped = kept | table_mapping(
+        fields, encoding=encoding, sheet=sheet, records=records, each=each, missing=missing, fold_case=fold_case,
+        delimiter=delimiter, empty=empty, leave_out=leave_out,
     )  # fmt: skip
     check_heading(file, mapped)
     if not infer:

@@ -26,6 +26,7 @@ from app.cli.base import (
     project_id_of,
     table_mapping,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import as_lines, emit, progress, say_aside, table
 from app.wording import import_counts, without_file
 
@@ -127,8 +128,9 @@ def import_items(
     from exports.formats.base import check_files
     from exports.reading.tables import opened_as
 
-    columns = columns_of(mapping or ())
-    opening = table_mapping(encoding=encoding, sheet=sheet, records=records, each=each).opening
+    fields, kept = with_kept(context, mapping, project, paths)
+    columns = columns_of(fields)
+    opening = (kept | table_mapping(encoding=encoding, sheet=sheet, records=records, each=each)).opening
     with opened_as(opening):
         check_files(paths, format_name, columns, labels=labels_into is not None)  # before anything large is imported
     from exports.importing.items import import_paths

@@ -23,6 +23,7 @@ from app.cli.base import (
     project_id_of,
     table_mapping,
 )
+from app.cli.mappings import with_kept
 from app.cli.output import as_lines, emit, progress, say_aside, table
 
 if TYPE_CHECKING:
@@ -105,8 +106,10 @@ def score(  # noqa: PLR0917 - the command's options
         from exports.columns.mapping import columns_of
         from exports.reading.tables import opened_as
 
-        with opened_as(table_mapping(encoding=encoding, sheet=sheet, records=records, each=each).opening):
-            columns = columns_of(mapping or ())
+        fields, kept = with_kept(context, mapping, files=source)
+        opening = (kept | table_mapping(encoding=encoding, sheet=sheet, records=records, each=each)).opening
+        with opened_as(opening):
+            columns = columns_of(fields)
             _score_files(source, output, scorer, param, format_name, skip_bad, engine, address, as_json, columns)
         return
     if project is None:

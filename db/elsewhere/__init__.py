@@ -1,1 +1,2 @@
-"""Studies that are labelled in another program: what of them is handed over, and what comes back."""
+"""Studies that are labelled in another program: what of them is handed over, and what comes back;
+and the mappings by which tables come in."""

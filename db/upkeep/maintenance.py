@@ -219,6 +219,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("run", _OWN),
     ("study", _OWN),
     ("study_draft", _OWN),
+    ("kept_mapping", _OWN),
     ("protocol_version", _OWN),
     ("prompt_version", _OWN),
     ("unsaved_text", _OWN),

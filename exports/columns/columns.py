@@ -10,7 +10,7 @@ from typing import Any
 
 from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound, shown
-from exports.columns.values import USUAL, Value, ValueRule, read_names, read_values, said_of_missing
+from exports.columns.values import TRUTHS, USUAL, Value, ValueRule, read_names, read_values, said_of_missing
 from exports.reading.records import is_path, paths_in, value_at, with_paths
 from exports.reading.tables import MOST_BAD, TOO_MANY_BAD, Opening, named_table
 from exports.reading.tables import USUAL as AS_IT_LOOKS
@@ -43,8 +43,14 @@ class Columns:
         """A column as it stands; NotFound lists those that are there."""
         if column not in self.cells:
             if is_path(column) and (first := column.replace("[", ".").partition(".")[0]) in self.cells:
-                self.cells[column] = [value_at(cell, column[len(first) :]) for cell in self.cells[first]]
-                return self.cells[column]
+                found = [value_at(cell, column[len(first) :]) for cell in self.cells[first]]
+                if any(value not in (None, []) for value in found) or not found:
+                    self.cells[column] = found
+                    return found
+                within = ", ".join(paths_in(self.cells[first][:50], first)) or "nothing"
+                raise NotFound(
+                    f"{self.name} has nothing at {column!r} in any row. Within {first!r} there is: {within}."
+                )
             raise NotFound(f"{self.name} has no column {column!r}. It has: {', '.join(self.names()) or 'none'}.")
         return self.cells[column]
 
@@ -91,8 +97,15 @@ class Columns:
         return [*self.said, *missing]
 
     def numbers(self, column: str) -> list[float | None]:
-        """A column as numbers, true and false as 1 and 0; InvalidInput names the line of what is no number."""
-        return [self._number(column, place, value) for place, value in enumerate(self.values(column))]
+        """A column as numbers, words of yes and no as 1 and 0; InvalidInput names the line of what is no number."""
+        values = self.values(column)
+        words = sorted({value for value in values if isinstance(value, str)})
+        if words and all(word.lower() in TRUTHS for word in words):
+            read = [float(TRUTHS[value.lower()]) if isinstance(value, str) else value for value in values]
+            said = ", ".join(f"{word} counts as {TRUTHS[word.lower()]:d}" for word in words)
+            self.heard(column, Counter(self.missing.get(column, ())), [f"{column}: {said}."], ())
+            return [None if value is None else float(value) for value in read]
+        return [self._number(column, place, value) for place, value in enumerate(values)]
 
     def judgements(self, column: str, positive: str | None = None) -> tuple[list[float | None], str | None]:
         """A column of numbers, or of two words, as numbers; and which word counts as 1 where it holds words.
@@ -173,8 +186,7 @@ def read_columns(
 
     Rows that are wrong go into `bad`; without it they are InvalidInput, those that are wrong in the same way together.
     """
-    as_it_looks = replace(opening, paths=()) == AS_IT_LOOKS  # nested fields are looked up when they are asked for
-    raw = raw_table(path) if as_it_looks else _raw(path, opening)
+    raw = raw_table(path, replace(opening, paths=()).to_json())  # nested fields are looked up when they are asked for
     wrong: dict[str, list[int]] = {}
     for line, reason in raw.bad:
         wrong.setdefault(reason, []).append(line)
@@ -198,9 +210,9 @@ class RawTable:
 
 
 @reads_uploads
-def raw_table(path: Path) -> RawTable:
-    """A whole table as it looks; NotFound and InvalidInput as `read_columns`."""
-    return _raw(path, AS_IT_LOOKS)
+def raw_table(path: Path, opened: Mapping[str, Any] | None = None) -> RawTable:
+    """A whole table, opened as it looks or as `Opening.to_json` says; NotFound and InvalidInput as `read_columns`."""
+    return _raw(path, Opening.of_json(opened or {}))
 
 
 def _raw(path: Path, opening: Opening) -> RawTable:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -59,7 +60,10 @@ _KNOWN = {
 _NO_RATER = frozenset(
     (*_KNOWN["criterion"], "time", "timestamp", "comment", "comments", "question", "questions", "query", "text",
      "answer", "response", "context", "category", "system", "model", "document", "target", "note", "notes", "source",
-     "split", "reference", "url")
+     "split", "reference", "url", "date", "created_at", "index", "title", "topic", "group", "language", "prompt",
+     "mean", "average", "avg", "median", "sum", "total", "count", "majority",
+     "majority_vote", "consensus", "final", "final_label", "gold", "gold_label", "adjudicated", "agreed", "agreement",
+     "agree", "difference", "diff", "alpha", "kappa")
 )  # fmt: skip
 """Columns of a table with a column a rater that are none, by what they are called."""
 
@@ -70,6 +74,11 @@ _LEFT_OUT = {
 """Columns of platforms → what stands there where the platform or its requester has turned a row down."""
 
 _OF_PLATFORMS = frozenset(("workerid", "responseid", "prolific_pid", "participant_id"))
+
+
+def is_no_judgement(name: str) -> bool:
+    """Whether a column is known by its name to say something of a unit, or of a row of a platform."""
+    return plain(name) in _LEFT_OUT or plain(name) in ("system", "model", "category", "split", "language")
 
 
 def plain(name: str) -> str:
@@ -133,9 +142,25 @@ class TableMapping:
             said["fold_case"] = True
         if self.rule.delimiter is not None:
             said["delimiter"] = self.rule.delimiter
+        if self.rule.empty is not None:
+            said["empty"] = self.rule.empty
         if self.left_out:
             said["left_out"] = {name: list(values) for name, values in self.left_out.items()}
         return said
+
+    def in_words(self) -> list[str]:
+        """What it says, a line each, as options of a command say it."""
+        lines = [f"--map {shlex.quote(f'{name}={column}')}" for name, columns in self.fields.items()
+                 for column in columns or ("",)]  # fmt: skip
+        said = self.to_json()
+        for name in ("encoding", "sheet", "records", "delimiter", "empty"):
+            lines += [f"--{name} {shlex.quote(str(said[name]))}"] if name in said else []
+        lines += [f"--each {shlex.quote(name)}" for name in said.get("each", ())]
+        lines += [f"--missing {shlex.quote(','.join(said['missing']))}"] if "missing" in said else []
+        lines += ["--fold-case"] if self.rule.fold_case else []
+        lines += [f"--leave-out {shlex.quote(f'{name}={value}')}" for name, values in self.left_out.items()
+                  for value in values or ("",)]  # fmt: skip
+        return lines
 
     @classmethod
     def of_json(cls, said: Mapping[str, Any]) -> TableMapping:
@@ -144,12 +169,37 @@ class TableMapping:
         return cls(
             {str(name): tuple(map(str, columns)) for name, columns in said.get("fields", {}).items()},
             Opening(said.get("encoding"), said.get("sheet"), said.get("records"), tuple(said.get("each", ()))),
-            ValueRule(None if missing is None else tuple(missing), bool(said.get("fold_case")), said.get("delimiter")),
+            ValueRule(
+                None if missing is None else tuple(missing),
+                bool(said.get("fold_case")),
+                said.get("delimiter"),
+                said.get("empty"),
+            ),
             {str(name): tuple(map(str, values)) for name, values in said.get("left_out", {}).items()},
         )
 
 
 AS_IT_IS = TableMapping()
+
+
+def check_fits(name: str, mapping: TableMapping, file: str, names: Sequence[str], given: Collection[str] = ()) -> None:
+    """NotFound for the first column of a mapping of this name that a file has not, but of fields that are `given`."""
+    for of_field, columns in mapping.fields.items():
+        for text in () if of_field in given else columns:
+            try:
+                columns_named(names, text, many=of_field in MANY)
+            except NotFound:
+                there = ", ".join(names)[:500] or "none"
+                raise NotFound(
+                    f"The mapping {name!r} does not fit {file}: it has no column {text!r}, which is the {of_field} "
+                    f"there. It has: {there}. Name the right one with --map {of_field}=COLUMN."
+                ) from None
+    for column in mapping.left_out:
+        if column not in names:
+            raise NotFound(
+                f"The mapping {name!r} does not fit {file}: it leaves rows out by the column {column!r}, which is not "
+                f"there. It has: {', '.join(names)[:500] or 'none'}."
+            )
 
 
 def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
@@ -158,7 +208,10 @@ def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
     for text in given:
         name, equals, column = text.partition("=")
         if not equals or not name.strip():
-            raise InvalidInput(f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage.")
+            raise InvalidInput(
+                f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage, or the name of one mapping that a "
+                "project keeps."
+            )
         mapping.setdefault(name.strip(), []).extend([column.strip()] if column.strip() else [])
     return mapping
 
@@ -192,7 +245,9 @@ def found_columns(
         if name not in OF_RATINGS and name not in MANY:
             raise InvalidInput(f"A rating has no field {name!r}. It has: {', '.join((*OF_RATINGS, *MANY))}.")
         try:
-            there = tuple(dict.fromkeys(column for text in given for column in _there(names, text, many=name in MANY)))
+            there = tuple(
+                dict.fromkeys(column for text in given for column in columns_named(names, text, many=name in MANY))
+            )
         except NotFound as error:
             option = how.get(name, f"--map {name}=COLUMN")
             raise NotFound(f"{error} Name the right one with {option}.") from None
@@ -210,6 +265,7 @@ def found_columns(
         if name in mapping.fields or name in instead or (several and name == "value"):
             continue
         known = next((by_plain[alias] for alias in aliases if by_plain.get(alias, "") not in ("", *taken)), None)
+        known = name if name in names and name not in taken else known  # not `Item` beside `item`
         if known is not None:
             usual = plain(known) == name
             columns[name], why[name] = (known,), "its name" if usual else "as such columns are called"
@@ -226,7 +282,7 @@ def found_columns(
     return Found({name: columns[name] for name in ordered}, {name: why[name] for name in ordered})
 
 
-def _there(names: Sequence[str], text: str, *, many: bool) -> list[str]:
+def columns_named(names: Sequence[str], text: str, *, many: bool) -> list[str]:
     """The columns that a text names: itself, those of a pattern, or several with commas between them."""
     if text in names or (is_path(text) and re.split(r"[.\[]", text)[0] in names):
         return [text]
@@ -236,7 +292,7 @@ def _there(names: Sequence[str], text: str, *, many: bool) -> list[str]:
             return found
         parts = [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
         if len(parts) > 1:
-            return [column for part in parts for column in _there(names, part, many=True)]
+            return [column for part in parts for column in columns_named(names, part, many=True)]
     raise NotFound(f"no column {text!r}. It has: {', '.join(names) or 'none'}.")
 
 
@@ -368,7 +424,21 @@ def said_of_left_out(left_out: Mapping[str, int]) -> list[str]:
 
 
 def names_alike(names: Iterable[object], what: str) -> list[str]:
-    """A caution for names that differ only in case or Unicode form: they count as two people, or two units."""
-    groups = written_alike(name for name in names if isinstance(name, str))
+    """Cautions for names that differ only in case or Unicode form, which count as two people, or two units, and for
+    units that are called as rows of sums are."""
+    given = [name for name in names if isinstance(name, str)]
+    groups = written_alike(given)
     said = "; ".join(", ".join(map(repr, group[:4])) for group in groups[:4])
-    return [f"{what} differ only in case or Unicode form, and count as different: {said}."] if groups else []
+    cautions = [f"{what} differ only in case or Unicode form, and count as different: {said}."] if groups else []
+    sums = list(dict.fromkeys(name for name in given if plain(name) in _SUMS))
+    if sums and what in ("Units", "Items"):
+        one = repr(sums[0])
+        cautions.append(
+            f"{one} counts as {'a unit' if what == 'Units' else 'an item'}. If that row sums the others up, leave it "
+            f"out with --leave-out COLUMN={sums[0]}."
+        )
+    return cautions
+
+
+_SUMS = frozenset(("total", "totals", "sum", "summe", "mean", "average", "avg", "mittelwert", "gesamt", "agreement"))
+"""What a row below a table is called that sums it up, in lower case."""

@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -64,16 +64,19 @@ def read_apart(
     *,
     format_name: str | None = None,
     columns: Columns | None = None,
+    opened: Mapping[str, Any] | None = None,
     labels: bool = False,
     progress: Progress | None = None,
 ) -> ReadApart:
     """What a format reads of uploads, read by a process of its own; `labels`: also what is asked by their labels.
 
+    `opened` is how tables are opened (`Opening.to_json`) where it is not as they look.
+
     `folder` is an empty one that stays until all of it is taken in: archives are unpacked into it. Raises InvalidInput
     for what no format reads, and for what takes too much memory or too long.
     """
     given = {name: list(of) for name, of in columns.items()} if columns else None
-    more = {"format": format_name, "columns": given, "labels": labels}
+    more = {"format": format_name, "columns": given, "labels": labels, "opened": dict(opened or {})}
     return ReadApart(_asked("read", paths, folder, more, progress), folder, paths)
 
 
@@ -83,8 +86,8 @@ def file_apart(path: Path, folder: Path) -> Ask:
     Raises what that raises of the file, and as `read_apart`.
     """
 
-    def ask(reader: str) -> bytes:
-        _asked("file", [path], folder, {"reader": reader}, None)
+    def ask(reader: str, given: Sequence[Any]) -> bytes:
+        _asked("file", [path], folder, {"reader": reader, "given": list(given)}, None)
         found = folder / FOUND
         if found.stat().st_size <= LARGEST_FOUND and (said := found.read_bytes()).count(b",") <= MOST_VALUES:
             return said

@@ -43,6 +43,7 @@ from exports.formats.base import (
 from exports.importing.apart import DOCUMENTS, FOUND, ITEMS, LONGEST_LINE
 from exports.reading.json_files import Meter, too_many_values
 from exports.reading.sources import Sources, open_sources
+from exports.reading.tables import Opening, opened_as
 from exports.reading.uploaded import reader_named
 
 MOST_UNPACKED = 8 << 30
@@ -64,7 +65,8 @@ def _read(request: Message, tell: Tell) -> Message:
     folder = Path(request["folder"])
     paths = [Path(path) for path in request["paths"]]
     size = sum(path.stat().st_size for path in paths)
-    with open_sources(paths, into=folder, most=MOST_UNPACKED) as opened:
+    as_said = opened_as(Opening.of_json(request["opened"]))
+    with as_said, open_sources(paths, into=folder, most=MOST_UNPACKED) as opened:
         files = [replace(file, folder="") if file.given else file for file in opened.files]
         named = ", ".join(path.name for path in paths)
         reading = read_sources(Sources(named, named, files), request["format"], request["columns"])
@@ -160,7 +162,7 @@ def _told(rows: Iterator[Message], meter: Meter, tell: Tell) -> Iterator[Message
 
 def _file(request: Message, _tell: Tell) -> Message:
     """Read one file by the reader of this name; what it finds goes into a file."""
-    found = reader_named(request["reader"])(Path(request["paths"][0]))
+    found = reader_named(request["reader"])(Path(request["paths"][0]), *request["given"])
     plain = orjson.dumps(found, default=list, option=orjson.OPT_NON_STR_KEYS)  # a named tuple is a list
     (Path(request["folder"]) / FOUND).write_bytes(plain)
     return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from annotators.agreement.report import agreement_report as report_of
@@ -13,9 +13,11 @@ from annotators.later import Later
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.report import Report
 from exports.checks import check_scale
+from exports.columns.mapping import TableMapping
+from exports.columns.values import ValueRule
 from exports.csv_file import csv_cells
 from exports.notebook.frames import as_file
-from exports.notebook.given import checked, in_python
+from exports.notebook.given import checked, in_python, several
 from exports.notebook.measured import Measured
 
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ def agreement(
     question: str | None = None,
     wide: bool = False,
     labels: Sequence[str | float | bool] | None = None,
+    mapping: Mapping[str, str | Sequence[str]] | None = None,
+    missing: Sequence[str] | None = None,
+    empty: str | None = None,
+    fold_case: bool = False,
+    delimiter: str | None = None,
     seed: int = 0,
     resamples: int = 1000,
     level: float = 0.95,
@@ -46,6 +53,8 @@ def agreement(
 
     `scale` is nominal, ordinal, interval, ratio, ranking or spans, or `CRITERION=SCALE` for one criterion; `labels` are
     those that there are, in their order, which on an ordinal scale the frame may say itself, by ordered categories.
+    `mapping` says which column, or which columns, a field is (`{"item": ["doc", "system"], "criteria": "Answer.*"}`);
+    `missing`, `empty`, `fold_case` and `delimiter` how values are read, as the options of the command do.
     Raises NotFound for a column that is not there, InvalidInput for values that
     do not fit the scale.
 
@@ -67,7 +76,12 @@ def agreement(
         raise InvalidInput("labels names none. Give those that there are in their order, such as ['no', 'yes'].")
     with as_file(frame, "frame") as path, in_python():
         said = _order_of(frame, scale, columns, wide=wide) if labels is None else [csv_cells(*map(str, labels))]
-        found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said)
+        fields = {name: several(of) for name, of in (mapping or {}).items()}
+        rule = ValueRule(
+            None if missing is None else tuple(word.strip().lower() for word in missing), fold_case, delimiter, empty
+        )
+        as_said = TableMapping(fields, rule=rule)
+        found = read_ratings(path, columns, wide=wide, scales=(scale,), labels=said, mapping=as_said)
         measured = report_of(found.tables, resamples=asked.resamples, seed=asked.seed, level=level, units="units")
     document = Report.of_table(found, measured, resamples=resamples, seed=seed, level=level)
     json = {"table": found.name, "seed": seed, "resamples": resamples, "level": level, "left_out": found.left_out,

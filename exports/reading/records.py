@@ -113,7 +113,7 @@ def _records(data: Any, records: str | None) -> tuple[list[Any], str]:
             raise InvalidInput(f"there is no list of rows in {records!r}. Name the field that has it with --records.")
         return found, records
     if isinstance(data, list):
-        return data, ""
+        return _below_heading(data), ""
     if isinstance(data, dict):
         if set(data) >= {"columns", "data"} and isinstance(data["columns"], list):  # pandas, orient="split"
             return [dict(zip(map(str, data["columns"]), row, strict=False)) for row in data["data"]], ""
@@ -123,13 +123,54 @@ def _records(data: Any, records: str | None) -> tuple[list[Any], str]:
                 return [{name: cell for name, cell in row.items() if name != "index"} for row in data["data"]], ""
             return data["data"], ""
         lists = [name for name, value in data.items() if _is_rows(value)]
+        are_rows = bool(data) and all(isinstance(column, dict) for column in data.values())
+        if not lists and not (are_rows and _are_alike(list(data.values()))):
+            lists = _lists_within(data)
         if len(lists) == 1:
-            return data[lists[0]], lists[0]
+            return value_at(data, lists[0]) if lists[0] not in data else data[lists[0]], lists[0]
         if lists:
             raise InvalidInput(f"it has several lists of rows: {', '.join(lists)[:300]}. Name one with --records.")
-        if data and all(isinstance(column, dict) for column in data.values()):
+        if are_rows:
             return _turned(data), ""
+        if (by_columns := _by_columns(data)) is not None:
+            return by_columns, ""
     raise InvalidInput("there is no table in it. A table in JSON is a list of objects, or an object that has one.")
+
+
+def _below_heading(rows: list[Any]) -> list[Any]:
+    """The rows of a list of lists whose first names the columns; another list as it is."""
+    heading = rows[0] if rows and all(isinstance(row, list) for row in rows) else []
+    if not heading or not all(isinstance(name, str) and name for name in heading):
+        return rows
+    return [dict(zip(heading, row, strict=False)) for row in rows[1:]]
+
+
+def _by_columns(data: dict[str, Any]) -> list[Any] | None:
+    """The rows of an object with a list for each column; None of another."""
+    lists = [column for column in data.values() if isinstance(column, list)]
+    if not lists or len(lists) < len(data) or len(set(map(len, lists))) > 1:
+        return None
+    return [dict(zip(data, cells, strict=True)) for cells in zip(*lists, strict=True)]
+
+
+def _are_alike(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether objects are rows, or columns, of one table: most of their fields are those of the others."""
+    every, shared = set(rows[0]), set(rows[0])
+    for row in rows[1:_LOOKED_AT]:
+        every |= set(row)
+        shared &= set(row)
+    return len(rows) > 1 and len(shared) * 2 >= len(every) > 0
+
+
+def _lists_within(data: Any, at: str = "", deep: int = 0) -> list[str]:
+    """The paths of lists of rows within an object, but for those that are in rows."""
+    if not isinstance(data, dict) or deep > 3:
+        return []
+    found = []
+    for name, value in list(data.items())[:_MOST_PATHS]:
+        path = f"{at}.{name}" if at else str(name)
+        found += [path] if _is_rows(value) else _lists_within(value, path, deep + 1)
+    return found
 
 
 def _is_rows(value: Any) -> bool:

@@ -9,7 +9,8 @@ import csv
 import math
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -83,6 +84,18 @@ class Opening:
     each: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, Any]:
+        """What is not as it looks, as plain data."""
+        return {name: list(said) if isinstance(said, tuple) else said for name, said in vars(self).items() if said}
+
+    @classmethod
+    def of_json(cls, said: Mapping[str, Any]) -> Opening:
+        """From what `to_json` gave."""
+        return cls(
+            said.get("encoding"), said.get("sheet"), said.get("records"), tuple(said.get("each", ())),
+            tuple(said.get("paths", ())),
+        )  # fmt: skip
+
 
 USUAL = Opening()
 
@@ -150,13 +163,18 @@ def named_table(path: Path, *, numbered: bool = True, opening: Opening = USUAL) 
 def heading_of(beginning: bytes) -> list[str]:
     """The columns that the first line of a CSV or TSV file names, from its first bytes; none where it is none."""
     plain = as_utf8(beginning, encoding_of_bytes(beginning))
-    first, *others = (line.decode(errors="replace") for line in plain.split(b"\n", 2)[:2])
-    told = _told(first)
-    line = others[0] if told and others else first
+    lines = plain.decode(errors="replace").splitlines(keepends=True)[: _SNIFFED + 1]
+    lines = lines[:-1] if len(lines) > 2 else lines  # the last one may be cut off
+    if not lines:
+        return []
+    told = _told(lines[0])
+    lines = lines[1:] if told and len(lines) > 1 else lines
     try:
-        return [name.strip() for name in next(csv.reader([line], delimiter=told or _delimiter(line)), [])]
+        rows = [(n, [cell or None for cell in row]) for n, row in enumerate(
+            csv.reader(lines, delimiter=told or _delimiter(lines)), 1) if any(row)]  # fmt: skip
     except csv.Error:
         return []
+    return [(name or "").strip() for name in rows[_heading_place(rows)][1]] if rows else []
 
 
 def _told(line: str) -> str | None:
@@ -165,12 +183,114 @@ def _told(line: str) -> str | None:
     return said[4] if len(said) == 5 and said.startswith("sep=") else None
 
 
-def _delimiter(line: str) -> str:
-    return max(_DELIMITERS, key=line.count)
+_SNIFFED = 40
+"""Lines of a text table by which one knows what separates its cells, and rows among which its heading is."""
+
+_SNIFFED_CHARACTERS = 1 << 16
 
 
-def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
-    """The names of columns, of which the first may have none.
+def _delimiter(lines: Sequence[str]) -> str:
+    """What separates the cells of a text table that begins so: what gives most rows as many cells as the heading.
+
+    Where the first line is none (a title, say), it is what gives all others the same number.
+    """
+    there = [line for line in lines if line.strip()][:_SNIFFED]
+    if not there:
+        return _DELIMITERS[0]
+    best, found = (0.0, 0), max(_DELIMITERS, key=there[0].count)
+    for delimiter in _DELIMITERS:
+        with suppress(csv.Error):
+            wide = [len(row) for row in csv.reader(there, delimiter=delimiter) if row]
+            rest = Counter(wide[1:] or wide).most_common(1)
+            modal, share = rest[0][0], rest[0][1] / max(1, len(wide) - 1)
+            is_titled = wide[0] == 1 and share == 1 and modal > 2
+            if modal > 1 and (wide[0] > 1 or is_titled) and (score := (share + (wide[0] == modal), modal)) > best:
+                best, found = score, delimiter
+    return found
+
+
+def _heading_place(begun: Sequence[tuple[int, list[Any] | str]]) -> int:
+    """Which of the first rows names the columns: the first, but where that is a title above wider rows.
+
+    A title has one cell, or stands above some of the columns alone; below it comes a row of as many different names
+    as there are columns.
+    """
+    rows = [cells if not isinstance(cells, str) else [] for _, cells in begun]
+    wide = [max((n for n, cell in enumerate(cells, 1) if cell is not None), default=0) for cells in rows]
+    widest = max(wide, default=0)
+    if not rows or widest < 2 or wide[0] >= widest:
+        is_group = bool(rows) and len(rows) > 2 and widest > 2 and rows[0][0] is None and None in rows[0][1:widest]
+        if not is_group:
+            return 0
+    for place, cells in enumerate(rows[:10]):
+        names = [cell.strip() if isinstance(cell, str) else cell for cell in cells[:widest]]
+        is_heading = len(names) == widest and all(isinstance(name, str) and name for name in names)
+        if place and is_heading and len(set(names)) == widest and not any(_is_number(name) for name in names):
+            return place
+        is_title = sum(cell is not None for cell in cells) < 2 or cells[0] is None
+        if not is_title and not (place + 1 < len(rows) and cells[0] == rows[place + 1][0]):
+            return 0
+    return 0
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+(?:[.,]\d+)?", text) is not None
+
+
+def _named_columns(
+    path: Path, rows: Iterator[tuple[int, list[Any] | str]]
+) -> tuple[list[str], Iterator[tuple[int, list[Any] | str]], list[str]] | None:
+    """The columns, the rows below their names, and what is to be said of it; None of a table without rows.
+
+    Titles above the names are passed over, and so are columns that have neither a name nor anything else.
+    """
+    begun = list(islice(rows, _SNIFFED))
+    if not begun:
+        return None
+    place = _heading_place(begun)
+    heading = begun[place][1]
+    if isinstance(heading, str):
+        raise InvalidInput(heading.replace("the row", "the first row", 1))
+    notes = []
+    if place:
+        notes.append(f"{path.name}: the columns are named in line {begun[place][0]}; what stands above is left out.")
+    columns = _headings(heading, spaced=True)
+    below = _as_wide_as(columns, chain(begun[place + 1 :], rows))
+    if "" not in columns[1:]:
+        return columns, below, notes
+    kept = [n for n, name in enumerate(columns) if name or not n]
+    unnamed = [n + 1 for n in range(len(columns)) if n not in kept]
+    for _, cells in begun[place + 1 :]:
+        if filled := next(
+            (n for n in unnamed if not isinstance(cells, str) and cells[n - 1 : n] not in ([], [None])), 0
+        ):
+            raise InvalidInput(f"column {filled} has no name. Write one into the first row.")
+    notes.append(f"{path.name}: {_columns_in_words(unnamed)} no name and nothing else: left out.")
+    return [columns[n] for n in kept], _without_unnamed(kept, unnamed, below), notes
+
+
+def _columns_in_words(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"column {numbers[0]} has"
+    return f"columns {', '.join(map(str, numbers[:10]))}{' …' if len(numbers) > 10 else ''} have"
+
+
+def _without_unnamed(
+    kept: Sequence[int], unnamed: Sequence[int], rows: Iterator[tuple[int, list[Any] | str]]
+) -> Iterator[tuple[int, list[Any] | str]]:
+    for line, cells in rows:
+        if isinstance(cells, str):
+            yield line, cells
+            continue
+        filled = next((n for n in unnamed if cells[n - 1] is not None), None)
+        if filled is not None:
+            yield line, f"column {filled} has no name. Write one into the first row."
+        else:
+            yield line, [cells[n] for n in kept]
+
+
+def _headings(cells: Iterable[Any], *, typed: bool = False, spaced: bool = False) -> list[str]:
+    """The names of columns, of which the first may have none, and with `spaced` any.
 
     Those at the end that have none are left out, as rows may end with empty cells; not of a table with types (`typed`),
     where they are columns as any other.
@@ -182,10 +302,10 @@ def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
         raise InvalidInput("the first row names no columns. Write their names into the first row.")
     if len(columns) > MOST_COLUMNS:
         raise InvalidInput(f"the table has {len(columns):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
-    if "" in columns[1:]:
+    if "" in columns[1:] and not spaced:
         place = columns.index("", 1) + 1
         raise InvalidInput(f"column {place} has no name. {'Name it' if typed else 'Write one into the first row'}.")
-    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    twice = next((name for place, name in enumerate(columns) if name and name in columns[:place]), None)
     if twice is not None:
         raise InvalidInput(f"the first row names the column {twice[:80]!r} twice. Rename one of the two.")
     unfit = next((name for name in columns if "�" in name or "\x00" in name), None)
@@ -198,15 +318,12 @@ def _headings(cells: Iterable[Any], *, typed: bool = False) -> list[str]:
 
 
 def _delimited(path: Path, named: str | None) -> Table:
-    rows = _csv_rows(path, named)
-    heading = next(rows, None)
-    if heading is None:
+    found = _named_columns(path, _csv_rows(path, named))
+    if found is None:
         raise InvalidInput("the file is empty. Supply it again, or leave it out.")
-    if isinstance(heading[1], str):
-        raise InvalidInput(heading[1].replace("the row", "the first row", 1))
-    columns = _headings(heading[1])
+    columns, rows, notes = found
     note = encoding_of(path, named).note(path.name)
-    return Table(columns, _as_wide_as(columns, rows), [note] if note else [])
+    return Table(columns, rows, [*([note] if note else []), *notes])
 
 
 _IMPORT_ID = '{"ImportId"'
@@ -247,7 +364,10 @@ def _csv_rows(path: Path, named: str | None) -> Iterator[tuple[int, list[Any] | 
     with opened_text(path, named) as text:
         first = text.readline(LONGEST_CELL)
         told = _told(first)
-        delimiter = told or _delimiter(first)
+        place = text.tell()
+        more = text.read(_SNIFFED_CHARACTERS).splitlines(keepends=True)[:_SNIFFED]
+        text.seek(place)
+        delimiter = told or _delimiter([first, *(more[:-1] if len(more) > 1 else more)])
         lines = BoundedLines(text, delimiter, "" if told is not None else first)
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         while True:
@@ -393,20 +513,27 @@ def _sheet(path: Path, wanted: str | None = None) -> Table:
         raise InvalidInput(f"it cannot be read as XLSX ({error}). Save it again, or as CSV in UTF-8.") from None
     signs = _signs_in(path)
     rows = _sheet_rows(path, wanted)
-    (name, others), heading = next(rows), next(rows, None)
-    if heading is None:
-        which = "first sheet" if wanted is None else "sheet"
+    name, others = next(rows)
+    found = _named_columns(path, rows)
+    named = ", ".join(repr(other[:80]) for other in others[:5])
+    which = "first sheet" if wanted is None else "sheet"
+    if found is None:
         raise InvalidInput(f"its {which} {name[:80]!r} is empty. Name another with --sheet, or move the table there.")
-    columns = _headings(heading[1])
-    not_read = f", not {', '.join(repr(other[:80]) for other in others[:5])}" if others else ""
-    notes = [f"{path.name}: the sheet {name[:80]!r} is read{not_read}."] if others or wanted else []
+    columns, below, said = found
+    if others:
+        first = next(below, None)
+        if first is None:
+            raise InvalidInput(
+                f"its {which} {name[:80]!r} has no rows below the names of columns. Name another with --sheet: {named}."
+            )
+        below = chain([first], below)
+    notes = [f"{path.name}: the sheet {name[:80]!r} is read{f', not {named}' if others else ''}."
+             ] if others or wanted else []  # fmt: skip
+    notes += said
     notes += _about_formulas(path, wanted) if signs & _FORMULA else ()
     if _MERGED in signs:
-        notes.append(
-            f"{path.name}: it has merged cells. Only the first of those that are merged has their value, the others "
-            "count as empty. Split them, and fill each in, where it is meant for all."
-        )
-    return Table(columns, _as_wide_as(columns, rows), notes)
+        notes.append(f"{path.name}: it has merged cells. Each of the cells that are merged has their value.")
+    return Table(columns, below, notes)
 
 
 def _about_formulas(path: Path, wanted: str | None) -> Iterator[str]:
@@ -535,12 +662,13 @@ def _sheet_rows(path: Path, wanted: str | None) -> Iterator[Any]:
             yield sheet.title, [other.title for other in workbook.worksheets if other.title != sheet.title]
             sheet.reset_dimensions()  # what the file says of its size may be untrue
             budget = _budget_of(path)
+            merged = _Merged(path, sheet)
             for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
                 if line > _LAST_ROW:
                     raise ValueError(f"more than {_LAST_ROW:,} rows")
                 budget.spend(sum(len(cell) for cell in cells if isinstance(cell, str)), len(cells))
                 if any(cell is not None for cell in cells):
-                    yield line, _plain_row([_of_sheet(cell) for cell in cells])
+                    yield line, _plain_row(merged.filled(line, [_of_sheet(cell) for cell in cells]))
         finally:
             workbook.close()
     except (GeneratorExit, InvalidInput, MemoryError):
@@ -548,6 +676,57 @@ def _sheet_rows(path: Path, wanted: str | None) -> Iterator[Any]:
     except Exception as error:  # whatever the library meets in a file that is none
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise InvalidInput(f"it cannot be read as XLSX ({said[0][:200]}). Save it again, or as CSV in UTF-8.") from None
+
+
+class _Merged:
+    """The merged cells of a sheet: each of them says what the first does.
+
+    In the first row a cell over several columns is a title, and the name of none.
+    """
+
+    def __init__(self, path: Path, sheet: Any) -> None:
+        self._from: dict[int, list[tuple[int, int, int]]] = {}
+        self._open: dict[int, tuple[int, Any]] = {}
+        with zipfile.ZipFile(path) as book, book.open(str(sheet._worksheet_path).lstrip("/")) as part:
+            before, n = b"", 0
+            while chunk := part.read(1 << 20):
+                text = before + chunk
+                if _MERGED in text:
+                    for found in _MERGED_CELLS.finditer(text):
+                        n += 1
+                        if n > _MOST_MERGED:
+                            raise InvalidInput(f"it has more than {_MOST_MERGED:,} merged cells. Split them.")
+                        left, top, right, bottom = (found[i].decode() for i in range(1, 5))
+                        columns = _column_number(left), _column_number(right)
+                        if (int(top) > 1 or left == right) and columns[1] - columns[0] < MOST_COLUMNS:
+                            self._from.setdefault(int(top), []).append((*columns, int(bottom)))
+                before = text[-200:]
+
+    def filled(self, line: int, cells: list[Any]) -> list[Any]:
+        """The cells of a row, with what is merged into it from above and beside."""
+        for left, right, bottom in self._from.get(line, ()):
+            value = cells[left - 1] if left <= len(cells) else None
+            self._open |= dict.fromkeys(range(left, right + 1), (bottom, value))
+        if not self._open:
+            return cells
+        found = [*cells, *[None] * (max(self._open) - len(cells))]
+        for column, (bottom, value) in list(self._open.items()):
+            if found[column - 1] is None:
+                found[column - 1] = value
+            if bottom <= line:
+                del self._open[column]
+        return found
+
+
+_MERGED_CELLS = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+_MOST_MERGED = 200_000
+
+
+def _column_number(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number
 
 
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")

@@ -10,6 +10,7 @@ from annotators.agreement.measure import measure
 from exports.agreement.rating_tables import RatingColumns, RatingTables, read_ratings
 from exports.columns.mapping import TableMapping
 from exports.columns.values import ValueRule
+from exports.formats.labels import read_labels
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases"
 
@@ -20,6 +21,11 @@ MADE = {
     "case.csv": "item,annotator,value\n" + "\n".join(f"{n},a,Yes\n{n},b,{'yes' if n % 3 else 'YES '}" for n in ROWS),
     "missing.csv": "item,annotator,value\n"
     + "\n".join(f"{n},a,{n % 2}\n{n},b,{'N/A' if n % 5 == 0 else n % 2}" for n in ROWS),
+    "rows.json": '[{"q_id":"a","question_text":"Why?<br />So?","annotator":12,"BetterAnswer":"Answer A"},'
+    '{"q_id":"a","question_text":"Why?<br />So?","annotator":13.0,"BetterAnswer":"answer A"}]',
+    "batch.csv": "HITId,WorkerId,AssignmentStatus,Answer.Coherence,Answer.Fluency\n"
+    "h1,w1,Approved,3,4\nh1,w2,Approved,4,4\nh2,w1,Approved,2,5\nh2,w2,Rejected,5,1\n",
+    "li.csv": "item,annotator,criterion,value\n1,a,k,2\n1,b,k,2.0\n3,a,k,Yes\n3,b,k,yes\n4,a,k,NA\n4,b,k,yes\n",
     "sets.csv": "item,annotator,value\n" + "\n".join(f"{n},a,x;{n % 2}\n{n},b,{n % 2};x" for n in ROWS),
 }
 
@@ -73,3 +79,31 @@ def test_sets_in_any_order_are_offered_and_read(tmp_path: Path) -> None:
         assert "--delimiter ';'" in caution
         found = read(path, delimiter=";")
         assert (found.tables[0].ratings.scale, raw(found)) == ("set", 1.0)
+
+
+def test_rows_of_json_with_names_of_their_own_are_ratings(tmp_path: Path) -> None:
+    mapping = TableMapping.of(["item=q_id", "value=BetterAnswer"])
+    for path in case(tmp_path, "rows.json", "json_rows_no_map", "rows.json"):
+        ratings = read_ratings(path, RatingColumns(), mapping=mapping).tables[0].ratings
+        assert (ratings.units, ratings.raters[0], ratings.labels[0]) == (("a",), "12", "Answer A")
+
+
+def test_a_row_a_rating_with_a_column_a_criterion_is_labels(tmp_path: Path) -> None:
+    mapping = TableMapping.of(["item=HITId", "annotator=WorkerId", "criteria=Answer.*"])
+    for path in case(tmp_path, "batch.csv", "mturk_wide_criteria", "batch.csv"):
+        found = read_labels(path, mapping)
+        assert [(row.name, row.annotator, row.criterion, row.value) for row in found.checked()] == [
+            ("h1", "w1", "Coherence", "3"), ("h1", "w1", "Fluency", "4"), ("h1", "w2", "Coherence", "4"),
+            ("h1", "w2", "Fluency", "4"), ("h2", "w1", "Coherence", "2"), ("h2", "w1", "Fluency", "5"),
+        ]  # fmt: skip
+        assert dict(found.left_out) == {"AssignmentStatus is Rejected": 1}
+
+
+def test_labels_that_come_in_are_read_as_those_that_are_measured(tmp_path: Path) -> None:
+    for path in case(tmp_path, "li.csv", "label_case", "li.csv"):
+        found = read_labels(path)
+        values = [row.value for row in found.checked()]
+        assert not {"1.0", "2.0"} & set(values)
+        assert "NA" not in values
+        assert "--fold-case" in found.cautions[0]
+        assert found.left_out == {"value is missing": 1}

@@ -7,10 +7,16 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from annotators.items.item import ItemContent, fields_of
+from app.pages.imports import kept_mappings, opening_form
 from db.items.imports import ImportReport
+from db.projects import ProjectRow
+from exports.columns.mapping import AS_IT_IS, TableMapping
 from exports.formats._page_columns import PAGES
+from exports.reading.tables import USUAL, Opening
 
 _MAPPING = "imports-columns"
+_KEPT = "imports-columns-kept"
+_TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".json", ".jsonl")
 _ACROSS = 4
 _FIELDS = (*((field.name, field.many) for field in fields_of(ItemContent)), (PAGES, False))
 _LABELS = {
@@ -27,7 +33,25 @@ def chosen(files: tuple[str, ...]) -> dict[str, Sequence[str]] | None:
     return {name: mapping.get(name, []) for name, _ in _FIELDS} if about == files and mapping is not None else None
 
 
-def draw(files: tuple[str, ...], report: ImportReport) -> None:
+def opened(project: ProjectRow, names: Sequence[str], files: tuple[str, ...]) -> Opening:
+    """How the tables among the files are opened, and the kept mapping whose columns are taken; usual where none is."""
+    if not any(name.lower().endswith(_TABLES) for name in names):
+        return USUAL
+    key = f"imports-{files[0]}"
+    found = kept_mappings.choose(project, [name for name, _ in _FIELDS], key)
+    name, kept = found or ("", AS_IT_IS)
+    if st.session_state.get(_KEPT) != (files, name):
+        if found is not None:
+            st.session_state[_MAPPING] = (files, {field: list(columns) for field, columns in kept.fields.items()})
+        elif st.session_state.get(_KEPT, (None, ""))[0] == files:
+            st.session_state.pop(_MAPPING, None)
+        st.session_state[_KEPT] = (files, name)
+    key = f"{key}-{name}" if kept.opening != USUAL else key  # what was typed stays beside a mapping that says nothing
+    with st.expander("How the tables are opened", expanded=kept.opening != USUAL, key=f"{key}-opened"):
+        return opening_form.draw(names, key, kept.opening)
+
+
+def draw(project: ProjectRow, files: tuple[str, ...], report: ImportReport, opening: Opening = USUAL) -> None:
     """The fields with their columns; what is changed is looked through anew at once."""
     if not report.headings:
         return
@@ -37,8 +61,9 @@ def draw(files: tuple[str, ...], report: ImportReport) -> None:
         st.caption("Columns that are no field are kept in the items' metadata under their own names.")
         cells = [cell for _ in range(0, len(_FIELDS), _ACROSS) for cell in st.columns(_ACROSS)]
         found = {}
+        kept = st.session_state.get(_KEPT, (None, ""))[1]
         for (name, many), cell in zip(_FIELDS, cells, strict=False):
-            label, key = _LABELS.get(name, name.capitalize()), f"imports-column-{name}-{files[0]}"
+            label, key = _LABELS.get(name, name.capitalize()), f"imports-column-{name}-{files[0]}{kept}"
             there = [column for column in now.get(name, ()) if column in report.headings]
             if many:
                 given = cell.multiselect(label, report.headings, default=there, key=key, placeholder="None")
@@ -48,6 +73,9 @@ def draw(files: tuple[str, ...], report: ImportReport) -> None:
                 given = [heading] if heading is not None else []
             if given:
                 found[name] = given
-    if found != {name: list(given) for name, given in now.items()}:
+        named = {name: tuple(columns) for name, columns in found.items()}
+        kept_mappings.keep(project, TableMapping(named, opening), f"imports-{files[0]}-{kept}", kept)
+    here = {name: [column for column in given if column in report.headings] for name, given in now.items()}
+    if found != {name: given for name, given in here.items() if given}:
         st.session_state[_MAPPING] = (files, found)
         st.rerun()

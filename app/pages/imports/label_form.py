@@ -69,7 +69,9 @@ def draw(project: ProjectRow) -> None:
         into = _into(project)
     if file is None:
         return
-    mapping = label_columns.draw(file)
+    mapping = label_columns.draw(project, file)
+    if mapping is None:
+        return
     plan = _planned(project, file, into, mapping, bare_items=False)
     if plan is None:
         return
@@ -112,7 +114,7 @@ def _planned(
                 mapping=mapping,
             )
     except AssayError as error:
-        st.error(ui.lines(str(error)))
+        st.error(ui.lines(wording.on_page(str(error))))
         return None
 
 
@@ -141,11 +143,11 @@ def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
             ("Rows left out", left_out),
             ("Not counted", " ".join(plan.not_counted.notes())),
             ("Seconds and times", " ".join(found.notes)),
-            ("What was read", " ".join(found.read)),
+            ("What was read", wording.on_page(" ".join(found.read))),
         ]
     )
     if found.cautions:
-        st.warning(ui.plain("\n\n".join(found.cautions)))
+        st.warning("\n\n".join(ui.plain(wording.on_page(caution)) for caution in found.cautions))
     blocks.table(
         "Criteria of the table",
         ("Criterion", "About each", "Scale", "Values and how often"),
@@ -167,7 +169,7 @@ def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
 def _choice(
     project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan, mapping: TableMapping, *, bare_items: bool
 ) -> None:
-    obstacles = plan.obstacles
+    obstacles = [wording.on_page(obstacle) for obstacle in plan.obstacles]
     if not into.study:
         obstacles.append("A new study needs a name.")
     if into.taken:

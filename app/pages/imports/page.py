@@ -26,6 +26,7 @@ from db.releasing.consequences import if_withdrawn
 from exports.formats import FORMATS
 from exports.formats._losing import losses_of
 from exports.formats.base import LOST
+from exports.reading.tables import Opening
 
 SHOWN = 200
 PAGE = 50
@@ -89,12 +90,13 @@ def _new(project: ProjectRow) -> None:
     st.session_state.pop(_IMPORTED, None)
     known = tuple(file.file_id for file in files)
     labels_into = st.session_state.get(_study_key(known), "").strip() or None
-    wanted = _WantedImport(files, known, format_name, columns_form.chosen(known), labels_into)
+    opening = columns_form.opened(project, [file.name for file in files], known)
+    wanted = _WantedImport(files, known, format_name, columns_form.chosen(known), labels_into, opening)
     report = _preview(project, wanted)
     if report is None:
         return
     _preview_drawn(report)
-    columns_form.draw(known, report)
+    columns_form.draw(project, known, report, opening)
     _labels(known, report)
     _choice(project, wanted, report)
 
@@ -108,14 +110,18 @@ class _WantedImport:
     format_name: str | None
     columns: Mapping[str, Sequence[str]] | None
     labels_into: str | None
+    opening: Opening
 
 
 def _preview(project: ProjectRow, wanted: _WantedImport) -> ImportReport | None:
     """What the import would do, kept until other files, another format or other columns are chosen."""
-    about = (project.project_id, wanted.format_name, wanted.known, wanted.columns, wanted.labels_into)
+    about = (project.project_id, wanted.format_name, wanted.known, wanted.columns, wanted.labels_into, wanted.opening)
     kept = st.session_state.get("imports-preview")
     if kept is None or kept[0] != about:
-        with ui.problems(), ui.progress(f"Looking through {wording.count(len(wanted.files), 'file')}") as move:
+        with (
+            ui.problems(say=wording.on_page),
+            ui.progress(f"Looking through {wording.count(len(wanted.files), 'file')}") as move,
+        ):
             report = import_uploads(
                 ui.db(),
                 ui.actor(),
@@ -123,6 +129,7 @@ def _preview(project: ProjectRow, wanted: _WantedImport) -> ImportReport | None:
                 wanted.files,
                 format_name=wanted.format_name,
                 columns=wanted.columns,
+                opening=wanted.opening,
                 labels_into=wanted.labels_into,
                 dry_run=True,
                 progress=move,
@@ -165,7 +172,7 @@ def _counted(report: ImportReport) -> None:
 def _notes(report: ImportReport) -> None:
     """What is to be known of the files; what of them cannot come in is a list, as it may be long."""
     lost = [note.removeprefix(LOST) for note in report.notes if note.startswith(LOST)]
-    said = [ui.plain(note) for note in report.notes if not note.startswith(LOST)]
+    said = [ui.plain(wording.on_page(note)) for note in report.notes if not note.startswith(LOST)]
     if lost:
         said.append("\n".join([f"**{ui.plain(LOST.strip())}**", *(f"- {ui.plain(one)}" for one in lost)]))
     if said:
@@ -187,7 +194,7 @@ def _rejected(report: ImportReport) -> None:
     ui.table(
         "Bad rows",
         ("File", "Line", "Why"),
-        [(row.file, row.line, row.reason) for row in report.rejected[:SHOWN]],
+        [(row.file, row.line, wording.on_page(row.reason)) for row in report.rejected[:SHOWN]],
         name="bad-rows",
     )
     if len(report.rejected) > SHOWN:
@@ -272,6 +279,7 @@ def _choice(project: ProjectRow, wanted: _WantedImport, report: ImportReport) ->
                 wanted.files,
                 format_name=wanted.format_name,
                 columns=wanted.columns,
+                opening=wanted.opening,
                 labels_into=wanted.labels_into,
                 skip_bad=bool(report.rejected),
                 progress=move,

@@ -55,18 +55,18 @@ FILES: dict[str, Any] = {
         ]},
         {"sample_id": 1, "source": "Text.", "summary": "More.", "metadata": {"summarizer": "m1"}, "annotations": []},
     ]},
-    "lfqa_eval.jsonl": [
+    "lfqa.json": [
         {"q_id": f"q{n}", "question_text": "Why?<br />So?", "answer1": "x", "answer2": "y", "annotator": a,
          "BetterAnswer": "Answer A" if n else "Answer B"}
         for n in range(3) for a in (12, 13)
     ],
     "r2_compiled_anon.jsonl": [
-        {"example_id": "e1", "question": "Why?", "annotator_id": "x1", "metadata": {"field": "Law"}, "answers": {
-            "gpt4": {"answer_string": "So.", "usefulness": "Useful", "claims": [
+        {"question": "Why?", "annotator_id": "x1", "metadata": {"field": "Law"}, "answers": {
+            "gpt4": {"answer_string": "So.", "usefulness": "Useful", "annotator_id": "x1", "claims": [
                 {"claim_string": "So.", "support": "Complete", "correctness": "Definitely correct", "evidence": []},
                 {"claim_string": "And.", "support": "Partial", "correctness": "Probably correct", "evidence": []},
             ]},
-            "bing_chat": {"answer_string": "No.", "usefulness": "Not useful", "claims": [
+            "bing_chat": {"answer_string": "No.", "usefulness": "Not useful", "annotator_id": "x1", "claims": [
                 {"claim_string": "No.", "support": "Missing", "correctness": "Definitely incorrect", "evidence": []},
             ]},
         }},
@@ -85,7 +85,7 @@ FILES: dict[str, Any] = {
         {"ID": "1", "user_query": "Who?", "chatgpt_response": "He.", "hallucination": "yes"},
         {"ID": "2", "user_query": "What?", "chatgpt_response": "It.", "hallucination": "no", "hallucination_spans": []},
     ],
-    "crag_task_1_dev_v4.jsonl": [
+    "crag_task_1_and_2_dev_v4.jsonl": [
         {"interaction_id": "i1", "query": "Who?", "answer": "He", "alt_ans": ["Him"], "domain": "finance", "split": 0,
          "question_type": "simple", "search_results": [{"page_name": "P", "page_snippet": "He did."}]},
     ],

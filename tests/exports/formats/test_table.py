@@ -474,13 +474,13 @@ def test_an_empty_text_of_parquet_is_one_in_the_metadata_and_nothing_in_a_field(
     assert done.lost == []
 
 
-def test_merged_cells_are_said_to_have_one_value(place: Place, tmp_path: Path) -> None:
+def test_each_of_the_cells_that_are_merged_has_their_value(place: Place, tmp_path: Path) -> None:
     book = Workbook()
     for row in (["id", "question", "part"], ["a", "Q?", "I"], ["b", "R?", None]):
         book.active.append(row)  # type: ignore[union-attr]
     book.active.merge_cells("C2:C3")  # type: ignore[union-attr]
     book.save(tmp_path / "m.xlsx")
     report = place.take(tmp_path / "m.xlsx")
-    assert [dict(item.metadata) for item in place.items()] == [{"part": "I"}, {}]
-    assert [note[:34] for note in report.notes[1:]] == ["m.xlsx: it has merged cells. Only "]
+    assert [dict(item.metadata) for item in place.items()] == [{"part": "I"}, {"part": "I"}]
+    assert [note[:34] for note in report.notes[1:]] == ["m.xlsx: it has merged cells. Each "]
     assert len(place.take(sheet(tmp_path / "n.xlsx", ["id", "question"], ["a", "Q?"])).notes) == 1

@@ -268,3 +268,16 @@ def test_latex_compiles_with_the_packages_that_it_names(home: Path, tmp_path: Pa
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_frame_is_mapped_and_its_values_are_read_as_by_the_command() -> None:
+    batch = pd.DataFrame(
+        {"doc": ["d", "d", "e", "e"], "system": ["s"] * 4, "who": ["x", "y"] * 2, "Answer.a": ["Yes", "yes", "?", "no"],
+         "Answer.b": ["1;2", "2;1", None, "1"]}
+    )  # fmt: skip
+    mapping = {"item": ["doc", "system"], "annotator": "who", "criteria": "Answer.*"}
+    found = agreement(batch, mapping=mapping, missing=["?"], fold_case=True, delimiter=";", resamples=0).to_json()
+    assert [one["criterion"] for one in found["criteria"]] == ["a", "b"]
+    assert found["missing"] == {"a": {"?": 1}, "b": {"(empty)": 1}}
+    with pytest.raises(NotFound, match=r"no column 'wer'\..* Name the right one with rater=…"):
+        agreement(batch, mapping={**mapping, "annotator": "wer"})

@@ -91,6 +91,29 @@ def test_json_of_pandas_is_a_table_in_each_of_its_orientations(tmp_path: Path, o
         (["12345678901234567890", "1"], [12345678901234567890, 1], {}),
         (["2024-01-01 00:00:00", "2024-01-01"], ["2024-01-01"] * 2, {}),
         (["\ufeffyes\u200b", "yes"], ["yes", "yes"], {}),
+        (["2024-01-01T10:30:00", "2024-01-01 10:30"], ["2024-01-01 10:30:00"] * 2, {}),
+        (["n.a.", "NaT", "#VALUE!", ".", "--", "x", "y"], [None] * 5 + ["x", "y"],
+         {"n.a.": 1, "NaT": 1, "#VALUE!": 1, ".": 1, "--": 1}),
+        # Numbers as they are written elsewhere.
+        (["\uff13", "\u0663", "'3", 3], [3] * 4, {}),
+        (["\u22121", "-1"], [-1, -1], {}),
+        (["0,125", "2,5"], [0.125, 2.5], {}),
+        (["1.200,5", "3"], [1200.5, 3], {}),
+        (["1.200", "950,5"], [1200, 950.5], {}),
+        (["1,200", "950.5"], [1200, 950.5], {}),
+        (["1,200", "1200"], [1200, 1200], {}),
+        (["1,234,567", "5"], [1234567, 5], {}),
+        (["1'200", "1 200", "1\u202f200,5"], [1200, 1200, 1200.5], {}),
+        (["10 %", "7,5%"], [0.1, 0.075], {}),
+        (["10%", 0.1], [0.1, 0.1], {}),
+        (["10%", 10], ["10%", 10], {}),
+        (["1,5", "one,two"], ["1,5", "one,two"], {}),
+        # Yes and no in several ways.
+        (["Yes", "TRUE", "no", False], ["Yes", "Yes", "no", "no"], {}),
+        (["Y", "yes", "N", "N"], ["Y", "Y", "N", "N"], {}),
+        (["yes", 0, "no", 1], [1, 0, 0, 1], {}),
+        (["yes", "y", "maybe"], ["yes", "y", "maybe"], {}),
+        (["yes", "no"], ["yes", "no"], {}),
     ],
 )  # fmt: skip
 def test_a_cell_says_the_same_however_it_is_written(
@@ -106,6 +129,59 @@ def test_a_word_that_is_declared_is_a_label_although_it_looks_missing() -> None:
     assert read_values(["none", "major", "NA"], declared={"none"}).values == ["none", "major", None]
     assert read_values(["none", "NA", ""], ValueRule.of("NA")).values == ["none", None, None]
     assert read_values(["none", ""], ValueRule.of("")).values == ["none", None]
+
+
+@pytest.mark.parametrize("cells", [["1,200", "3,450"], ["1,000", 2]])
+def test_a_number_that_may_be_read_in_two_ways_is_a_text_and_said(cells: list[Any]) -> None:
+    read = read_values(cells)
+    assert read.values == cells
+    assert f"{cells[0]!r} may be" in read.cautions[0]
+
+
+def test_sets_of_numbers_are_no_decimal_numbers() -> None:
+    assert read_values(["1,2", "2,1", "3"], ValueRule.of(delimiter=",")).values == [[1, 2], [2, 1], [3]]
+
+
+def test_yes_and_no_become_the_words_that_are_declared() -> None:
+    assert read_values([True, "FALSE", 1], declared={"Yes", "No"}).values == ["Yes", "No", "Yes"]
+    assert read_values(["yes", "1"], declared={"yes", "no", "1"}).values == [1, 1]
+
+
+def test_a_number_that_means_missing_is_missing_however_it_is_written() -> None:
+    assert read_values([-99, "-99", -99.0, "-99.0", 3], ValueRule.of("-99")).values == [None] * 4 + [3]
+    assert read_values([3, "3"], ValueRule.of("-99")).values == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["good", "bad", "?"], "--missing '?'"),
+        (["good", "bad", "Not applicable", "skipped"], "--missing 'Not applicable,skipped'"),
+        ([1, 2, 5, -99], "--missing=-99"),
+        (["1", "4", "999"], "--missing=999"),
+        (["x", "", "x", ""], "--empty no"),
+        (["4 - good", 4, "5 - great"], "'4 - good' and 4 may be one label"),
+        (["4/5", 4], "'4/5' and 4 may be one label"),
+        (["50%", 50], "'50%' is a percentage and 50 is none"),
+    ],
+)
+def test_values_that_may_mislead_are_said(cells: list[Any], words: str) -> None:
+    [caution] = read_values(cells).cautions
+    assert words in caution
+
+
+@pytest.mark.parametrize("cells", [[-1, 0, 1], ["x", "x"], ["a", "b", ""], [1, 99, 100], ["3 - ok", "4 - good"]])
+def test_values_that_do_not_mislead_are_not_said(cells: list[Any]) -> None:
+    assert read_values(cells).cautions == []
+
+
+def test_words_for_missing_are_said_where_others_are_named_in_their_place() -> None:
+    assert "'NA' (1)" in read_values(["good", "bad", "NA", "skip"], ValueRule.of("skip")).cautions[0]
+
+
+def test_an_empty_cell_says_what_it_is_said_to() -> None:
+    read = read_values(["x", "", None, "x"], ValueRule.of(empty="no"))
+    assert (read.values, dict(read.missing), read.cautions) == (["x", "no", "no", "x"], {}, [])
 
 
 def test_labels_that_differ_only_in_case_or_unicode_form_are_told_or_joined() -> None:
@@ -174,3 +250,9 @@ def test_what_was_read_is_said_in_text_and_json(tmp_path: Path) -> None:
     json.dumps(found.said())
     mapping = TableMapping.of(opening=TableMapping().opening.__class__(sheet="second"))
     assert read_ratings(tmp_path / "t.xlsx", RatingColumns(), mapping=mapping).tables[0].ratings.labels == ("y",)
+
+
+def test_words_of_yes_and_no_are_numbers_where_numbers_are_wanted() -> None:
+    table = Columns("t.csv", {"judge": ["yes", "No", None, "yes"]}, [2, 3, 4, 5])
+    assert table.numbers("judge") == [1.0, 0.0, None, 1.0]
+    assert "judge: No counts as 0, yes counts as 1." in table.said
