@@ -5,6 +5,14 @@ import './browser.js';
 class Node extends EventTarget {
   parentElement = null;
 
+  /** An event that bubbles is heard by everything around, from the inside out, until somebody stops it. */
+  dispatchEvent(event) {
+    if (!event.bubbles) return super.dispatchEvent(event);
+    Object.defineProperty(event, 'target', { value: this, configurable: true });
+    for (let node = this; node && !event.cancelBubble; node = node.parentElement) EventTarget.prototype.dispatchEvent.call(node, event);
+    return !event.defaultPrevented;
+  }
+
   remove() {
     const siblings = this.parentElement?.children;
     if (siblings?.includes(this)) siblings.splice(siblings.indexOf(this), 1);
@@ -13,11 +21,10 @@ class Node extends EventTarget {
 
   replaceWith(...nodes) {
     const parent = this.parentElement;
-    const at = parent.children.indexOf(this);
-    for (const node of nodes) node.remove();
-    parent.children.splice(at, 1, ...nodes);
+    const after = parent.children.slice(parent.children.indexOf(this) + 1).find((node) => !nodes.includes(node));
+    for (const node of [this, ...nodes]) node.remove();
+    parent.children.splice(after ? parent.children.indexOf(after) : parent.children.length, 0, ...nodes);
     for (const node of nodes) node.parentElement = parent;
-    this.parentElement = null;
   }
 
   get nextSibling() {
@@ -218,19 +225,33 @@ class Element extends Node {
   }
 
   getRootNode() {
-    return document;
+    return this.parentElement?.getRootNode() ?? document;
   }
 
   focus() {
+    if (document.activeElement === this) return;
+    document.activeElement?.blur();
     document.activeElement = this;
+    this.dispatchEvent(new Event('focus'));
+    this.dispatchEvent(new Event('focusin', { bubbles: true }));
   }
 
   blur() {
-    if (document.activeElement === this) document.activeElement = null;
+    if (document.activeElement !== this) return;
+    document.activeElement = null;
+    this.dispatchEvent(new Event('blur'));
+    this.dispatchEvent(new Event('focusout', { bubbles: true }));
   }
 
   click() {
-    this.dispatchEvent(new Event('click'));
+    this.dispatchEvent(new Event('click', { bubbles: true }));
+  }
+}
+
+class KeyboardEvent extends Event {
+  constructor(kind, { key = '', code = key, repeat = false, shiftKey = false, ctrlKey = false, metaKey = false, altKey = false, isComposing = false, ...init } = {}) {
+    super(kind, { bubbles: true, cancelable: true, ...init });
+    Object.assign(this, { key, code, repeat, shiftKey, ctrlKey, metaKey, altKey, isComposing, getModifierState: () => false });
   }
 }
 
@@ -239,13 +260,14 @@ globalThis.Text = Text;
 globalThis.Element = Element;
 globalThis.HTMLElement = Element;
 globalThis.HTMLInputElement = class extends Element {};
+Object.assign(globalThis, { KeyboardEvent, MouseEvent: class extends Event {} });
 document.createElement = (tag) => (tag === 'canvas' ? { getContext: () => null } : new Element(tag));
 document.createTextNode = (text) => new Text(String(text));
 document.createElementNS = (_, tag) => new Element(tag);
 
 /** Presses a key in an element. @param {string} key */
 export const keydown = (element, key, more = {}) => {
-  const event = Object.assign(new Event('keydown', { cancelable: true }), { key, ...more });
+  const event = new KeyboardEvent('keydown', { key, ...more });
   element.dispatchEvent(event);
   return event;
 };

@@ -10,7 +10,19 @@ import { pass } from './browser.js';
 /** What the server sends to the desks, with the keys of each (tests/app/server/test_desks.py holds it to that). */
 export const DESKS = JSON.parse(readFileSync(new URL('../data/desks.json', import.meta.url), 'utf8'));
 
-class ShadowRoot extends Element {}
+class ShadowRoot extends Element {
+  get activeElement() {
+    return this.contains(document.activeElement) ? document.activeElement : null;
+  }
+
+  getRootNode() {
+    return this;
+  }
+
+  elementFromPoint() {
+    return null;
+  }
+}
 
 class Image extends Element {
   constructor() {
@@ -107,11 +119,11 @@ export class Server {
   /** @param {Record<string, unknown>} on */
   constructor(on) {
     this.on = on;
-    /** @type {{to: string, body: any}[]} */
+    /** @type {{to: string, url: string, body: any}[]} */
     this.asked = [];
     globalThis.fetch = async (url, { body } = {}) => {
       const to = String(url).split('/').pop() ?? '';
-      this.asked.push({ to, body: body ? JSON.parse(body) : null });
+      this.asked.push({ to, url: String(url), body: body ? JSON.parse(body) : null });
       const known = this.on[to];
       if (known === undefined) throw new TypeError(`nothing answers ${url}`);
       return answered(Array.isArray(known) ? (known.length > 1 ? known.shift() : known[0]) : known);
