@@ -123,7 +123,7 @@ export class Walk {
     this.before = now;
     for (const { url, body } of this.server.asked.slice(asked)) this.lines.push(settled(`> ${url}${body ? ` ${JSON.stringify(body)}` : ''}`));
     const { activeElement: at } = document;
-    const focus = at ? `focus ${line(at)}${at.isConnected ? '' : ' (gone)'}` : 'focus nowhere';
+    const focus = at ? settled(`focus ${line(at)}${at.isConnected ? '' : ' (gone)'}`) : 'focus nowhere';
     if (focus !== this.focus) this.lines.push(focus);
     this.focus = focus;
     for (const [key, value] of localStorage.kept) if (this.kept.get(key) !== value) this.lines.push(settled(`kept ${key} ${value}`));

@@ -46,6 +46,7 @@ Object.assign(Element.prototype, {
     const root = new ShadowRoot('shadow');
     root.host = this;
     root.parentElement = this;
+    this.shadowRoot = root;
     return root;
   },
   getBoundingClientRect: () => NOWHERE,
