@@ -67,22 +67,28 @@ class Text extends Node {
   }
 }
 
-const SIMPLE = /^(?:\.([\w-]+)|\[([\w-]+)(?:="?([^"\]]*)"?)?\]|:not\((.+?)\)|:(focus)|([\w-]+))/;
+const SIMPLE = /^(?:\.([\w-]+)|\[([\w-]+)(?:="?([^"\]]*)"?)?\]|:not\((.+?)\)|:(focus)|:has\((.+?)\)|(:scope)|([\w-]+))/;
 
-/** Whether an element fits tags, classes, attributes, `:not(…)` and `:focus` that are written together. @param {Element} element @param {string} wanted */
-function fits(element, wanted) {
-  const [all, name, attribute, value, not, focus, word] = SIMPLE.exec(wanted) ?? [];
-  if (!all) return wanted === '';
+/**
+ * Whether an element fits tags, classes, attributes, `:not(…)`, `:has(…)`, `:scope` and `:focus` that are written together.
+ *
+ * @param {Element} element @param {string} wanted @param {Element | null} scope
+ */
+function fits(element, wanted, scope) {
+  const [all, name, attribute, value, not, focus, has, scoped, word] = SIMPLE.exec(wanted) ?? [];
+  if (!all) return wanted === '' || wanted === '*';
   const fit = name ? element.classList.contains(name) : attribute ? element.hasAttribute(attribute) && (value === undefined || element.getAttribute(attribute) === value)
-    : not ? !element.matches(not) : focus ? document.activeElement === element : element.tag === word || element.getAttribute('data-testid') === word;
-  return fit && fits(element, wanted.slice(all.length));
+    : not ? !element.matches(not) : focus ? document.activeElement === element : has ? !!element.querySelector(has) : scoped ? element === scope
+      : element.tag === word || element.getAttribute('data-testid') === word;
+  return fit && fits(element, wanted.slice(all.length), scope);
 }
 
-/** Whether an element fits the last of some selectors, and those around it the ones before. @param {Element} element @param {string[]} wanted */
-function chained(element, wanted) {
+/** Whether an element fits the last of some selectors, and those around it the ones before. @param {Element} element @param {string[]} wanted @param {Element | null} scope */
+function chained(element, wanted, scope) {
   const before = wanted.slice(0, -1);
-  if (!fits(element, wanted.at(-1))) return false;
-  for (let around = element.parentElement; before.length && around; around = around.parentElement) if (chained(around, before)) return true;
+  if (!fits(element, wanted.at(-1), scope)) return false;
+  if (before.at(-1) === '>') return !!element.parentElement && chained(element.parentElement, before.slice(0, -1), scope);
+  for (let around = element.parentElement; before.length && around; around = around.parentElement) if (chained(around, before, scope)) return true;
   return !before.length;
 }
 
@@ -182,12 +188,12 @@ class Element extends Node {
   }
 
   /** Any of some selectors: see `fits`; a word by itself is a tag or a test id. @param {string} wanted */
-  matches(wanted) {
-    return wanted.split(/,\s*(?![^(]*\))/).some((one) => chained(this, one.trim().split(/\s+/)));
+  matches(wanted, scope = null) {
+    return wanted.split(/,\s*(?![^(]*\))/).some((one) => chained(this, one.trim().split(/\s+(?![^(]*\))/), scope));
   }
 
-  querySelectorAll(wanted) {
-    return this.elements.flatMap((child) => [...(child.matches(wanted) ? [child] : []), ...child.querySelectorAll(wanted)]);
+  querySelectorAll(wanted, scope = this) {
+    return this.elements.flatMap((child) => [...(child.matches(wanted, scope) ? [child] : []), ...child.querySelectorAll(wanted, scope)]);
   }
 
   querySelector(wanted) {
@@ -199,7 +205,7 @@ class Element extends Node {
   }
 
   contains(node) {
-    return node === this || this.elements.some((child) => child.contains(node));
+    return node === this || this.children.some((child) => child === node || (child instanceof Element && child.contains(node)));
   }
 
   get classList() {

@@ -30,12 +30,25 @@ class Image extends Element {
   }
 }
 
+/** What watches sizes, changes or what is in view; a test says that something happened: `watcher.told(…)`. */
 class Watcher {
-  observe() {}
+  watched = new Set();
 
-  unobserve() {}
+  constructor(told) {
+    this.told = told;
+  }
 
-  disconnect() {}
+  observe(element) {
+    this.watched.add(element);
+  }
+
+  unobserve(element) {
+    this.watched.delete(element);
+  }
+
+  disconnect() {
+    this.watched.clear();
+  }
 }
 
 const NOWHERE = { x: 0, y: 0, top: 0, left: 0, right: 0, bottom: 0, width: 0, height: 0 };
