@@ -96,7 +96,7 @@ class Element extends Node {
   children = [];
   attributes = new Map();
   style = { setProperty: (name, value) => void (this.style[name] = value), removeProperty: (name) => void delete this.style[name] };
-  dataset = new Proxy({}, { get: (_, name) => this.getAttribute(`data-${name}`) ?? undefined, set: (_, name, value) => !this.setAttribute(`data-${name}`, value) });
+  dataset = new Proxy({}, { get: (_, name) => this.getAttribute(`data-${name}`) ?? undefined, set: (_, name, value) => !this.setAttribute(`data-${name}`, value), deleteProperty: (_, name) => !this.removeAttribute(`data-${name}`) });
   value = '';
 
   constructor(tag) {
