@@ -23,9 +23,11 @@ function line(element) {
   const classes = [...element.classList.on].sort().map((name) => `.${name}`).join('');
   const style = Object.entries(element.style).filter(([, value]) => typeof value === 'string' && value).map(([name, value]) => `${name}:${value}`);
   for (const name of ['data-testid', 'class', 'data-drawn']) attributes.delete(name);
+  if (tag === 'button' && attributes.get('type') === 'button') attributes.delete('type'); // one that submits is written down
+  else if (tag === 'button') attributes.set('type', attributes.get('type') ?? 'none');
   const said = SAID.filter((name) => Object.hasOwn(element, name) && element[name] !== '' && element[name] !== false && element[name] !== 0).map((name) => `.${name}=${element[name]}`);
   const more = [...[...attributes].map(([name, value]) => (value === '' ? name : `${name}=${value}`)), ...said, ...style];
-  return `${tag}${testid ? `#${testid}` : ''}${classes}${more.length ? ` [${more.join(' | ')}]` : ''}`;
+  return `${tag}${testid ? `#${testid}` : ''}${classes}${more.length ? ` [${more.join(' | ').replaceAll('aria-', '@').replaceAll('@keyshortcuts', '@key')}]` : ''}`;
 }
 
 /** All that stands on the page, an element a line; of what is hidden only that it is. */
@@ -81,9 +83,19 @@ for (const name of ['scrollIntoView', 'scrollTo', 'scrollBy', 'select']) {
   };
 }
 
+/** What stands on the page when another walk begins, as its file has it. @param {string} name */
+function beginning(name) {
+  const lines = readFileSync(new URL(`${name}.txt`, FOLDER), 'utf8').split('\n').slice(1);
+  return lines.slice(0, lines.findIndex((one) => !one.startsWith('+ '))).map((one) => one.slice(2));
+}
+
 export class Walk {
-  /** @param {string} name of its file @param {Record<string, unknown>} on what the server answers (whole_page.js) */
-  constructor(name, on) {
+  /**
+   * @param {string} name of its file
+   * @param {Record<string, unknown>} on what the server answers (whole_page.js)
+   * @param {string} [like] another walk of the desk: of what is there at first only what differs from that one is written down
+   */
+  constructor(name, on, like = name) {
     leave();
     localStorage.clear();
     sessionStorage.clear();
@@ -91,7 +103,7 @@ export class Walk {
     this.file = new URL(`${name}.txt`, FOLDER);
     this.server = new Server(on);
     this.lines = [];
-    this.before = [];
+    this.before = like === name ? [] : beginning(like);
     this.kept = new Map();
     window.open = (...to) => void this.lines.push(`opened ${to.join(' ')}`);
     window.confirm = (words) => (this.lines.push(`confirmed ${words}`), true);

@@ -36,7 +36,7 @@ const disputes = (of, numbers, more = {}) => ({
 let studies = 200;
 async function begin(name, on) {
   studies += 1;
-  const walk = new Walk(`adjudicate_${name}`, { take: MINE, leave: { left: 1 }, adjudicate: { adjudication: { state: 'adjudicated', final: 1 } }, preferences: {}, ...on });
+  const walk = new Walk(`adjudicate_${name}`, { take: MINE, leave: { left: 1 }, adjudicate: { adjudication: { state: 'adjudicated', final: 1 } }, preferences: {}, ...on }, 'adjudicate_many');
   await walk.up(new App({ study: studies, person: '7', project: 'project', home: '/home', sign_in: '/in', keys: DESKS.keys.adjudicate }));
   return walk;
 }

@@ -18,7 +18,7 @@ const done = (items = [], more = {}) => ({ saved_at: '2026-03-02T09:00:00Z', sta
 let studies = 100;
 async function begin(name, on, more = {}) {
   studies += 1;
-  const walk = new Walk(`annotate_${name}`, { draft: { saved_at: 'now' }, guidelines: { saved_at: 'now' }, preferences: {}, ...on });
+  const walk = new Walk(`annotate_${name}`, { draft: { saved_at: 'now' }, guidelines: { saved_at: 'now' }, preferences: {}, ...on }, 'annotate_kinds');
   await walk.up(new App({ study: studies, person: '7', home: '/home', sign_in: '/in', ...more }));
   return walk;
 }

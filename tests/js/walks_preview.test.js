@@ -13,7 +13,7 @@ register(`data:text/javascript,${encodeURIComponent("export const resolve = (nam
 const { Preview, mount } = await import('../../app/widgets/annotate/preview.js');
 
 async function begin(name, options) {
-  const walk = new Walk(`preview_${name}`, {});
+  const walk = new Walk(`preview_${name}`, {}, 'preview_kinds');
   const said = [];
   await walk.up(new Preview({ place: name, keys: DESKS.keys.annotate, item: 'first', labelling: false, ...options }, () => said.push('closed'), (steps) => said.push(steps)));
   return { walk, said };

@@ -31,7 +31,7 @@ const PLAN = {
 };
 
 async function begin(name, on, more = {}) {
-  const walk = new Walk(`revise_${name}`, { take: MINE, leave: { left: 1 }, plan: { plan: PLAN }, revise: { revised: { to: 2 } }, end: { ended: 1 }, preferences: {}, ...on });
+  const walk = new Walk(`revise_${name}`, { take: MINE, leave: { left: 1 }, plan: { plan: PLAN }, revise: { revised: { to: 2 } }, end: { ended: 1 }, preferences: {}, ...on }, 'revise_fields');
   await walk.up(new App({ project: 1, person: '7', item: null, home: '/home', sign_in: '/in', keys: DESKS.keys.revise, ...more }));
   return walk;
 }
