@@ -230,6 +230,13 @@ class Element extends Node {
     this.setAttribute('tabindex', place);
   }
 
+  cloneNode(deep) {
+    const copy = document.createElement(this.tag);
+    for (const [name, value] of this.attributes) copy.setAttribute(name, value);
+    if (deep) copy.append(...this.children.map((child) => (child instanceof Text ? new Text(child.data) : child.cloneNode(true))));
+    return copy;
+  }
+
   getRootNode() {
     return this.parentElement?.getRootNode() ?? document;
   }

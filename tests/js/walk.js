@@ -157,6 +157,13 @@ export class Walk {
     await this.step(`click ${wanted}${number ? ` ${number}` : ''}`, () => found.click());
   }
 
+  /** Gives an action or a label another key, in the sheet of keys. @param {string} action @param {string} key */
+  async rekey(action, key) {
+    await this.press('?');
+    await this.click(`[data-action="${action}"]`);
+    await this.press(key, 'Escape');
+  }
+
   /** Types into a field. @param {string} wanted @param {string} text @param {number} [number] */
   async type(wanted, text, number = 0) {
     const field = this.find(wanted, number);

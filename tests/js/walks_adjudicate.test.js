@@ -186,3 +186,27 @@ test('items that do not come, that cannot be drawn, and a session that ends', as
   await walk.press('1', '3');
   await walk.end();
 });
+
+test('what wants a reason asks for it where it stands, and the last reason settles the item; settled units are opened by Space', async () => {
+  const text = protocol({ all: [criterion('said', 'text'), criterion('right', 'choice', { labels: LABELS }), criterion('holds', 'choice', { target: 'claim', labels: YES_NO })] });
+  const claims = [{ key: 'C1', text: 'The pier is old.', of: 'answer' }, { key: 'C2', text: 'Nothing.', of: 'answer' }];
+  const of = { ...MANY_ITEM, claims };
+  const units = [voted('said', 'item', ['One.', 'Two.'], { needs_decision: true }), voted('right', 'item', ['yes', 'yes', 'no'], { needs_decision: true }), voted('holds', 'claim:C1', ['yes', 'yes', 'yes']), voted('holds', 'claim:C2', ['yes', 'yes', 'no'], { needs_decision: true })];
+  const walk = await begin('reasons', { disputes: disputes(text, [1, 2]), 1: dispute(1, of, units), 2: dispute(2, of, units.slice(2)) });
+  await walk.press('Space');
+  await walk.step('typed', () => (document.activeElement.value = 'One and two.', document.activeElement.dispatchEvent(new Event('input', { bubbles: true }))));
+  await walk.press('Escape', 'ArrowDown', '2', 'ArrowDown', 'Space', '2', 'ArrowDown', '2', 'Enter');
+  const enter = (number) => walk.step(`Enter in reason ${number}`, () => walk.app.shell.root.querySelectorAll('reason-for').filter((one) => !one.closest('[hidden]'))[number]?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' })));
+  await enter(1);
+  for (let number = 0; number < walk.app.shell.root.querySelectorAll('reason-for').length; number += 1) {
+    await walk.step(`reason ${number}`, () => {
+      const field = walk.app.shell.root.querySelectorAll('reason-for')[number];
+      field.value = `Reason ${number}.`;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await enter(number);
+  }
+  await walk.rekey('later', 'j');
+  await walk.press('s', 'j', '1', 'Enter');
+  await walk.end();
+});

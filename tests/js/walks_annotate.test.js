@@ -246,3 +246,90 @@ test('an answer without a key, a study without work, and a page that cannot be d
   await walk.press('1');
   await walk.end();
 });
+
+test('a key that is changed in the sheet holds at once: in the buttons, and for the item that is on the screen', async () => {
+  const only = protocol({ all: [criterion('right', 'choice', { labels: YES_NO })] });
+  const walk = await begin('rekeyed', { work: work(only, [item(1, { units: { right: ['item'] } })]) });
+  await walk.press('2');
+  await walk.rekey('flag', 'j');
+  await walk.press('f', 'Escape', 'j');
+  await walk.rekey('right/yes', '9');
+  await walk.press('1', '9', '?', 'Escape');
+  await walk.rekey('skip', 'z');
+  await walk.end();
+});
+
+test('a draft that does not reach the server says so until it does; signed out or outdated, the page does what it says', async () => {
+  const only = protocol({ all: [criterion('right', 'choice', { labels: YES_NO }), criterion('said', 'text', { required: false })] });
+  const one = (more = {}) => item(1, { units: { right: ['item'], said: ['item'] }, ...more });
+  const newer = one({ draft: { content: { labels: [], comment: 'Elsewhere.', flag: false, at: 9e12, revision: 99 }, seconds: 4 } });
+  const walk = await begin('drafts', {
+    work: [work(only, [one(), item(2, { units: { right: ['item'], said: ['item'] } })]), work(only, [newer]), work(only, [one()]), work(only, [one()])],
+    draft: [new TypeError('no'), refusal(503), { saved_at: 'now' }, refusal(401), { saved_at: 'now' }, refusal(409), refusal(400)], submit: [new TypeError('no'), new TypeError('no'), done()],
+  });
+  await walk.press('1');
+  await walk.step('no connection', () => pass(1000));
+  await walk.step('tried again', () => pass(5000));
+  await walk.step('and again', () => pass(5000));
+  await walk.type('criterion[data-criterion="said"] textarea', 'a');
+  await walk.step('signed out', () => pass(1000));
+  await walk.step('signed in', () => window.dispatchEvent(new Event('focus')), 1000);
+  await walk.type('criterion[data-criterion="said"] textarea', 'ab');
+  await walk.step('outdated', () => pass(1000));
+  await walk.press('1');
+  await walk.step('refused', () => pass(1000));
+  await walk.press('Enter');
+  await walk.step('online', () => window.dispatchEvent(new Event('online')), 100);
+  await walk.step('a while', () => pass(20_000));
+  await walk.end();
+});
+
+test('a step that another tab of the browser has sent is looked for at the server', async () => {
+  const two = protocol({ first: [criterion('right', 'choice', { labels: YES_NO })], last: [criterion('clear', 'choice', { labels: YES_NO })] });
+  const one = (more = {}) => item(1, { units: { right: ['item'], clear: ['item'] }, ...more });
+  const walk = await begin('tab', { work: [work(two, [one()]), work(two, [one({ step: 1 })])], submit: [new TypeError('no'), done()] });
+  await walk.press('1', 'Enter');
+  await walk.step('another tab sent it', () => {
+    const [key] = [...localStorage.kept.keys()].filter((name) => name.startsWith('assay.outbox'));
+    localStorage.removeItem(key);
+    window.dispatchEvent(Object.assign(new Event('storage'), { key }));
+  }, 700);
+  await walk.press('2', 'Enter');
+  await walk.end();
+});
+
+test('a step that is refused comes back with its labels; guidelines that were read are said again when they did not arrive', async () => {
+  const two = protocol({ first: [criterion('right', 'choice', { labels: YES_NO })], last: [criterion('clear', 'choice', { labels: YES_NO })] });
+  const one = (more = {}) => item(1, { units: { right: ['item'], clear: ['item'] }, ...more });
+  const walk = await begin('unread', {
+    work: work(two, [one()], { study: study(two, { guidelines_read: false }) }), guidelines: [new TypeError('no'), { saved_at: 'now' }], submit: [{ http: 400, error: 'Not so.', kind: 'refused' }, done()], reopen: [{ item: one() }, new TypeError('no')],
+  });
+  await walk.press('1', 'g', 's', 'Tab');
+  await walk.step('a moment', () => pass(1000));
+  await walk.press('Enter', '1', 'Enter', '2', 'Enter', 'g', 'Escape');
+  await walk.step('a while', () => pass(3000));
+  await walk.end();
+});
+
+test('suggestions of a break are put off or switched off', async () => {
+  const walk = await begin('break', { work: work(KINDS, [item(1, { units: { right: ['item'] } }), item(2, { units: { right: ['item'] } }), item(3, { units: { right: ['item'] } })]), skip: [1, 2, 3].map((n) => done([item(n + 1, { units: { right: ['item'] } })])) }, { preferences: { break_after: 25 } });
+  const long = async (minutes) => {
+    for (let n = 0; n < minutes; n += 4) {
+      await pass(240_000);
+      window.dispatchEvent(new Event('pointermove'));
+    }
+  };
+  const skip = async () => {
+    await walk.press('s');
+    await walk.press('1');
+  };
+  await walk.step('half an hour', () => long(30));
+  await skip();
+  await walk.click('break-later');
+  await walk.step('a while', () => long(12));
+  await skip();
+  await walk.click('break-off');
+  await walk.step('an hour', () => long(60));
+  await skip();
+  await walk.end();
+});

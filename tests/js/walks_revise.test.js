@@ -170,3 +170,15 @@ test('one item by its address: what is missing in it is said, it is saved and do
   await walk.step('saved', () => walk.app.act('save'), 700);
   await walk.end();
 });
+
+test('a key that is changed holds at once, and what was written is there on the new desk; one is signed out while it is looked up', async () => {
+  const walk = await begin('rekeyed', { revisions: queue([1]), revision: revision(1), plan: [{ plan: PLAN }, { plan: PLAN }, refusal(401)], claims: refusal(401) });
+  await walk.type('field-answer', 'It is new.');
+  await walk.step('looked up', () => pass(400));
+  await walk.press('Escape');
+  await walk.rekey('differences', 'j');
+  await walk.press('d', 'j', 'g', 'Escape', 'c', 'Escape');
+  await walk.type('field-answer', 'It is newer.');
+  await walk.step('looked up', () => pass(400));
+  await walk.end();
+});

@@ -70,7 +70,9 @@ Object.assign(Element.prototype, {
     this.open = true;
   },
   close() {
+    if (!this.open) return;
     this.open = false;
+    this.dispatchEvent(new Event('close'));
   },
   scrollIntoView() {},
   scrollTo() {},
