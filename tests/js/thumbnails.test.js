@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { pass, settled } from './browser.js';
 import { keydown, type } from './page.js';
-import { box, Range } from './placed.js';
+import { Range } from './placed.js';
 import { Layout } from '../../app/widgets/viewer/pages/layout.js';
 import { PageView } from '../../app/widgets/viewer/pages/page_view.js';
 import { clearSelection, holdSelection, selectedWords } from '../../app/widgets/viewer/pages/selection.js';
@@ -365,7 +365,7 @@ test('a box is said to lie in light only where the page is light on all its side
 
 const layoutOf = (more = {}) => Object.assign(new Layout(), { ...more });
 /** A page of a document, with what it said. */
-function page(number = 1, of = doc()) {
+function paper(number = 1, of = doc()) {
   const loaded = [];
   const made = new PageView(number, of, { loaded: (shown, ratio) => loaded.push([shown.page, ratio]) });
   document.body.append(made.element);
@@ -373,7 +373,7 @@ function page(number = 1, of = doc()) {
 }
 
 test('a picture is fetched as sharp as it is needed, replaced by a sharper one, never by a coarser', async () => {
-  const { made, loaded } = page();
+  const { made, loaded } = paper();
   assert.equal(made.address, null);
   made.preview('/small');
   assert.equal(made.picture.style.backgroundImage, 'url("/small")');
@@ -398,7 +398,7 @@ test('a picture is fetched as sharp as it is needed, replaced by a sharper one, 
 });
 
 test('a page that cannot be had says so and is tried again when asked; a sharper picture by itself, later', async () => {
-  const { made } = page();
+  const { made } = paper();
   made.load(700);
   await pictures[0].fail();
   assert.equal(made.note.querySelector('p').textContent, TEXT.pageFailed(1));
@@ -430,7 +430,7 @@ test('a page that cannot be had says so and is tried again when asked; a sharper
 });
 
 test('a page lies where the layout says, turned within its place, and short tags where it is small', async () => {
-  const { made } = page();
+  const { made } = paper();
   const rect = { left: 10, right: 410, top: 20, bottom: 620 };
   const place = (turn, more = {}) => made.place(layoutOf({ turn, rect: () => rect, knows: () => true, ...more }));
   place(0);
@@ -448,7 +448,7 @@ test('a page lies where the layout says, turned within its place, and short tags
 test('a picture of another shape than the page is not stretched', async () => {
   for (const [height, unlike] of [[1500, false], [1570, false], [1580, true], [1420, true], [1430, false]]) {
     pictures = [];
-    const { made } = page();
+    const { made } = paper();
     made.place(layoutOf({ turn: 0, rect: () => ({ left: 0, right: 400, top: 0, bottom: 600 }), knows: () => true }));
     made.load(700);
     await pictures[0].come(1000, height);
@@ -457,7 +457,7 @@ test('a picture of another shape than the page is not stretched', async () => {
 });
 
 test('words are laid over a page once it is there, with what is said of them; what fails is asked for again', async () => {
-  const { made } = page(1, doc(21));
+  const { made } = paper(1, doc(21));
   await made.read();
   assert.equal(asked.length, 0);
   made.load(700);
@@ -471,7 +471,7 @@ test('words are laid over a page once it is there, with what is said of them; wh
   await made.read();
   await made.read();
   assert.deepEqual([asked.length, made.wordsPlace.children[0] === made.text.element, made.element.querySelector('.ocr').textContent, made.element.querySelector('.ocr').getAttribute('title')], [2, true, WORDS.ocr, WORDS.ocrTitle]);
-  const { made: bare } = page(2, doc(22));
+  const { made: bare } = paper(2, doc(22));
   bare.load(700);
   await pictures.at(-1).come(800, 800);
   answer = answers({ page: 2, ocr: false, words: [], reason: 'A scan without text.' });
@@ -481,7 +481,7 @@ test('words are laid over a page once it is there, with what is said of them; wh
 });
 
 test('beyond the widest picture sharp parts are laid over it, and taken away again', async () => {
-  const { made } = page();
+  const { made } = paper();
   made.sharpen(3000, [0, 0, 0.2, 0.1], null);
   assert.equal(made.tiles.tiles.size, 0, 'not before there is a picture');
   made.load(3000);

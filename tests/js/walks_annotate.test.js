@@ -333,3 +333,13 @@ test('suggestions of a break are put off or switched off', async () => {
   await skip();
   await walk.end();
 });
+
+test('while the server is waited for, cards, pages and labels cannot be reached, and no key does anything', async () => {
+  for (const [name, of, one, keys] of [['cards', UNITS, { ...IMAGES_ITEM, step: 0 }, '1423'], ['thumbs', PAGES, { ...PAGES_ITEM, units: { relevant: PAGES_ITEM.units.relevant.slice(0, 1) } }, '1']]) {
+    const steps = protocol({ first: of === UNITS ? UNITS.criteria.slice(3) : PAGES.criteria, last: [criterion('end', 'choice', { labels: YES_NO })] });
+    const walk = await begin(`waits_${name}`, { work: work(steps, [{ ...one, units: { ...one.units, end: ['item'] } }]), submit: [new TypeError('no'), done([], { status: 'step', item: { ...one, step: 1, units: { ...one.units, end: ['item'] } } })] });
+    await walk.press(...keys, 'Enter', '2', 's', 'Escape');
+    await walk.step('it comes', () => pass(3000));
+    await walk.end();
+  }
+});

@@ -160,3 +160,14 @@ test('the next item is looked up before it comes', async () => {
   assert.deepEqual(walk.server.asked.slice(before).map(({ url }) => url).filter((url) => url.includes('assignment=2') && url.includes('passages')), [], 'known by now');
   await walk.end();
 });
+
+test('long texts are folded, phrases that were counted are walked through, and nothing can be done while one waits', async () => {
+  const long = { ...ITEM, answer: `The pier is old. ${'It was built in 1888. '.repeat(80)}`, phrase_sets: { sets: [{ best: true, phrases: [{ text: 'pier', count: 1 }] }], rule: 'all', places: [[4, 8], [12, 15]] } };
+  const walk = await begin('long', { submit: new Promise(() => undefined), skip: new Promise(() => undefined) }, long);
+  await walk.step('what is found comes', () => pass(3000));
+  await walk.click('fold-text');
+  await walk.click('fold-text');
+  await walk.click('found-next_hit');
+  await walk.press('1', '2', '2', '2', '2', '3', '4', 'Enter', '1');
+  await walk.end();
+});
