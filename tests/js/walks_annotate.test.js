@@ -343,3 +343,67 @@ test('while the server is waited for, cards, pages and labels cannot be reached,
     await walk.end();
   }
 });
+
+test('many units, claims and pages: the rest at once by key and button, taken back, along rows and columns', async () => {
+  const evidence = Array.from({ length: 5 }, (_, at) => ({ ...UNITS_ITEM.evidence[0], key: `E${at + 1}`, text: `Text ${at + 1}.` }));
+  const keys = evidence.map(({ key }) => key);
+  const claims = [...UNITS_ITEM.claims, { key: 'C3', text: 'The bridge 2 is new.', of: 'answer' }];
+  const units = { needed: keys.map((key) => `evidence:${key}`), form: claims.map(({ key }) => `claim:${key}`), holds: claims.flatMap(({ key }) => keys.slice(0, 3).map((other) => `claim:${key}|evidence:${other}`)) };
+  const walk = await begin('many', { work: work(UNITS, [{ ...UNITS_ITEM, evidence, claims, units }]) });
+  await walk.press('1', 'A', 'z', 'A', 'ArrowUp', '1');
+  await walk.click('rest', 1);
+  await walk.click('rest-undo', 1);
+  await walk.press('3', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowLeft', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'c');
+  await walk.type('comment-field', ' On this. ');
+  await walk.type('comment-field', ' On all. ', 1);
+  await walk.type('comment-field', ' ', 1);
+  await walk.press('Escape', 'ArrowDown', 'A', 'Enter');
+  await walk.end();
+});
+
+test('many pages of two documents: the rest of a hop at once, rows of thumbnails, and the hop that is gone on with', async () => {
+  const pages = Array.from({ length: 6 }, (_, at) => at + 1);
+  const targets = ['h1', 'h2'].flatMap((hop) => [...pages.map((page) => `page:d1.pdf:${page}|hop:${hop}`), ...[1, 3].map((page) => `page:d2.pdf:${page}|hop:${hop}`)]);
+  const walk = await begin('rows', { work: work(PAGES, [{ ...PAGES_ITEM, documents: [{ ...PAGES_ITEM.documents[0], n_pages: 6, sizes: null }, { ...PAGES_ITEM.documents[1], supplied: true }], units: { relevant: targets } }]), submit: done([], { finished: true }) });
+  await walk.step('thumbnails stand in rows of four', () => walk.app.shell.root.querySelectorAll('page-thumb').forEach((thumb, at) => Object.assign(thumb, { offsetLeft: (at % 4) * 80, offsetTop: Math.floor(at / 4) * 100 })));
+  await walk.press('1', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', '2', 'A', 'z', 'A', 'Enter', '1', 'x');
+  await walk.click('reason');
+  await walk.click('rest');
+  await walk.press('h');
+  await walk.click('chain-link', 1);
+  await walk.press('Enter');
+  await walk.end();
+});
+
+test('labels at once are there for pages without a label of the rest as well; a score without a value suggests that it cannot be judged', async () => {
+  const of = protocol({ all: [criterion('relevant', 'choice', { target: 'page', labels: PAGES.criteria[0].labels }), criterion('right', 'choice', { labels: [{ ...YES_NO[0], key: '7' }, { ...YES_NO[1], key: '8' }] })] });
+  const walk = await begin('valueless', { work: work(of, [{ ...PAGES_ITEM, hops: [], page_labels: [], suggestions: [], units: { relevant: [1, 2, 3, 4].map((page) => `page:d1.pdf:${page}`), right: ['item'] }, scores: [{ criterion: 'right', scorer: 's', title: 'Overlap', kind: 'share', value: null, words: 'not scored: too long', meaning: '' }] }]) });
+  await walk.press('1');
+  await walk.click('label-rest', 1);
+  await walk.press('z');
+  await walk.click('no-value');
+  await walk.press('x', 'Escape', 'c');
+  await walk.type('comment-field', 'So.');
+  await walk.press('Escape');
+  await walk.click('.note');
+  await walk.step('Escape', () => walk.app.judgement.dock.close());
+  await walk.end();
+});
+
+test('the height of what is read is moved by keys, what was not seen is said, and pictures of pages come when they are in view', async () => {
+  const walk = await begin('seen', { work: work(UNITS, [UNITS_ITEM]) });
+  const { judgement } = walk.app;
+  Object.assign(judgement.body, { clientHeight: 500 });
+  Object.assign(judgement.area.element, { offsetHeight: 200 });
+  const bar = judgement.divider.element;
+  for (const key of ['ArrowDown', 'ArrowUp', 'End', 'Home', 'Enter']) await walk.step(`${key} on the bar`, () => bar.dispatchEvent(new KeyboardEvent('keydown', { key })));
+  await walk.step('all is measured', () => {
+    for (const area of judgement.areas) Object.assign(area, { stale: false, reads: [{ name: 'the answer', words: { between: () => [] }, part: document.createElement('p') }] });
+    judgement.area.element.classList.add('overflows');
+    judgement.looked();
+  });
+  await walk.press('1');
+  await walk.step('looked again', () => (judgement.areas.forEach((area) => area.seen('the answer', [[0, 5]], 10)), judgement.looked()));
+  await walk.step('all is seen', () => (judgement.areas.forEach((area) => area.seen('the answer', [[5, 10]], 10)), judgement.looked()));
+  await walk.end();
+});

@@ -43,11 +43,11 @@ const selected = (field, start, end = start) => Object.assign(field, {
 });
 
 test('fields are written by keys and pointer, differences shown and hidden, taken back, and saved with a reason', async () => {
-  const walk = await begin('fields', { revisions: queue([1, 2]), revision: [revision(1), revision(2)], claims: [new TypeError('no'), { claims: ['It is', 'new.'] }] });
+  const walk = await begin('fields', { revisions: queue([1, 2]), revision: [revision(1), revision(2)], claims: [new TypeError('no'), new TypeError('no'), { claims: ['It is', 'new.'] }] });
   await walk.press(...['1', '2', '3', '4', '5', '6', '7'].flatMap((key) => [key, 'Escape']));
   await walk.type('field-answer', 'It is new.');
   await walk.step('looked up', () => pass(400));
-  await walk.press('Escape', 'd', 'd', 'u', 'u');
+  await walk.press('Escape', 'h', 'h', 'Backspace', 'Backspace', 'i', 'k', 'g', 'Escape', 'c', 'Escape', 'w', ']');
   await walk.type('field-answer', 'It is  new.');
   await walk.click('.standing .btn', 1);
   await walk.click('split');
@@ -89,7 +89,9 @@ test('units of evidence and images are left out, put back, added, given roles, k
   await walk.type('caption-i1', 'A long pier');
   await walk.step('and out of it', () => walk.find('caption-i1').dispatchEvent(new Event('change')), 400);
   await walk.click('leave-out', 3);
-  await walk.press('u');
+  await walk.press('Backspace', '5', 'ArrowUp', 'ArrowUp', 'a', 'M', 'Escape', 'I', 'Escape', '6', 'Backspace', 'h', 'h');
+  await walk.step('to the end of the rows', () => walk.app.judgement.fields.enter('images', 'i1'));
+  await walk.press('ArrowDown', 'ArrowRight');
   await walk.end();
 });
 
