@@ -76,7 +76,8 @@ test('the host page hears what is closed or labelled, from the latest call', asy
   const first = await call('first');
   const second = await call('second');
   const host = document.body.querySelector('preview');
-  assert.ok(host);
+  host.shadowRoot.querySelector('preview-close').click();
+  assert.deepEqual(said, [['second', 'closed', true]]);
   await first();
   assert.ok(host.isConnected, 'an earlier call is ended after a later one began');
   await second();

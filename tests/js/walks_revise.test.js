@@ -95,11 +95,11 @@ test('units of evidence and images are left out, put back, added, given roles, k
   await walk.end();
 });
 
-test('a draft is asked of a model, shown, taken; another is left, a third fails', async () => {
+test('a draft is asked of a model, shown, taken; another is left, a third fails; with the item its panel goes', async () => {
   const drafted = (state, more = {}) => ({ job: 9, state, draft: null, problem: null, ...more });
   const plan = { leaves: 'The question.', tokens: 40, cost: 0.01 };
   const walk = await begin('drafts', {
-    revisions: queue([1]), revision: revision(1), draft: [{ plan }, { job: 9 }, { plan: { ...plan, leaves: null, cost: null } }, refusal(409, 'The budget is spent.'), { plan }, { plan }, { plan }, { job: 10 }],
+    revisions: queue([1, 2]), revision: [revision(1), revision(2)], draft: [{ plan }, { job: 9 }, { plan: { ...plan, leaves: null, cost: null } }, refusal(409, 'The budget is spent.'), { plan }, { plan }, { plan }, { job: 10 }],
     drafted: [drafted('waiting'), drafted('running'), drafted('done', { draft: { texts: ['One.', 'Two.'], none: null, model: 'm', prompt: { name: 'p', version: 1 } } }), drafted('failed', { problem: 'It broke.' })],
   });
   await walk.click('have-drafted-answer');
@@ -115,6 +115,9 @@ test('a draft is asked of a model, shown, taken; another is left, a third fails'
   await walk.click('draft-ask');
   await walk.step('it fails', () => pass(3000));
   await walk.click('draft-leave');
+  await walk.click('have-drafted-question');
+  await walk.step('later', () => walk.app.act('later'), 700);
+  await walk.step('its panel hears nothing of it', () => pass(3000));
   await walk.end();
 });
 
