@@ -193,9 +193,11 @@ test('what wants a reason asks for it where it stands, and the last reason settl
   const of = { ...MANY_ITEM, claims };
   const units = [voted('said', 'item', ['One.', 'Two.'], { needs_decision: true }), voted('right', 'item', ['yes', 'yes', 'no'], { needs_decision: true }), voted('holds', 'claim:C1', ['yes', 'yes', 'yes']), voted('holds', 'claim:C2', ['yes', 'yes', 'no'], { needs_decision: true })];
   const walk = await begin('reasons', { disputes: disputes(text, [1, 2]), 1: dispute(1, of, units), 2: dispute(2, of, units.slice(2)) });
-  await walk.press('Space');
+  await walk.press('ArrowUp', 'Space');
   await walk.step('typed', () => (document.activeElement.value = 'One and two.', document.activeElement.dispatchEvent(new Event('input', { bubbles: true }))));
-  await walk.press('Escape', 'ArrowDown', '2', 'ArrowDown', 'Space', '2', 'ArrowDown', '2', 'Enter');
+  await walk.press('Escape', 'ArrowDown', '2', 'ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown');
+  await walk.click('decision-row[data-target="claim:C1"]');
+  await walk.press('c', 'Escape', 'Backspace', 'Space', '2', 'ArrowDown', '2', 'Enter');
   const enter = (number) => walk.step(`Enter in reason ${number}`, () => walk.app.shell.root.querySelectorAll('reason-for').filter((one) => !one.closest('[hidden]'))[number]?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' })));
   await enter(1);
   for (let number = 0; number < walk.app.shell.root.querySelectorAll('reason-for').length; number += 1) {
