@@ -407,3 +407,28 @@ test('the height of what is read is moved by keys, what was not seen is said, an
   await walk.step('all is seen', () => (judgement.areas.forEach((area) => area.seen('the answer', [[5, 10]], 10)), judgement.looked()));
   await walk.end();
 });
+
+test('where all is one column the page scrolls as a whole: to the page that is judged, and by the keys that read on', async () => {
+  const { matchMedia } = window;
+  window.matchMedia = (query) => Object.assign(new EventTarget(), { matches: query.includes('max-width') });
+  for (const [name, of, one, keys] of [['narrow_pages', PAGES, PAGES_ITEM, ['1', '2', 'ArrowUp', 'h', ' ', 'PageDown', 'PageUp']], ['narrow_units', UNITS, UNITS_ITEM, ['1', ' ', 'End', 'Home', 'ArrowDown']]]) {
+    const walk = await begin(name, { work: work(of, [one]) });
+    Object.assign(walk.app.shell.root, { clientHeight: 500 });
+    await walk.press(...keys);
+    await walk.end();
+  }
+  window.matchMedia = matchMedia;
+});
+
+test('the frame follows the colours of the system while they change', async () => {
+  const { matchMedia } = window;
+  const colours = Object.assign(new EventTarget(), { matches: true });
+  window.matchMedia = (query) => (query.includes('dark') ? colours : Object.assign(new EventTarget(), { matches: false }));
+  const walk = await begin('dusk', { work: work(PAIR, []) });
+  colours.matches = false;
+  await walk.step('it is day', () => colours.dispatchEvent(new Event('change')));
+  colours.matches = true;
+  await walk.step('it is night, and one comes back', () => window.dispatchEvent(new Event('focus')));
+  await walk.end();
+  window.matchMedia = matchMedia;
+});
