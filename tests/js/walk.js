@@ -13,7 +13,7 @@ const FOLDER = new URL('../data/walks/', import.meta.url);
 const SAID = ['value', 'title', 'src', 'href', 'alt', 'disabled', 'checked', 'selected', 'placeholder', 'scrollTop', 'open'];
 
 /** What differs from time to time and says nothing: the time of day, ids, the address that the files are served from. */
-const settled = (text) => text.replace(/\b\d\d:\d\d( [AP]M)?\b/g, 'hh:mm').replace(/\b0*17\d{11}\b/g, 'now').replace(/file:[^ "\]]*\/app\/widgets\//g, '').replaceAll('\n', '⏎');
+const settled = (text) => text.replace(/\b\d\d:\d\d( [AP]M)?\b/g, 'hh:mm').replace(/\b0*17\d{11}\b/g, 'now').replace(/file:[^ "\]]*\/app\/widgets\//g, '').replaceAll('\n', '⏎').replaceAll('\0', '␀');
 
 /** An element as one line: its tag, what it is called, its classes, and what else it has. */
 function line(element) {
