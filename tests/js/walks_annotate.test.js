@@ -2,7 +2,7 @@
 
 import { test } from 'node:test';
 import { loadKinds, pass } from './browser.js';
-import { DESKS, refusal } from './whole_page.js';
+import { DESKS, refusal, tick } from './whole_page.js';
 import { CHINESE, IMAGES_ITEM, item, KINDS, KINDS_ITEM, PAGES, PAGES_ITEM, PAIR, PAIR_ITEM, protocol, criterion, RIGHT_TO_LEFT, UNITS, UNITS_ITEM, YES_NO } from './walk_items.js';
 import { Walk } from './walk.js';
 
@@ -231,7 +231,7 @@ test('a break is suggested, put off and switched off; steps go on by themselves 
   await walk.press('?');
   await walk.choose('break-after', '50');
   await walk.press('Escape');
-  for (let minutes = 0; minutes < 51; minutes += 3) await walk.step('a little work', async () => (await pass(176_000), window.dispatchEvent(new Event('pointermove'))), 0);
+  for (let minutes = 0; minutes < 51; minutes += 3) await walk.step('a little work', async () => (await pass(176_000), window.dispatchEvent(new Event('pointerdown')), tick()), 0);
   await walk.press('Enter');
   await walk.press('1', '1', '2', '3', '4', '5', '6', '5', '6');
   await walk.step('the time is looked at', () => pass(16_000));
@@ -316,7 +316,8 @@ test('suggestions of a break are put off or switched off', async () => {
   const long = async (minutes) => {
     for (let n = 0; n < minutes; n += 4) {
       await pass(240_000);
-      window.dispatchEvent(new Event('pointermove'));
+      window.dispatchEvent(new Event('pointerdown'));
+      tick();
     }
   };
   const skip = async () => {

@@ -173,6 +173,7 @@ test('one item by its address: what is missing in it is said, it is saved and do
   await walk.press('Escape', 's', 'z');
   await walk.step('kept while the window closes', () => window.dispatchEvent(new Event('pagehide')));
   await walk.step('saved', () => walk.app.act('save'), 700);
+  await walk.press('i', '1', 's', 'Enter', 'k');
   await walk.end();
 });
 

@@ -112,6 +112,9 @@ Object.assign(window, {
 });
 globalThis.clearInterval = window.clearInterval = (number) => void intervals.delete(number);
 
+/** What the page does every so often, done once. */
+export const tick = () => [...intervals.values()].forEach((task) => task());
+
 /** Presses a key on the page, as somebody does who is in no field. @param {string} key */
 export async function press(key, more = {}) {
   const event = Object.assign(new Event('keydown', { cancelable: true }), {
