@@ -198,6 +198,12 @@ export class Walk {
     await pass(6000);
     if (process.env.ASSAY_WRITE) writeFileSync(this.file, `${this.lines.join('\n')}\n`);
     assert.ok(existsSync(this.file), `${this.file} is not there: ASSAY_WRITE=1 writes it`);
-    assert.deepEqual(this.lines, readFileSync(this.file, 'utf8').slice(0, -1).split('\n'));
+    const kept = readFileSync(this.file, 'utf8').slice(0, -1).split('\n');
+    const at = this.lines.findIndex((one, place) => one !== kept[place]);
+    if (at < 0 && kept.length === this.lines.length) return;
+    // Of the whole only where it begins to differ: all of it at once would take minutes to be compared and nobody would read it.
+    const from = at < 0 ? this.lines.length : at;
+    const step = this.lines.slice(0, from + 1).findLast((one) => one.startsWith('# '));
+    assert.fail([`${this.file.href.split('/').pop()} line ${from + 1}, at “${step}”`, 'is', ...this.lines.slice(from, from + 6), 'and was', ...kept.slice(from, from + 6)].join('\n'));
   }
 }
