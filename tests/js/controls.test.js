@@ -107,6 +107,15 @@ test('an image is moved one place earlier or later, and not beyond the ends', ()
   assert.match(root.querySelectorAll('order-entry')[1].textContent, /Bridge/);
 });
 
+test('of three images the last is moved to the middle, and the first', () => {
+  const { made, root, taken } = control({ kind: 'order' }, IMAGES);
+  made.show({ value: ['I1', 'I2', 'I3'] });
+  const buttons = (at) => root.querySelectorAll('order-entry')[at].querySelectorAll('.mini');
+  buttons(2)[0].click();
+  buttons(0)[1].click();
+  assert.deepEqual(taken(), [[['I1', 'I3', 'I2'], true], [['I2', 'I1', 'I3'], true]]);
+});
+
 test('an image that is dragged takes the place it is dropped on; what is no image of these moves nothing', () => {
   const { made, root, taken } = control({ kind: 'order' }, IMAGES);
   made.show({ value: ['I1', 'I2', 'I3'] });
@@ -230,6 +239,16 @@ test('arrows follow the direction of the text', () => {
   assert.equal(one.answer.pointed, 'The');
   one.press('Shift+ArrowDown');
   assert.equal(one.answer.pointed, TEXT.slice(0, -1));
+});
+
+test('Backspace takes the mark off what was marked last, wherever that stands, then off the last that is left', () => {
+  const one = marking();
+  one.press('ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', '2', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft', '1', 'ArrowRight');
+  assert.deepEqual(one.marks().map(([, , label, text]) => [label, text]), [['bad', 'The'], ['odd', 'old']]);
+  assert.equal(one.answer.pointed, 'pier', 'which is not marked');
+  assert.deepEqual([one.press('Backspace'), one.marks().map(([, , , text]) => text)], [[true], ['old']]);
+  one.press('Backspace');
+  assert.equal(one.value, null);
 });
 
 test('none is said by its own key, goes on, and is on only then; it is not the same as nothing given', () => {

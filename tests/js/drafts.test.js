@@ -112,6 +112,22 @@ test('the newest draft is the one that was changed most often, not the one of th
   assert.equal(drafts.restore(there(2, 0)).content.comment, 'again');
 });
 
+test('what is changed after a reload, or after a draft from another computer was taken over, is newer than that', async () => {
+  const there = (revision) => ({ ...ITEM, draft: { content: { ...content('there'), revision, at: 1 }, seconds: 9 } });
+  for (const [before, item, next] of [[3, ITEM, 4], [3, there(7), 8], [7, there(3), 8], [0, there(5), 6]]) {
+    localStorage.clear();
+    const first = made().drafts;
+    for (let times = 0; times < before; times += 1) first.keep(ITEM, content('here'), 1);
+    const { drafts, sent } = made();
+    drafts.restore(item);
+    assert.equal(drafts.isNewer(item), false, 'it is on the screen');
+    drafts.keep(item, content('now'), 1);
+    await pass(900);
+    assert.equal(sent[0].content.revision, next);
+    assert.deepEqual([drafts.isNewer(there(next)), drafts.isNewer(there(next + 1))], [false, true]);
+  }
+});
+
 test('a submitted step has no draft any more, here or on its way; time that was spent is no change', async () => {
   const { drafts, sent } = made();
   drafts.keep(ITEM, content('a'), 3);

@@ -110,7 +110,7 @@ test('a page is dragged from four pixels on by the left or middle button, and a 
     assert.deepEqual(at(), [69, 202]);
   }
   Object.assign(pages.element, { scrollLeft: 0, scrollTop: 0 });
-  for (const [button, end, place, unit] of [[0, 'pointerup', [0.2, 0.2], ['E1']], [0, 'pointerup', [0.6, 0.2], []], [1, 'pointerup', [0.2, 0.2], []], [2, 'pointerup', [0.2, 0.2], []], [0, 'pointercancel', [0.2, 0.2], []]]) {
+  for (const [button, end, place, unit] of [[0, 'pointerup', [0.2, 0.2], ['E1']], [0, 'pointerup', [0.6, 0.2], []], [0, 'pointerup', [0.3, 0.55], []], [1, 'pointerup', [0.2, 0.2], []], [2, 'pointerup', [0.2, 0.2], []], [0, 'pointercancel', [0.2, 0.2], []]]) {
     told = [];
     mouse('pointerdown', place, { button });
     mouse(end, place, { button });

@@ -105,3 +105,13 @@ test('a press beside the sheet closes it, one on it does not', () => {
   one.made.element.dispatchEvent(new Event('click'));
   assert.equal(one.made.open, false);
 });
+
+test('the key that is being changed keeps the focus, however often the sheet is drawn', () => {
+  const { made, choose } = sheet();
+  globalThis.CSS ??= { escape: (text) => text };
+  made.element.querySelector('[data-action="skip"]').focus();
+  choose('skip');
+  assert.deepEqual([document.activeElement.isConnected, document.activeElement.getAttribute('data-action'), document.activeElement.textContent], [true, 'skip', TEXT.keysPress]);
+  made.key('k');
+  assert.deepEqual([document.activeElement.isConnected, document.activeElement.textContent], [true, 'k']);
+});

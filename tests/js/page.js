@@ -5,6 +5,14 @@ import './browser.js';
 class Node extends EventTarget {
   parentElement = null;
 
+  /** An event that bubbles is heard by everything around, from the inside out, until somebody stops it. */
+  dispatchEvent(event) {
+    if (!event.bubbles) return super.dispatchEvent(event);
+    Object.defineProperty(event, 'target', { value: this, configurable: true });
+    for (let node = this; node && !event.cancelBubble; node = node.parentElement) EventTarget.prototype.dispatchEvent.call(node, event);
+    return !event.defaultPrevented;
+  }
+
   remove() {
     const siblings = this.parentElement?.children;
     if (siblings?.includes(this)) siblings.splice(siblings.indexOf(this), 1);
@@ -13,11 +21,10 @@ class Node extends EventTarget {
 
   replaceWith(...nodes) {
     const parent = this.parentElement;
-    const at = parent.children.indexOf(this);
-    for (const node of nodes) node.remove();
-    parent.children.splice(at, 1, ...nodes);
+    const after = parent.children.slice(parent.children.indexOf(this) + 1).find((node) => !nodes.includes(node));
+    for (const node of [this, ...nodes]) node.remove();
+    parent.children.splice(after ? parent.children.indexOf(after) : parent.children.length, 0, ...nodes);
     for (const node of nodes) node.parentElement = parent;
-    this.parentElement = null;
   }
 
   get nextSibling() {
@@ -60,22 +67,28 @@ class Text extends Node {
   }
 }
 
-const SIMPLE = /^(?:\.([\w-]+)|\[([\w-]+)(?:="?([^"\]]*)"?)?\]|:not\((.+?)\)|:(focus)|([\w-]+))/;
+const SIMPLE = /^(?:\.([\w-]+)|\[([\w-]+)(?:="?([^"\]]*)"?)?\]|:not\((.+?)\)|:(focus)|:has\((.+?)\)|(:scope)|([\w-]+))/;
 
-/** Whether an element fits tags, classes, attributes, `:not(…)` and `:focus` that are written together. @param {Element} element @param {string} wanted */
-function fits(element, wanted) {
-  const [all, name, attribute, value, not, focus, word] = SIMPLE.exec(wanted) ?? [];
-  if (!all) return wanted === '';
+/**
+ * Whether an element fits tags, classes, attributes, `:not(…)`, `:has(…)`, `:scope` and `:focus` that are written together.
+ *
+ * @param {Element} element @param {string} wanted @param {Element | null} scope
+ */
+function fits(element, wanted, scope) {
+  const [all, name, attribute, value, not, focus, has, scoped, word] = SIMPLE.exec(wanted) ?? [];
+  if (!all) return wanted === '' || wanted === '*';
   const fit = name ? element.classList.contains(name) : attribute ? element.hasAttribute(attribute) && (value === undefined || element.getAttribute(attribute) === value)
-    : not ? !element.matches(not) : focus ? document.activeElement === element : element.tag === word || element.getAttribute('data-testid') === word;
-  return fit && fits(element, wanted.slice(all.length));
+    : not ? !element.matches(not) : focus ? document.activeElement === element : has ? !!element.querySelector(has) : scoped ? element === scope
+      : element.tag === word || element.getAttribute('data-testid') === word;
+  return fit && fits(element, wanted.slice(all.length), scope);
 }
 
-/** Whether an element fits the last of some selectors, and those around it the ones before. @param {Element} element @param {string[]} wanted */
-function chained(element, wanted) {
+/** Whether an element fits the last of some selectors, and those around it the ones before. @param {Element} element @param {string[]} wanted @param {Element | null} scope */
+function chained(element, wanted, scope) {
   const before = wanted.slice(0, -1);
-  if (!fits(element, wanted.at(-1))) return false;
-  for (let around = element.parentElement; before.length && around; around = around.parentElement) if (chained(around, before)) return true;
+  if (!fits(element, wanted.at(-1), scope)) return false;
+  if (before.at(-1) === '>') return !!element.parentElement && chained(element.parentElement, before.slice(0, -1), scope);
+  for (let around = element.parentElement; before.length && around; around = around.parentElement) if (chained(around, before, scope)) return true;
   return !before.length;
 }
 
@@ -83,7 +96,7 @@ class Element extends Node {
   children = [];
   attributes = new Map();
   style = { setProperty: (name, value) => void (this.style[name] = value), removeProperty: (name) => void delete this.style[name] };
-  dataset = new Proxy({}, { get: (_, name) => this.getAttribute(`data-${name}`) ?? undefined, set: (_, name, value) => !this.setAttribute(`data-${name}`, value) });
+  dataset = new Proxy({}, { get: (_, name) => this.getAttribute(`data-${name}`) ?? undefined, set: (_, name, value) => !this.setAttribute(`data-${name}`, value), deleteProperty: (_, name) => !this.removeAttribute(`data-${name}`) });
   value = '';
 
   constructor(tag) {
@@ -175,12 +188,12 @@ class Element extends Node {
   }
 
   /** Any of some selectors: see `fits`; a word by itself is a tag or a test id. @param {string} wanted */
-  matches(wanted) {
-    return wanted.split(/,\s*(?![^(]*\))/).some((one) => chained(this, one.trim().split(/\s+/)));
+  matches(wanted, scope = null) {
+    return wanted.split(/,\s*(?![^(]*\))/).some((one) => chained(this, one.trim().split(/\s+(?![^(]*\))/), scope));
   }
 
-  querySelectorAll(wanted) {
-    return this.elements.flatMap((child) => [...(child.matches(wanted) ? [child] : []), ...child.querySelectorAll(wanted)]);
+  querySelectorAll(wanted, scope = this) {
+    return this.elements.flatMap((child) => [...(child.matches(wanted, scope) ? [child] : []), ...child.querySelectorAll(wanted, scope)]);
   }
 
   querySelector(wanted) {
@@ -192,7 +205,7 @@ class Element extends Node {
   }
 
   contains(node) {
-    return node === this || this.elements.some((child) => child.contains(node));
+    return node === this || this.children.some((child) => child === node || (child instanceof Element && child.contains(node)));
   }
 
   get classList() {
@@ -217,20 +230,41 @@ class Element extends Node {
     this.setAttribute('tabindex', place);
   }
 
+  cloneNode(deep) {
+    const copy = document.createElement(this.tag);
+    for (const [name, value] of this.attributes) copy.setAttribute(name, value);
+    if (deep) copy.append(...this.children.map((child) => (child instanceof Text ? new Text(child.data) : child.cloneNode(true))));
+    return copy;
+  }
+
   getRootNode() {
-    return document;
+    return this.parentElement?.getRootNode() ?? document;
   }
 
   focus() {
+    if (document.activeElement === this) return;
+    document.activeElement?.blur();
     document.activeElement = this;
+    this.dispatchEvent(new Event('focus'));
+    this.dispatchEvent(new Event('focusin', { bubbles: true }));
   }
 
   blur() {
-    if (document.activeElement === this) document.activeElement = null;
+    if (document.activeElement !== this) return;
+    document.activeElement = null;
+    this.dispatchEvent(new Event('blur'));
+    this.dispatchEvent(new Event('focusout', { bubbles: true }));
   }
 
   click() {
-    this.dispatchEvent(new Event('click'));
+    this.dispatchEvent(new Event('click', { bubbles: true }));
+  }
+}
+
+class KeyboardEvent extends Event {
+  constructor(kind, { key = '', code = key, repeat = false, shiftKey = false, ctrlKey = false, metaKey = false, altKey = false, isComposing = false, ...init } = {}) {
+    super(kind, { bubbles: true, cancelable: true, ...init });
+    Object.assign(this, { key, code, repeat, shiftKey, ctrlKey, metaKey, altKey, isComposing, getModifierState: () => false });
   }
 }
 
@@ -239,13 +273,14 @@ globalThis.Text = Text;
 globalThis.Element = Element;
 globalThis.HTMLElement = Element;
 globalThis.HTMLInputElement = class extends Element {};
+Object.assign(globalThis, { KeyboardEvent, MouseEvent: class extends Event {} });
 document.createElement = (tag) => (tag === 'canvas' ? { getContext: () => null } : new Element(tag));
 document.createTextNode = (text) => new Text(String(text));
 document.createElementNS = (_, tag) => new Element(tag);
 
 /** Presses a key in an element. @param {string} key */
 export const keydown = (element, key, more = {}) => {
-  const event = Object.assign(new Event('keydown', { cancelable: true }), { key, ...more });
+  const event = new KeyboardEvent('keydown', { key, ...more });
   element.dispatchEvent(event);
   return event;
 };

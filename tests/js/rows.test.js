@@ -255,6 +255,9 @@ test('what is missing is named, each criterion once with the keys of its units, 
   const units = (n) => ({ b: many(n).map(({ key }) => `evidence:${key}`) });
   assert.equal(missing([asked('b', 'evidence')], { evidence: many(4) }, units(4)), 'Still to answer: B (E1, E2, E3, E4)');
   assert.equal(missing([asked('b', 'evidence')], { evidence: many(6) }, units(6)), 'Still to answer: B (E1, E2, E3, E4, and 2 more)');
+  const held = { c: ['claim:c1|evidence:E1', 'claim:c1|evidence:E2', 'claim:c2|evidence:E1'] };
+  assert.equal(missing([asked('c', 'claim_evidence')], { evidence: many(2), claims: [{ key: 'c1', text: 'One.', of: 'answer' }, { key: 'c2', text: 'Two.', of: 'answer' }] }, held),
+    'Still to answer: C (C1 against E1, C1 against E2, C2 against E1)');
   const items = (n) => 'abcdef'.slice(0, n).split('').map((name) => asked(name, 'item'));
   assert.equal(missing(items(4)), 'Still to answer: A; B; C; D');
   assert.equal(missing(items(6)), 'Still to answer: A; B; C; D; and 2 more');

@@ -10,7 +10,19 @@ import { pass } from './browser.js';
 /** What the server sends to the desks, with the keys of each (tests/app/server/test_desks.py holds it to that). */
 export const DESKS = JSON.parse(readFileSync(new URL('../data/desks.json', import.meta.url), 'utf8'));
 
-class ShadowRoot extends Element {}
+class ShadowRoot extends Element {
+  get activeElement() {
+    return this.contains(document.activeElement) ? document.activeElement : null;
+  }
+
+  getRootNode() {
+    return this;
+  }
+
+  elementFromPoint() {
+    return null;
+  }
+}
 
 class Image extends Element {
   constructor() {
@@ -18,12 +30,25 @@ class Image extends Element {
   }
 }
 
+/** What watches sizes, changes or what is in view; a test says that something happened: `watcher.told(…)`. */
 class Watcher {
-  observe() {}
+  watched = new Set();
 
-  unobserve() {}
+  constructor(told) {
+    this.told = told;
+  }
 
-  disconnect() {}
+  observe(element) {
+    this.watched.add(element);
+  }
+
+  unobserve(element) {
+    this.watched.delete(element);
+  }
+
+  disconnect() {
+    this.watched.clear();
+  }
 }
 
 const NOWHERE = { x: 0, y: 0, top: 0, left: 0, right: 0, bottom: 0, width: 0, height: 0 };
@@ -34,6 +59,7 @@ Object.assign(Element.prototype, {
     const root = new ShadowRoot('shadow');
     root.host = this;
     root.parentElement = this;
+    this.shadowRoot = root;
     return root;
   },
   getBoundingClientRect: () => NOWHERE,
@@ -44,7 +70,9 @@ Object.assign(Element.prototype, {
     this.open = true;
   },
   close() {
+    if (!this.open) return;
     this.open = false;
+    this.dispatchEvent(new Event('close'));
   },
   scrollIntoView() {},
   scrollTo() {},
@@ -84,6 +112,9 @@ Object.assign(window, {
 });
 globalThis.clearInterval = window.clearInterval = (number) => void intervals.delete(number);
 
+/** What the page does every so often, done once. */
+export const tick = () => [...intervals.values()].forEach((task) => task());
+
 /** Presses a key on the page, as somebody does who is in no field. @param {string} key */
 export async function press(key, more = {}) {
   const event = Object.assign(new Event('keydown', { cancelable: true }), {
@@ -107,11 +138,11 @@ export class Server {
   /** @param {Record<string, unknown>} on */
   constructor(on) {
     this.on = on;
-    /** @type {{to: string, body: any}[]} */
+    /** @type {{to: string, url: string, body: any}[]} */
     this.asked = [];
     globalThis.fetch = async (url, { body } = {}) => {
       const to = String(url).split('/').pop() ?? '';
-      this.asked.push({ to, body: body ? JSON.parse(body) : null });
+      this.asked.push({ to, url: String(url), body: body ? JSON.parse(body) : null });
       const known = this.on[to];
       if (known === undefined) throw new TypeError(`nothing answers ${url}`);
       return answered(Array.isArray(known) ? (known.length > 1 ? known.shift() : known[0]) : known);

@@ -78,9 +78,6 @@ export const WORDS = {
   page: (/** @type {number[]} */ pages) => (pages.length === 1 ? `p. ${pages[0]}` : `pp. ${pages.join(', ')}`),
   fields_differ: (/** @type {number} */ n, /** @type {number} */ version) => n
     ? `${count(n, 'field differs', 'fields differ')} from version ${version}` : 'Nothing differs yet. Earlier versions always stay.',
-  hideDifferences: 'differences',
-  undone: (/** @type {string} */ name) => `${name}: as it was.`,
-  nothingToUndo: 'Nothing to put back: edit a field first.',
   nothingSelected: 'Select words on a page first; they are quoted where you wrote last.',
   noField: 'Edit a field first; the words are quoted there.',
 
@@ -107,7 +104,6 @@ export const WORDS = {
     `${fresh} of ${count(team, 'annotator', 'annotators')} of ${study} ${fresh === 1 ? 'does' : 'do'} not know this item and can be asked again.`,
   writeFirst: 'Edit a field; which labels fall stands here before you save.',
   cannot: 'It cannot be saved so:',
-  waitsForPlan: 'Looking what falls…',
   notLooked: 'No answer from the server: what falls is looked up when it is back. What you wrote is kept here.',
   reason: 'Reason',
   required: 'required',

@@ -191,7 +191,6 @@ export const TEXT = {
   against: { context: 'against all evidence', answer: 'against the answer', reference: 'against the reference' },
   noPicture: 'This image was not supplied',
   units: (/** @type {number} */ n) => count(n, 'unit', 'units'),
-  labelled: (/** @type {number} */ n, /** @type {number} */ of) => `${n} of ${of} labelled`,
   optional: 'optional',
   cannotJudgeNote: (/** @type {string} */ reason) => `Cannot judge: ${reason}`,
   commentNote: (/** @type {string} */ comment) => `Comment: ${comment}`,

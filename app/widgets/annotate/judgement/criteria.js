@@ -116,8 +116,10 @@ export function missingWords(sheet, missing) {
   /** @type {Map<string, string[]>} */
   const named = new Map();
   for (const cell of missing) {
-    const { key } = targetName(cell.target, item);
-    named.set(cell.criterion.title, [...(named.get(cell.criterion.title) ?? []), ...(key ? [key] : [])]);
+    const { claim, evidence } = targetKeys(cell.target);
+    const { key } = targetName(claim ? thingOf(cell.target) : cell.target, item);
+    const unit = claim && evidence ? TEXT.claimAgainst(key, evidence) : key;
+    named.set(cell.criterion.title, [...(named.get(cell.criterion.title) ?? []), ...(unit ? [unit] : [])]);
   }
   const words = [...named].slice(0, NAMED).map(([title, keys]) => {
     const more = keys.length > NAMED ? [...keys.slice(0, NAMED), TEXT.andMore(keys.length - NAMED)] : keys;
