@@ -74,7 +74,7 @@ def add_to(app: typer.Typer) -> None:
     )(agreement)
 
 
-def agreement(  # noqa: PLR0915, PLR0917 - the command's options
+def agreement(  # noqa: PLR0917 - the command's options
     context: typer.Context,
     project: SomeProject = None,
     study: SomeStudy = None,

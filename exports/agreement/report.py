@@ -201,8 +201,8 @@ class Report:
 
 def summary(measured: Sequence[Measured]) -> TextTable:
     """One row a criterion: its numbers, raw agreement, the coefficient of its scale, the one beside it, specific."""
-    columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw")
-    columns += ("Coefficient", "Second coefficient", "Specific")
+    counted, measured_by = ("Units", "Raters", "Ratings", "Raw"), ("Coefficient", "Second coefficient", "Specific")
+    columns = ("Criterion", "Scale", *counted, *measured_by)
     return TextTable.of("Agreement by criterion", columns, [_row(criterion) for criterion in measured])
 
 

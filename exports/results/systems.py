@@ -18,6 +18,7 @@ class Systems:
 
     name = "systems"
     order = 90
+    of_judges = False
 
     def fits(self, protocol: Protocol) -> bool:
         """Protocols that ask something of whole items whose labels are numbers, in order, or two."""
