@@ -212,29 +212,30 @@ def measuring(seconds: float, *, more: bool) -> str:
 
 
 _FIELDS_OF_PAGE = (
-    (r"\(--map 'criteria=Answer\.\*'\)", "(a row is one rating, a column a criterion)"),
-    (r"with --map (\w+)=COLUMN", r"as \1 under *Columns*"),
-    (r"--map (\w+)=COLUMN", r"\1 under *Columns*"),
-    (r"--format (\w+)", r"the format \1"),
-    (r"--missing[ =]'?([^'.]+?)'?(?=[ .;]|$)", r"*Words for a missing value*: \1"),
-    (r"--empty (\w+)", r"*What an empty cell says*: \1"),
-    (r"--delimiter '?([^' ]+)'?", r"*Between the parts of a set*: \1"),
-    (r"--leave-out COLUMN=([^.]+)", r"*Rows left out*: the column, =, \1"),
-    ("--fold-case", "*Labels that differ only in case are one*"),
-    ("--encoding", "*Encoding*"),
-    ("--sheet", "*Sheet*"),
-    ("--records", "*Where the rows are*"),
-    ("--each", "*Lists of which each element is a row*"),
-    ("--map", "*Columns*"),
-    ("--infer", "*A new study, made from the table*"),
-    ("--unit", "item under *Columns*"),
-    ("--rater", "annotator under *Columns*"),
+    (re.compile(r"\(--map 'criteria=Answer\.\*'\)"), "(a row is one rating, a column a criterion)"),
+    (re.compile(r"with --map (\w+)=COLUMN"), r"as \1 under *Columns*"),
+    (re.compile(r"--map (\w+)=COLUMN"), r"\1 under *Columns*"),
+    (re.compile(r"--format (\w+)"), r"the format \1"),
+    (re.compile(r"--missing[ =]'?([^'.]+?)'?(?=[ .;]|$)"), r"*Words for a missing value*: \1"),
+    (re.compile(r"--empty (\w+)"), r"*What an empty cell says*: \1"),
+    (re.compile(r"--delimiter '?([^' ]+)'?"), r"*Between the parts of a set*: \1"),
+    (re.compile(r"--leave-out COLUMN=([^.]+)"), r"*Rows left out*: the column, =, \1"),
+    (re.compile(r"--fold-case(?![\w-])"), "*Labels that differ only in case are one*"),
+    (re.compile(r"--encoding(?![\w-])"), "*Encoding*"),
+    (re.compile(r"--sheet(?![\w-])"), "*Sheet*"),
+    (re.compile(r"--records(?![\w-])"), "*Where the rows are*"),
+    (re.compile(r"--each(?![\w-])"), "*Lists of which each element is a row*"),
+    (re.compile(r"--map(?![\w-])"), "*Columns*"),
+    (re.compile(r"--infer(?![\w-])"), "*A new study, made from the table*"),
+    (re.compile(r"--unit(?![\w-])"), "item under *Columns*"),
+    (re.compile(r"--rater(?![\w-])"), "annotator under *Columns*"),
 )
 """What messages about tables say of options → the fields of a page that stand for them."""
+_FIELD = re.compile(r"\*([A-Z][^*\n]+)\*")
 
 
 def on_page(message: str) -> str:
     """A message about a table with the page's fields in the place of a command's options."""
     for option, words in _FIELDS_OF_PAGE:
-        message = re.sub(option if "\\" in option or "(" in option else rf"{option}(?![\w-])", words, message)
-    return re.sub(r"\*([A-Z][^*\n]+)\*", "\u201c\\1\u201d", message)
+        message = option.sub(words, message)
+    return _FIELD.sub("\u201c\\1\u201d", message)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import linalg, optimize, sparse
@@ -23,8 +24,16 @@ MOST_SD = 1e3
 """Above this many times the error's there is no error to speak of."""
 STEP = 1e-3
 """The step of numerical derivatives, in logarithms of variances."""
+MOST_COLUMNS = 1_500
+"""Of more raters, and raters × systems, each step of the search would take seconds."""
+DENSE_CELLS = 4_000_000
+"""Labels × columns of raters from which on these are kept without their zeros."""
 ROUNDING = 1e-10
 """Of the variance of the labels: what is left of them below this is no error."""
+
+
+_Rows = Any
+"""Rows of numbers, as an array or as a sparse one where most are 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +66,24 @@ class _Sums:
     widths: tuple[int, ...]
     cross: FloatArray
     sizes: FloatArray
-    sums: FloatArray
+    sums: _Rows
     of_question: sparse.csr_array | None
     with_answer: bool
 
     @classmethod
     def of(cls, terms: Terms) -> _Sums:
         n, p = terms.x.shape
-        dummies = []
-        for codes in terms.crossed.values():
-            columns = np.zeros((n, int(codes.max()) + 1))
-            columns[np.arange(n), codes] = 1.0
-            dummies.append(columns)
-        table = np.column_stack([*dummies, terms.x, terms.y])
+        dummies = [
+            sparse.csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, int(codes.max()) + 1))
+            for codes in terms.crossed.values()
+        ]
+        columns = sparse.csr_array(np.column_stack([terms.x, terms.y]))
+        table: _Rows = sparse.hstack([*dummies, columns], format="csr")
         # Without an effect of answers each label is one of its own, of which question it may be.
         answer = np.arange(n) if terms.answer is None else terms.answer
         k = int(answer.max()) + 1
         member = sparse.csr_array((np.ones(n), (answer, np.arange(n))), shape=(k, n))
+        sums = sparse.csr_array(member @ table)
         of_question = None
         if terms.question is not None:
             first = np.zeros(k, dtype=np.int64)
@@ -85,9 +95,9 @@ class _Sums:
             n=n,
             p=p,
             widths=tuple(columns.shape[1] for columns in dummies),
-            cross=table.T @ table,
+            cross=(table.T @ table).toarray(),
             sizes=np.asarray(member.sum(axis=1), dtype=np.float64),
-            sums=np.asarray(member @ table),
+            sums=sums if n * sums.shape[1] > DENSE_CELLS else sums.toarray(),
             of_question=of_question,
             with_answer=terms.answer is not None,
         )
@@ -99,13 +109,13 @@ class _Sums:
         shrunk = np.ones(len(self.sizes))
         if self.with_answer:
             shrunk = 1 / (1 + self.sizes * ratios[0])
-            left = left - (self.sums * (ratios[0] * shrunk)[:, None]).T @ self.sums
+            left = left - _products(self.sums, ratios[0] * shrunk)
             logdet -= float(np.log(shrunk).sum())
             place = 1
         if self.of_question is not None:
-            per = np.asarray(self.of_question @ (self.sums * shrunk[:, None]))
+            per: _Rows = self.of_question @ _weighed(self.sums, shrunk)
             weight = 1 + ratios[place] * np.asarray(self.of_question @ (self.sizes * shrunk))
-            left = left - (per * (ratios[place] / weight)[:, None]).T @ per
+            left = left - _products(per, ratios[place] / weight)
             logdet += float(np.log(weight).sum())
             place += 1
         z = sum(self.widths)
@@ -217,6 +227,9 @@ class LinearFit:
 
 def fit_linear(terms: Terms) -> LinearFit | str:
     """Fit the model by REML; or why it cannot be fitted."""
+    columns = sum(int(codes.max()) + 1 for codes in terms.crossed.values())
+    if columns > MOST_COLUMNS:
+        return f"raters have {columns:,} effects with their views of systems, more than {MOST_COLUMNS:,}: compare fewer"
     sums = _Sums.of(terms)
     k = len(terms.names)
     if sums.n - sums.p < 2:
@@ -250,6 +263,19 @@ def fit_linear(terms: Terms) -> LinearFit | str:
     error = float(squares / (sums.n - sums.p))
     variances = {name: float(ratio * error) for name, ratio in zip(terms.names, sds**2, strict=True)}
     return LinearFit(beta, variances, error, best is None or bool(best.success), sums)
+
+
+def _weighed(rows: _Rows, weights: FloatArray) -> Any:
+    """Each row times its weight."""
+    if isinstance(rows, np.ndarray):
+        return rows * weights[:, None]
+    return sparse.csr_array(rows.multiply(weights[:, None]))
+
+
+def _products(rows: _Rows, weights: FloatArray) -> FloatArray:
+    """Sums over rows of the products of every two columns, each row counting by its weight."""
+    found = _weighed(rows, weights).T @ rows
+    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), dtype=np.float64)
 
 
 # Derivatives ----------------------------------------------------------------------------------------------------------

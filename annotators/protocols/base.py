@@ -13,7 +13,7 @@ from annotators.criteria import AnyCriterion, Criterion, Misfit
 from annotators.criteria.derived.base import Derived
 from annotators.criteria.material import TEXT_OF_SIDE, Material
 from annotators.criteria.suggested import OF_TARGET, suggested_by
-from annotators.items.targets import BY_EVIDENCE, Chosen, TargetKind, Units
+from annotators.items.targets import BY_EVIDENCE, OF_EVIDENCE, Chosen, TargetKind, Units
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.protocols.consequences import Consequence
@@ -418,13 +418,16 @@ class Protocol(BaseModel):
         return min((step for step in (with_text, *asked) if step is not None), default=None)
 
     def about_evidence_before_roles(self) -> list[Criterion]:
-        """The criteria about units of evidence that are answered before it is shown which role each unit has."""
+        """The criteria about units of evidence that are answered before it is shown which role each unit has.
+
+        One about a claim and all evidence at once is among them where it chooses which evidence that is.
+        """
         return [
             criterion
             for number in range(len(self.steps))
             if Material.ROLES not in self.shown_at(number)
             for criterion in self.step_criteria(number)
-            if criterion.target in BY_EVIDENCE
+            if criterion.target in (OF_EVIDENCE if criterion.only is None else BY_EVIDENCE)
         ]
 
     def evidence_choices(self, step: int) -> list[Chosen] | None:

@@ -14,7 +14,7 @@ from annotators.errors import InvalidInput
 from annotators.figures import some
 from annotators.items.item import image_side
 from annotators.items.parsed import ForeignLabel
-from annotators.items.targets import ALL_PARTS, OF_CLAIMS, OF_EVIDENCE, ChosenBy, TargetKind, Units
+from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.protocols import Protocol
 from db.items.rows import read_items
 from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Purpose, Study, StudyItem
@@ -27,7 +27,6 @@ _TABLES: Mapping[str, Any] = {"claim": Claim, "evidence": Evidence, "image": Ima
 _KEYS: Mapping[str, Callable[[Units], tuple[str, ...]]] = {
     "claim": attrgetter("claims"), "evidence": attrgetter("evidence"), "image": attrgetter("images"),
 }  # fmt: skip
-_OF_PARTS = {*OF_CLAIMS, *OF_EVIDENCE, TargetKind.IMAGE}
 _PARTS = frozenset(("claims", "evidence", "images"))
 _AT_ONCE = 2_000
 
@@ -36,26 +35,22 @@ class StudyParts(NamedTuple):
     """What is known of a study's items, or of those that it is to have, as far as labels are about it.
 
     `units`: external id → answer and images, where a criterion's values have to fit them. `pages`: key of a document →
-    its pages. `parts`: (external id, `claim`, `evidence` or `image`) → keys, of items that have such parts. `asked`:
-    (external id, criterion) → targets, for criteria that a study asks of some parts only.
+    its pages. `parts`: (external id, `claim`, `evidence` or `image`) → keys, of items that have such parts.
     """
 
     units: Mapping[str, Units] | None = None
     pages: Mapping[str, int] = _NO_COUNTS
     parts: Mapping[tuple[str, str], frozenset[str]] = _NO_PARTS
-    asked: Mapping[tuple[str, str], frozenset[str]] = _NO_PARTS
 
     @classmethod
     def of(cls, session: Session, study_id: int, protocol: Protocol, rows: Iterable[ForeignLabel]) -> StudyParts:
         """As far as these rows need it."""
-        rows = list(rows)
         named = _named(rows)
-        study = session.get_one(Study, study_id)
+        project_id = session.get_one(Study, study_id).project_id
         return cls(
             units=_units(session, study_id, protocol),
-            pages=_page_counts(session, study.project_id) if "page" in named else _NO_COUNTS,
+            pages=_page_counts(session, project_id) if "page" in named else _NO_COUNTS,
             parts=_parts(session, study_id, named & _TABLES.keys()),
-            asked=_NO_PARTS if study.settings.get("foreign") else _asked(session, study_id, protocol, rows),
         )
 
     @classmethod
@@ -103,18 +98,6 @@ class StudyParts(NamedTuple):
                     f"item {item!r} has no {of} {key!r}. It has: {shown}. Correct the target {target!r}."
                 )
 
-    def check_asked(self, item: str, criterion: Criterion, target: str) -> None:
-        """InvalidInput for a part of the item that the study does not ask the criterion of.
-
-        Who labels here is not asked it either: it would be a unit of the item that nobody else can label or decide.
-        """
-        asked = self.asked.get((item, criterion.name))
-        if asked is not None and target not in asked:
-            raise InvalidInput(
-                f"{criterion.name!r} is not asked about {target!r} of item {item!r}: the protocol asks it of "
-                f"{len(asked)} of its parts, chosen by `only` or `of`. Leave the row out."
-            )
-
     def _check_page(self, target: str) -> None:
         document, _, number = target.partition("|")[0].removeprefix("page:").rpartition(":")
         n = self.pages.get(document)
@@ -133,31 +116,6 @@ class StudyParts(NamedTuple):
         if units is None or (criterion.fits_images and not units.images):
             return value
         return criterion.check(value, units)
-
-
-def _asked(
-    session: Session, study_id: int, protocol: Protocol, rows: Sequence[ForeignLabel]
-) -> dict[tuple[str, str], frozenset[str]]:
-    """(external id, criterion) → the targets it is asked of, for criteria that choose among the parts of an item.
-
-    Nothing for an item that has no such part: it came bare.
-    """
-    choosing = [one for one in protocol.criteria if one.target in _OF_PARTS and one.chosen != ALL_PARTS]
-    if not choosing:
-        return {}
-    about = {row.item for row in rows}
-    versions = [
-        version for item, version in session.execute(_of_study(study_id, Item.external_id, ItemVersion.id))
-        if item in about
-    ]  # fmt: skip
-    found = dict[tuple[str, str], frozenset[str]]()
-    for start in range(0, len(versions), _AT_ONCE):
-        for item in read_items(session, versions[start : start + _AT_ONCE], _PARTS).values():
-            units = item.content.units()
-            for criterion in choosing:
-                if units.targets(criterion.target):
-                    found[item.content.id, criterion.name] = frozenset(criterion.targets(units))
-    return found
 
 
 def _named(rows: Iterable[ForeignLabel]) -> set[str]:

@@ -429,7 +429,6 @@ def _grouped(
                 )
             fits = fitting(criterion, target, value, turned)
             parts.check_target(item, target_kind(target), target)
-            parts.check_asked(item, criteria[criterion], target)
             if parts.units is not None:
                 fits = dumps(parts.fitted(item, criteria[criterion], parsed_value(fits)))
             about = f"{criterion!r} of {item!r} ({target})"

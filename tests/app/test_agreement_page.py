@@ -225,7 +225,7 @@ def test_rater_models_are_fitted_when_asked_for(pages: Pages, study: Labelled) -
     press(page, "Fit rater models")
     shown = no_problem(page)
     assert "converged after" in shown
-    models = tables(page)["Right: how good each annotator is, by two models"]
+    models = tables(page)["Right: how good each annotator is, by three models"]
     accuracy = {row[0]: float(row[1]) for row in models}
     assert accuracy["dan"] == min(accuracy.values())
     assert "Right: confusion of ada" in tables(page)
@@ -233,7 +233,7 @@ def test_rater_models_are_fitted_when_asked_for(pages: Pages, study: Labelled) -
     page.selectbox(key="agreement-models-resamples").set_value(100).run()
     assert "Right: confusion of ada" not in tables(page)  # asked for anew
     press(page, "Fit rater models")
-    assert all("[" in row[1] for row in tables(page)["Right: how good each annotator is, by two models"])
+    assert all("[" in row[1] for row in tables(page)["Right: how good each annotator is, by three models"])
 
 
 def test_two_ratings_a_unit_are_said_not_to_identify_a_model(pages: Pages) -> None:

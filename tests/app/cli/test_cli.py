@@ -256,6 +256,7 @@ def test_scores_come_with_means_over_items_and_over_categories(begun: CommandLin
         "parameters": {"mode": "paper"},
         "n_scored": 3,
         "n_unscored": 1,
+        "unscored": [{"reason": "the item has no reference", "n": 1}],
         "mean": 0.5,
         "macro_mean": 0.375,
         "groups": [

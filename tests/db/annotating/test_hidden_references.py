@@ -140,6 +140,8 @@ def a_value(criterion: Criterion, item: dict[str, Any]) -> Any:
         return []
     if criterion.scale == "text":
         return "Nothing."
+    if criterion.scale == "interval":
+        return 1
     if criterion.scale == "ranking":
         return [image["key"] for image in item["images"] if criterion.of in (None, image.get("of", "answer"))]
     return criterion.label_list()[0].value

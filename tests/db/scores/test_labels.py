@@ -373,7 +373,7 @@ def test_units_that_people_require_are_gold_wherever_they_were_retrieved(place: 
         (
             ("token_f1", "right"),
             InvalidInput,
-            "'token_f1' takes no labels of studies. Those that do: claim_metrics",
+            "'token_f1' takes no labels of studies. Those that do: answer_grade, claim_metrics",
         ),
         (("claim_metrics", "nobody"), InvalidInput, "Nobody has labelled verdict, claim_label in the study 'nobody'"),
         (("claim_metrics", "elsewhere"), InvalidInput, "'elsewhere' is a study of the project 'other'"),
