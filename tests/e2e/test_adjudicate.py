@@ -869,7 +869,7 @@ def test_a_dispute_that_cannot_be_drawn_is_left_for_later(
     assert int(item_on_screen(page)) != broken_item
     assert decided(server.db, study_id) == []
     settle_one(page)
-    page.unroute_all()
+    page.unroute_all(behavior="wait")
     showing = (
         "item => localStorage.setItem('assay-showing', JSON.stringify({assignment: `dispute ${item}`, at: Date.now()}))"
     )

@@ -85,6 +85,6 @@ def test_an_item_that_cannot_be_drawn_can_be_skipped(scene: Scene, new_page: New
     page.goto(scene.address())
     expect(page.get_by_text("This item cannot be shown")).to_be_visible(timeout=20_000)
     screenshot(page, "hostile-item")
-    page.unroute_all()
+    page.unroute_all(behavior="wait")
     page.get_by_test_id("skip-unshown").click()
     expect(page.get_by_test_id("question")).to_contain_text("meeting number 2", timeout=20_000)
